@@ -1,0 +1,105 @@
+//! A growing list of points of one dimension, stored flat.
+
+use crate::{Error, Result};
+
+/// Points of R^d, one after the other in memory.
+///
+/// A candidate of an empirical covariance is the one-dimensional point that holds its index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Points {
+    coordinates: Vec<f64>,
+    dimension: usize,
+}
+
+impl Points {
+    /// No points yet, of dimension `dimension` (at least 1).
+    pub fn new(dimension: usize) -> Result<Self> {
+        Self::from_flat(dimension, Vec::new())
+    }
+
+    /// Points from their coordinates, one point after the other.
+    pub fn from_flat(dimension: usize, coordinates: Vec<f64>) -> Result<Self> {
+        if dimension == 0 {
+            return Err(Error::Empty { what: "a point" });
+        }
+        if !coordinates.len().is_multiple_of(dimension) {
+            return Err(Error::WrongLength {
+                what: "the last point",
+                expected: dimension,
+                found: coordinates.len() % dimension,
+            });
+        }
+        if let Some(&value) = coordinates.iter().find(|c| !c.is_finite()) {
+            return Err(Error::NotFinite { what: "a coordinate", value });
+        }
+        Ok(Self { coordinates, dimension })
+    }
+
+    /// Points from one list of coordinates each.
+    pub fn from_rows(rows: &[Vec<f64>]) -> Result<Self> {
+        let dimension = rows.first().ok_or(Error::Empty { what: "a list of points" })?.len();
+        let mut points = Self::new(dimension)?;
+        for row in rows {
+            points.push(row)?;
+        }
+        Ok(points)
+    }
+
+    /// The candidates of a covariance matrix over `len` things: their indices.
+    pub fn indices(len: usize) -> Self {
+        Self { coordinates: (0..len).map(|i| i as f64).collect(), dimension: 1 }
+    }
+
+    /// Appends a point.
+    pub fn push(&mut self, point: &[f64]) -> Result<()> {
+        self.check(point)?;
+        self.coordinates.extend_from_slice(point);
+        Ok(())
+    }
+
+    /// Refuses a point of another dimension or with a coordinate that is not finite.
+    pub fn check(&self, point: &[f64]) -> Result<()> {
+        if point.len() != self.dimension {
+            return Err(Error::WrongLength { what: "a point", expected: self.dimension, found: point.len() });
+        }
+        match point.iter().find(|c| !c.is_finite()) {
+            Some(&value) => Err(Error::NotFinite { what: "a coordinate", value }),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps the first `len` points.
+    pub fn truncate(&mut self, len: usize) {
+        self.coordinates.truncate(len * self.dimension);
+    }
+
+    /// How many points there are.
+    pub fn len(&self) -> usize {
+        self.coordinates.len() / self.dimension
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.coordinates.is_empty()
+    }
+
+    /// How many coordinates a point has.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// One point.
+    pub fn get(&self, index: usize) -> &[f64] {
+        &self.coordinates[index * self.dimension..(index + 1) * self.dimension]
+    }
+
+    /// All coordinates, one point after the other.
+    pub fn flat(&self) -> &[f64] {
+        &self.coordinates
+    }
+
+    /// The points in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.coordinates.chunks_exact(self.dimension)
+    }
+}
