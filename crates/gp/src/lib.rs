@@ -2,10 +2,30 @@
 //!
 //! Numbers only: no trials, no names, no input or output, no clock.
 
+mod circulant;
+mod convolution;
 mod error;
+mod factor;
+mod fft;
+mod grid;
+mod information;
 mod kernel;
+mod kron;
+mod lowrank;
 mod points;
+mod posterior;
+mod restricted;
+mod sample;
+mod surface;
+mod vector;
 
 pub use error::{Error, Result};
+pub use factor::Factor;
+pub use grid::Grid;
+pub use information::GreedyInformation;
 pub use kernel::{Covariance, Family, Kernel};
 pub use points::Points;
+pub use posterior::{Key, Marginal, Posterior, Prior, View};
+pub use restricted::{Domain, Restricted};
+pub use sample::{Sampler, draw_on_grid};
+pub use surface::{Choice, Score, Surface, TIE};

@@ -50,6 +50,11 @@ impl Points {
         Self { coordinates: (0..len).map(|i| i as f64).collect(), dimension: 1 }
     }
 
+    /// Points whose coordinates have been checked before.
+    pub(crate) fn trusted(dimension: usize, coordinates: Vec<f64>) -> Self {
+        Self { coordinates, dimension }
+    }
+
     /// Appends a point.
     pub fn push(&mut self, point: &[f64]) -> Result<()> {
         self.check(point)?;

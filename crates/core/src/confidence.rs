@@ -1,0 +1,68 @@
+//! How wide the confidence band is, and so how far each rule looks: one formula, one function.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | B | norm_bound | bound on the function's RKHS norm |
+//! | R | noise_bound | the noise is R-sub-Gaussian |
+//! | lambda | noise | regulariser of the posterior |
+//! | delta | delta | the band may fail with this probability |
+//! | gamma | information | maximum or realised information gain, of S(t) or t points |
+//! | xi | hallucination | bound on sigma_S(x)^2/sigma_{t-1}(x)^2, Definition 2 and Lemma 5 of the paper |
+//! | alpha | band | multiplier of sigma_S |
+//! | beta_t, v_t | igp_bucb, gp_bts | multipliers of sigma_{t-1} |
+
+/// What the user assumes of the function and the noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assumptions {
+    /// B: the function's RKHS norm is at most this.
+    pub norm_bound: f64,
+    /// R: the noise is sub-Gaussian with this constant.
+    pub noise_bound: f64,
+    /// lambda: the variance that regularises the posterior.
+    pub noise: f64,
+    /// The probability with which the statements may fail.
+    pub delta: f64,
+}
+
+impl Assumptions {
+    /// alpha = B + R/sqrt(lambda) sqrt(2 (information + ln(1/delta))): with probability at least 1 - delta, at all x and t,
+    /// |f(x) - mu_S(x)| <= alpha sigma_S(x). Lemma 3 of the paper, with the realised information gain of the observed
+    /// points allowed in place of its maximum (Durand, Maillard and Pineau 2017, Theorem 2.1).
+    pub fn band(&self, information: f64) -> f64 {
+        self.norm_bound
+            + self.noise_bound / self.noise.sqrt() * (2.0 * (information + (1.0 / self.delta).ln())).sqrt()
+    }
+
+    /// beta_t of IGP-BUCB (Algorithm 1): sqrt(xi) (B + R/sqrt(lambda) sqrt(2 (gamma_S(t) + ln(1/delta)))).
+    pub fn igp_bucb(&self, information: f64, hallucination: f64) -> f64 {
+        hallucination.sqrt() * self.band(information)
+    }
+
+    /// v_t of GP-BTS (Algorithm 2): as beta_t, with ln(2/delta).
+    pub fn gp_bts(&self, information: f64, hallucination: f64) -> f64 {
+        Self { delta: self.delta / 2.0, ..*self }.igp_bucb(information, hallucination)
+    }
+
+    /// The multiplier of GP-BUCB (Desautels, Krause and Burdick 2014, Theorem 2, case 3):
+    /// sqrt(xi (2 B^2 + 300 gamma_t ln^3(t/delta))), with gamma_t and not gamma_S(t).
+    pub fn gp_bucb(&self, t: usize, information: f64, hallucination: f64) -> f64 {
+        let log = (t as f64 / self.delta).ln();
+        (hallucination * (2.0 * self.norm_bound.powi(2) + 300.0 * information * log.powi(3))).sqrt()
+    }
+}
+
+/// The a-priori hallucination factor 1 + (M - 1) max k(x,x)/lambda: valid before any data, attained by repeats.
+pub fn a_priori_hallucination(max_pending: usize, largest_variance: f64, noise: f64) -> f64 {
+    1.0 + (max_pending.max(1) - 1) as f64 * largest_variance / noise
+}
+
+/// The paper's choice xi_M = exp(2 gamma_{M-1}) (Lemma 4), from gamma_{M-1}.
+pub fn worst_case_hallucination(information: f64) -> f64 {
+    (2.0 * information).exp()
+}
+
+/// The variance below which the initialization scheme certifies sqrt(xi) <= target: xi <= 1 + (M - 1) max sigma^2/lambda.
+/// With one worker there is nothing to wait for.
+pub fn initialization_variance(target: f64, max_pending: usize, noise: f64) -> f64 {
+    if max_pending <= 1 { f64::INFINITY } else { noise * (target * target - 1.0) / (max_pending - 1) as f64 }
+}

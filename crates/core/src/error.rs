@@ -1,0 +1,142 @@
+//! What a study refuses, with the value, what is allowed, and how to mend it.
+
+use crate::study::TrialState;
+
+/// A refusal; nothing in the study has changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The numeric room refused a number.
+    #[error(transparent)]
+    Numeric(#[from] manyhands_gp::Error),
+    /// A setting has a value outside its range.
+    #[error("{setting} must be {allowed}, got {value}")]
+    Setting {
+        /// The setting's name in a study file.
+        setting: &'static str,
+        /// The values it may have.
+        allowed: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A setting needs the bound M on pending trials.
+    #[error("{setting} needs max_pending, the largest number of trials pending at once")]
+    NeedsMaxPending {
+        /// The setting that needs it.
+        setting: &'static str,
+    },
+    /// Two settings do not go together.
+    #[error("{setting} does not work with {with}: {reason}")]
+    Incompatible {
+        /// One setting.
+        setting: &'static str,
+        /// The other.
+        with: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Asked for no suggestion at all.
+    #[error("ask for at least 1 suggestion, got 0")]
+    AskedForNone,
+    /// Asked for more than max_pending allows.
+    #[error("asking for {asked} with {pending} pending exceeds max_pending = {max_pending}")]
+    TooManyPending {
+        /// How many suggestions were asked for.
+        asked: usize,
+        /// How many trials are pending.
+        pending: usize,
+        /// The bound.
+        max_pending: usize,
+    },
+    /// Asked for more than a pool without repeats has left.
+    #[error("asking for {asked} from a pool that has {left} candidates left")]
+    PoolExhausted {
+        /// How many suggestions were asked for.
+        asked: usize,
+        /// How many candidates are left.
+        left: usize,
+    },
+    /// No trial has this number.
+    #[error("there is no trial {trial}; {trials} trials were asked for, numbered from 0")]
+    UnknownTrial {
+        /// The number given.
+        trial: usize,
+        /// How many trials there are.
+        trials: usize,
+    },
+    /// The trial is no longer pending.
+    #[error("trial {trial} is {state} already; only a pending trial can be told, failed or cancelled")]
+    NotPending {
+        /// The trial's number.
+        trial: usize,
+        /// What became of it.
+        state: TrialState,
+    },
+    /// A told value is not a finite number.
+    #[error("the value of trial {trial} must be a finite number, got {value}")]
+    Value {
+        /// The trial's number.
+        trial: usize,
+        /// What was told.
+        value: f64,
+    },
+    /// There is nothing to be best.
+    #[error("no trial has been observed yet")]
+    NothingObserved,
+    /// A log holds an event that cannot follow the ones before it.
+    #[error("event {sequence} does not follow from the ones before it: {reason}")]
+    BadLog {
+        /// The event's sequence number, from 1.
+        sequence: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A log holds a choice that the rule would not have made.
+    #[error("trial {trial} was logged as candidate {logged}, the rule chooses {chosen}")]
+    NotReproduced {
+        /// The trial's number.
+        trial: usize,
+        /// The candidate in the log, with its numbers.
+        logged: String,
+        /// The candidate chosen anew, with its numbers.
+        chosen: String,
+    },
+    /// The discretization D_t of the paper's appendix is too large.
+    #[error("D_t has {per_coordinate} points in each of {dimension} coordinates at t = {t}, too many to sample jointly")]
+    DiscretizationTooLarge {
+        /// The round.
+        t: usize,
+        /// Points along one coordinate, B L r d t^2 rounded up.
+        per_coordinate: usize,
+        /// The number of coordinates.
+        dimension: usize,
+    },
+    /// A feedback mapping is not one of the paper's.
+    #[error("S({t}) = {observed} is not allowed: {reason}")]
+    Feedback {
+        /// The round.
+        t: usize,
+        /// S(t).
+        observed: usize,
+        /// The condition it breaks.
+        reason: &'static str,
+    },
+}
+
+impl Error {
+    /// What to do about it, where that is not plain from the message.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
+            Self::TooManyPending { .. } => Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending"),
+            Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
+            Self::DiscretizationTooLarge { .. } => Some("use a fixed grid as the domain; the theorem then holds for that grid"),
+            Self::NotReproduced { .. } => Some("the log comes from another spec, another version, or another kind of CPU"),
+            Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
+            _ => None,
+        }
+    }
+}
+
+/// The result of a study's operations.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,103 @@
+//! When rewards arrive, for simulations: the paper's feedback mapping S(t), and a run under it.
+//!
+//! S(t) is the number of rewards known when x_t is chosen; t - S(t) <= M. In real use there is no mapping: a study knows
+//! whatever it has been told.
+
+use std::fmt;
+
+use crate::{Error, Result, Study, Suggestion};
+
+/// A feedback mapping.
+pub enum Feedback {
+    /// S(t) = t - 1: every reward is known before the next choice.
+    Sequential,
+    /// S(t) = M floor((t-1)/M): rewards come in batches of M.
+    Batch(usize),
+    /// S(t) = max(t - M, 0): every reward comes M rounds late.
+    Delay(usize),
+    /// Any mapping with t - S(t) <= M.
+    Custom {
+        /// M.
+        workers: usize,
+        /// S.
+        mapping: Box<dyn Fn(usize) -> usize + Send + Sync>,
+    },
+}
+
+impl fmt::Debug for Feedback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sequential => write!(f, "Sequential"),
+            Self::Batch(workers) => write!(f, "Batch({workers})"),
+            Self::Delay(workers) => write!(f, "Delay({workers})"),
+            Self::Custom { workers, .. } => write!(f, "Custom({workers})"),
+        }
+    }
+}
+
+impl Feedback {
+    /// S(t) for t = 1, 2, ...; refused where it is not a feedback mapping with t - S(t) <= M.
+    ///
+    /// ```
+    /// # use manyhands_core::Feedback;
+    /// let batch = Feedback::Batch(5);
+    /// assert_eq!((1..=7).map(|t| batch.observed_before(t)).collect::<Result<Vec<_>, _>>()?, [0, 0, 0, 0, 0, 5, 5]);
+    /// # Ok::<(), manyhands_core::Error>(())
+    /// ```
+    pub fn observed_before(&self, t: usize) -> Result<usize> {
+        let workers = self.workers();
+        let (t, observed) = match self {
+            _ if workers == 0 => return Err(Error::Feedback { t, observed: 0, reason: "M must be at least 1" }),
+            _ if t == 0 => return Err(Error::Feedback { t, observed: 0, reason: "rounds are counted from 1" }),
+            Self::Sequential => (t, t - 1),
+            Self::Batch(workers) => (t, workers * ((t - 1) / workers)),
+            Self::Delay(workers) => (t, t.saturating_sub(*workers)),
+            Self::Custom { mapping, .. } => (t, mapping(t)),
+        };
+        if observed >= t {
+            return Err(Error::Feedback { t, observed, reason: "a choice knows only rewards of earlier rounds" });
+        }
+        if t - observed > workers {
+            return Err(Error::Feedback { t, observed, reason: "t - S(t) must be at most M" });
+        }
+        Ok(observed)
+    }
+
+    /// M.
+    pub fn workers(&self) -> usize {
+        match self {
+            Self::Sequential => 1,
+            Self::Batch(workers) | Self::Delay(workers) | Self::Custom { workers, .. } => *workers,
+        }
+    }
+}
+
+/// Runs a fresh study for `rounds` rounds: asks one at a time, tells rewards in order as the mapping says, and all of
+/// them at the end. `reward` sees each suggestion once, in order.
+pub fn simulate(
+    study: &mut Study,
+    feedback: &Feedback,
+    rounds: usize,
+    mut reward: impl FnMut(&Suggestion) -> f64,
+) -> Result<Vec<Suggestion>> {
+    let mut suggestions: Vec<Suggestion> = Vec::with_capacity(rounds);
+    let mut rewards = Vec::with_capacity(rounds);
+    let mut told = 0;
+    for t in 1..=rounds {
+        let observed = feedback.observed_before(t)?;
+        if observed < told {
+            return Err(Error::Feedback { t, observed, reason: "S must not decrease" });
+        }
+        for (suggestion, &value) in suggestions[told..observed].iter().zip(&rewards[told..observed]) {
+            study.tell(suggestion.trial, value)?;
+        }
+        told = observed;
+        let asked = study.ask(1)?;
+        rewards.extend(asked.iter().map(&mut reward));
+        suggestions.extend(asked);
+    }
+    for (suggestion, &value) in suggestions[told..].iter().zip(&rewards[told..]) {
+        study.tell(suggestion.trial, value)?;
+    }
+    Ok(suggestions)
+}

@@ -1,0 +1,320 @@
+//! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
+
+use manyhands_gp::{Family, Grid, Points, Prior};
+
+use crate::confidence::Assumptions;
+use crate::{Error, Result};
+
+/// What may be chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Domain {
+    /// A finite list of points, or the indices of a covariance matrix ([`Points::indices`]).
+    Points(Points),
+    /// A full grid.
+    Grid(Grid),
+    /// The cube [0, side]^dimension, seen at round t through the discretization D_t of the paper's appendix: B L r d t^2
+    /// evenly spaced points along every coordinate. For GP-BTS.
+    Discretized {
+        /// r.
+        side: f64,
+        /// d.
+        dimension: usize,
+    },
+}
+
+impl Domain {
+    /// How many coordinates a point has.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Points(points) => points.dimension(),
+            Self::Grid(grid) => grid.axes().len(),
+            Self::Discretized { dimension, .. } => *dimension,
+        }
+    }
+}
+
+/// Whether the black box is to be maximized or minimized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Larger values are better.
+    #[default]
+    Maximize,
+    /// Smaller values are better.
+    Minimize,
+}
+
+impl Direction {
+    /// Turns a value of the user's into one to be maximized, and back.
+    pub(crate) fn sign(self) -> f64 {
+        match self {
+            Self::Maximize => 1.0,
+            Self::Minimize => -1.0,
+        }
+    }
+}
+
+/// The rule that chooses. With one worker the first two are IGP-UCB and GP-TS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Improved GP-Batch UCB, the paper's Algorithm 1.
+    IgpBucb,
+    /// GP-Batch Thompson sampling, the paper's Algorithm 2.
+    GpBts,
+    /// GP-BUCB of Desautels, Krause and Burdick (2014), RKHS case: the paper's baseline.
+    GpBucb,
+}
+
+/// Where the information gain gamma in a multiplier comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Information {
+    /// The gain of the points at hand: the observed ones (for GP-BUCB observed and pending).
+    #[default]
+    Realised,
+    /// Greedy maximum information gain over the domain, a lower bound of gamma.
+    Greedy,
+    /// The smaller of two certified upper bounds of gamma.
+    GreedyUpper,
+    /// The order of the paper's Lemma 2 with constant 1.
+    ClosedForm,
+    /// ln t.
+    Log,
+}
+
+/// The factor xi that makes up for hallucinated rewards.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Hallucination {
+    /// 1 + lambda_max(C)/lambda with C the covariance of the pending points: valid, and free.
+    #[default]
+    Realised,
+    /// sup of sigma_S^2/sigma_{t-1}^2 over the domain, by looking at every candidate.
+    Exact,
+    /// 1 + (M - 1) max k(x,x)/lambda.
+    APriori,
+    /// exp(2 gamma_{M-1}), the paper's Lemma 4.
+    WorstCase,
+    /// A number; the paper's experiments use 1.
+    Number(f64),
+}
+
+/// The initialization scheme of the paper's appendix: picks of largest variance before the rule starts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Initial {
+    /// No such picks.
+    #[default]
+    None,
+    /// T_init picks.
+    Count(usize),
+    /// Picks until max sigma^2 <= lambda (C^2 - 1)/(M - 1), which certifies sqrt(xi) <= C for this C > 1.
+    Until(f64),
+}
+
+/// How to choose, and what is assumed of the black box.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strategy {
+    /// The rule.
+    pub rule: Rule,
+    /// B: the RKHS norm of f - prior mean is at most this.
+    pub norm_bound: f64,
+    /// R: the noise is R-sub-Gaussian. None stands for sqrt(noise).
+    pub noise_bound: Option<f64>,
+    /// The probability with which the guarantees may fail; 0.1 unless set.
+    pub delta: f64,
+    /// Where gamma comes from.
+    pub information: Information,
+    /// Where xi comes from.
+    pub hallucination: Hallucination,
+    /// A factor on the multiplier; 1 is the theorem.
+    pub width: f64,
+    /// The initialization scheme.
+    pub initial: Initial,
+    /// M: the most trials pending at once, if bounded.
+    pub max_pending: Option<usize>,
+}
+
+impl Strategy {
+    /// A rule with its bound B on the norm; the rest at its defaults.
+    pub fn new(rule: Rule, norm_bound: f64) -> Self {
+        Self {
+            rule,
+            norm_bound,
+            noise_bound: None,
+            delta: 0.1,
+            information: Information::default(),
+            hallucination: Hallucination::default(),
+            width: 1.0,
+            initial: Initial::default(),
+            max_pending: None,
+        }
+    }
+}
+
+/// A valid description of a study.
+///
+/// ```
+/// use manyhands_core::gp::{Grid, Kernel, Prior};
+/// use manyhands_core::{Domain, Rule, Spec, Strategy};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 100)])?);
+/// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.025)?;
+/// let spec = Spec::new(domain, prior, Strategy::new(Rule::IgpBucb, 1.0))?.with_seed(7);
+/// # assert_eq!(spec.seed(), 7);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    domain: Domain,
+    prior: Prior,
+    strategy: Strategy,
+    direction: Direction,
+    seed: u64,
+    repeats: bool,
+    memory: usize,
+}
+
+impl Spec {
+    /// Checks that everything fits together.
+    pub fn new(domain: Domain, prior: Prior, strategy: Strategy) -> Result<Self> {
+        prior.kernel().check_dimension(domain.dimension())?;
+        check_strategy(&strategy)?;
+        check_combination(&domain, &prior, &strategy)?;
+        Ok(Self { domain, prior, strategy, direction: Direction::Maximize, seed: 0, repeats: true, memory: 256 << 20 })
+    }
+
+    /// With this seed for all that is random; 0 unless set.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// To be maximized or minimized; maximized unless set.
+    pub fn with_direction(self, direction: Direction) -> Self {
+        Self { direction, ..self }
+    }
+
+    /// Each candidate at most once. Not for a discretized cube, whose candidates change from round to round.
+    pub fn without_repeats(self) -> Result<Self> {
+        if let Domain::Discretized { .. } = self.domain {
+            return Err(Error::Incompatible {
+                setting: "repeats = false",
+                with: "a discretized cube",
+                reason: "its candidates change from round to round",
+            });
+        }
+        Ok(Self { repeats: false, ..self })
+    }
+
+    /// With this many bytes for each of the caches and factors; 256 MiB unless set. Choices do not depend on it.
+    pub fn with_memory(self, memory: usize) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// What may be chosen.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// Kernel, prior mean and noise.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
+    }
+
+    /// How to choose.
+    pub fn strategy(&self) -> &Strategy {
+        &self.strategy
+    }
+
+    /// Maximize or minimize.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether a candidate may be tried again.
+    pub fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// Bytes for each of the caches and factors.
+    pub fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// B, R, lambda and delta.
+    pub fn assumptions(&self) -> Assumptions {
+        let noise = self.prior.noise();
+        Assumptions {
+            norm_bound: self.strategy.norm_bound,
+            noise_bound: self.strategy.noise_bound.unwrap_or(noise.sqrt()),
+            noise,
+            delta: self.strategy.delta,
+        }
+    }
+}
+
+fn require(ok: bool, setting: &'static str, allowed: &'static str, value: f64) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
+}
+
+fn check_strategy(strategy: &Strategy) -> Result<()> {
+    let positive = |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
+    positive("norm_bound", strategy.norm_bound)?;
+    positive("width", strategy.width)?;
+    if let Some(bound) = strategy.noise_bound {
+        require(bound >= 0.0 && bound.is_finite(), "noise_bound", "non-negative and finite", bound)?;
+    }
+    let delta = strategy.delta;
+    require(delta > 0.0 && delta <= 1.0, "delta", "above 0 and at most 1", delta)?;
+    if let Hallucination::Number(xi) = strategy.hallucination {
+        require(xi >= 1.0 && xi.is_finite(), "hallucination", "at least 1 and finite", xi)?;
+    }
+    if let Initial::Until(target) = strategy.initial {
+        require(target > 1.0 && target.is_finite(), "initial.until", "above 1 and finite", target)?;
+    }
+    if let Some(workers) = strategy.max_pending {
+        require(workers >= 1, "max_pending", "at least 1", workers as f64)?;
+    }
+    let needs = [
+        ("hallucination = \"a-priori\"", strategy.hallucination == Hallucination::APriori),
+        ("hallucination = \"worst-case\"", strategy.hallucination == Hallucination::WorstCase),
+        ("initial = { until = ... }", matches!(strategy.initial, Initial::Until(_))),
+    ];
+    match needs.into_iter().find(|(_, needed)| *needed && strategy.max_pending.is_none()) {
+        Some((setting, _)) => Err(Error::NeedsMaxPending { setting }),
+        None => Ok(()),
+    }
+}
+
+fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Result<()> {
+    let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
+    let empirical = prior.kernel().family() == Family::Empirical;
+    if empirical && strategy.information == Information::ClosedForm {
+        return refuse("information = \"closed-form\"", "an empirical kernel", "Lemma 2 has no order for it; use \"log\"");
+    }
+    if empirical && !matches!(domain, Domain::Points(_)) {
+        return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
+    }
+    let &Domain::Discretized { side, dimension } = domain else { return Ok(()) };
+    require(side > 0.0 && side.is_finite(), "side", "positive and finite", side)?;
+    require(dimension >= 1, "dimension", "at least 1", dimension as f64)?;
+    prior.kernel().lipschitz()?;
+    const CUBE: &str = "a discretized cube";
+    if strategy.rule != Rule::GpBts {
+        return refuse("this rule", CUBE, "only gp-bts chooses from the appendix's discretization");
+    }
+    if strategy.initial != Initial::None {
+        return refuse("initial", CUBE, "the largest variance is not known over a cube; use a grid");
+    }
+    if matches!(strategy.information, Information::Greedy | Information::GreedyUpper) {
+        return refuse("greedy information", CUBE, "greedy gain needs a finite domain; use \"realised\"");
+    }
+    match strategy.hallucination {
+        Hallucination::Exact => refuse("hallucination = \"exact\"", CUBE, "it looks at every candidate; use \"realised\""),
+        Hallucination::WorstCase if strategy.information == Information::Realised => {
+            refuse("hallucination = \"worst-case\"", CUBE, "gamma_{M-1} needs a finite domain or a closed form")
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,373 @@
+//! The posterior of a Gaussian process given observed and pending points, on one growing Cholesky factor.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | O, P | observed, pending | rows with and without a reward; the factor's rows are ordered `[O | P]` |
+//! | lambda | noise | variance of the noise, > 0 |
+//! | L | factor | Cholesky factor of K + lambda I over all rows; its leading block is the factor over O |
+//! | v(x) | solved column | L^{-1} k(X, x); its first entries belong to O alone |
+//! | z | whitened | L_O^{-1} (y - prior mean) |
+//! | mu_S(x) | mean | prior mean + v_O(x)' z: from O alone |
+//! | sigma_{t-1}(x)^2 | variance | k(x,x) - v(x)' v(x): pending points are hallucinated |
+//! | sigma_S(x)^2 | observed variance | k(x,x) - v_O(x)' v_O(x) |
+//! | G | information | (1/2) ln det(I + K_O/lambda), equation (3) of the paper |
+//!
+//! Hallucinating a point (setting its reward to the mean, equations (1) and (2) of the paper) leaves the mean as it is
+//! and shrinks the variance; here it simply adds a row that the mean does not read.
+
+use faer::{Mat, Side};
+
+use crate::vector;
+use crate::{Error, Factor, Kernel, Points, Result};
+
+/// What is believed before any observation: kernel, mean, and the variance of the noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prior {
+    kernel: Kernel,
+    mean: f64,
+    noise: f64,
+}
+
+impl Prior {
+    /// A prior with this kernel, a constant `mean`, and noise of variance `noise` > 0.
+    pub fn new(kernel: Kernel, mean: f64, noise: f64) -> Result<Self> {
+        if !mean.is_finite() {
+            return Err(Error::NotFinite { what: "the prior mean", value: mean });
+        }
+        if !(noise > 0.0 && noise.is_finite()) {
+            return Err(Error::NotPositive { what: "noise", value: noise });
+        }
+        Ok(Self { kernel, mean, noise })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The prior mean.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// The variance of the noise, the paper's lambda.
+    pub fn noise(&self) -> f64 {
+        self.noise
+    }
+}
+
+/// What identifies a row of the posterior: the caller's name for it and its place in the caller's domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The caller's name for the row, unique among the rows present.
+    pub id: u64,
+    /// The index of the row's point in a finite domain; repeats share it.
+    pub site: usize,
+}
+
+/// Mean and standard deviations of one point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Marginal {
+    /// The mean, from observed points.
+    pub mean: f64,
+    /// The standard deviation given observed and pending points.
+    pub sd: f64,
+    /// The standard deviation given observed points alone.
+    pub sd_observed: f64,
+}
+
+/// A Gaussian process conditioned on observed and pending points.
+///
+/// ```
+/// use manyhands_gp::{Kernel, Key, Posterior, Prior};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.025)?;
+/// let mut posterior = Posterior::new(prior, 1)?;
+/// posterior.hallucinate(Key { id: 0, site: 0 }, &[0.3])?;
+/// posterior.hallucinate(Key { id: 1, site: 0 }, &[0.8])?;
+/// posterior.settle(1, 1.5)?; // the second result came first
+/// let there = posterior.predict(&[0.8])?;
+/// assert!(there.mean > 1.4 && there.sd < 0.2);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Posterior {
+    prior: Prior,
+    points: Points,
+    keys: Vec<Key>,
+    factor: Factor,
+    residuals: Vec<f64>,
+    whitened: Vec<f64>,
+}
+
+impl Posterior {
+    /// The prior itself, over points of this dimension.
+    pub fn new(prior: Prior, dimension: usize) -> Result<Self> {
+        prior.kernel.check_dimension(dimension)?;
+        let points = Points::new(dimension)?;
+        Ok(Self { prior, points, keys: vec![], factor: Factor::new(), residuals: vec![], whitened: vec![] })
+    }
+
+    /// The prior.
+    pub fn prior(&self) -> &Prior {
+        &self.prior
+    }
+
+    /// The rows' keys, observed ones first, each kind in the order it came.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The rows' points, in the order of [`Posterior::keys`].
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// How many rows are observed.
+    pub fn observed(&self) -> usize {
+        self.whitened.len()
+    }
+
+    /// How many rows are pending.
+    pub fn pending(&self) -> usize {
+        self.keys.len() - self.observed()
+    }
+
+    /// The factor of K + noise I over all rows.
+    pub fn factor(&self) -> &Factor {
+        &self.factor
+    }
+
+    /// Adds a pending point.
+    pub fn hallucinate(&mut self, key: Key, point: &[f64]) -> Result<()> {
+        self.points.check(point)?;
+        if self.keys.iter().any(|k| k.id == key.id) {
+            return Err(Error::RowExists { id: key.id });
+        }
+        self.append(key, point)
+    }
+
+    /// Adds a point together with its value.
+    pub fn observe(&mut self, key: Key, point: &[f64], value: f64) -> Result<()> {
+        check_value(value)?;
+        self.hallucinate(key, point)?;
+        self.settle(key.id, value)
+    }
+
+    /// Gives a pending point its value. The oldest pending point costs nothing; others are moved before it, which
+    /// re-appends the pending rows in between.
+    pub fn settle(&mut self, id: u64, value: f64) -> Result<()> {
+        check_value(value)?;
+        let position = self.pending_position(id)?;
+        let observed = self.observed();
+        if position > observed {
+            let mut tail = self.detach(observed);
+            let settled = tail.remove(position - observed);
+            tail.insert(0, settled);
+            self.attach(tail)?;
+        }
+        let residual = value - self.prior.mean;
+        let row = self.factor.row(observed);
+        let explained = vector::dot(&row[..observed], &self.whitened);
+        self.whitened.push((residual - explained) / row[observed]);
+        self.residuals.push(residual);
+        Ok(())
+    }
+
+    /// Forgets a pending point.
+    pub fn retract(&mut self, id: u64) -> Result<()> {
+        let position = self.pending_position(id)?;
+        let mut tail = self.detach(position);
+        tail.remove(0);
+        self.attach(tail)
+    }
+
+    /// Forgets the rows from `rows` on, which must be pending.
+    pub fn truncate(&mut self, rows: usize) {
+        let rows = rows.max(self.observed());
+        self.points.truncate(rows);
+        self.keys.truncate(rows);
+        self.factor.truncate(rows);
+    }
+
+    /// Mean and standard deviations of one point.
+    pub fn predict(&self, point: &[f64]) -> Result<Marginal> {
+        self.points.check(point)?;
+        let column = self.solved_column(point);
+        let prior = self.prior.kernel.variance_at(point);
+        let (v, observed) = (&column, self.observed());
+        Ok(Marginal {
+            mean: self.prior.mean + vector::dot(&v[..observed], &self.whitened),
+            sd: remaining(prior, vector::squares(v)).sqrt(),
+            sd_observed: remaining(prior, vector::squares(&v[..observed])).sqrt(),
+        })
+    }
+
+    /// The joint covariance of several points given observed and pending ones, row-major.
+    pub fn covariance(&self, points: &Points) -> Result<Vec<f64>> {
+        self.covariance_given(points, self.keys.len())
+    }
+
+    /// The joint covariance of several points given the observed ones alone, row-major.
+    pub fn covariance_observed(&self, points: &Points) -> Result<Vec<f64>> {
+        self.covariance_given(points, self.observed())
+    }
+
+    /// The information gained by the observed points, G = (1/2) ln det(I + K_O/lambda); equation (3) of the paper.
+    pub fn information(&self) -> f64 {
+        self.information_of(self.observed())
+    }
+
+    /// The information gained by the first `rows` rows: with all of them, that of observed and pending points.
+    pub fn information_of(&self, rows: usize) -> f64 {
+        0.5 * (self.factor.log_det(0..rows) - rows as f64 * self.prior.noise.ln())
+    }
+
+    /// ln p(y) of the observed values under the prior.
+    pub fn log_marginal_likelihood(&self) -> f64 {
+        let n = self.observed();
+        -0.5 * (vector::squares(&self.whitened)
+            + self.factor.log_det(0..n)
+            + n as f64 * (2.0 * std::f64::consts::PI).ln())
+    }
+
+    /// The realised hallucination factor 1 + lambda_max(C)/lambda, where C is the covariance of the pending points
+    /// given the observed ones. It bounds sigma_S(x)^2/sigma_{t-1}(x)^2 at every x, so it is a valid xi of the paper's
+    /// Definition 2. The pending block of the factor holds C + lambda I, so it costs one small eigenvalue.
+    pub fn hallucination_factor(&self) -> Result<f64> {
+        let (first, pending) = (self.observed(), self.pending());
+        if pending == 0 {
+            return Ok(1.0);
+        }
+        let block = Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor.row(first + i)[first + j] } else { 0.0 });
+        let product = &block * block.transpose();
+        let eigenvalues = product
+            .self_adjoint_eigenvalues(Side::Lower)
+            .map_err(|_| Error::NoConvergence { what: "the eigenvalues of the pending points' covariance" })?;
+        let largest = eigenvalues.iter().fold(0.0, |a: f64, &b| a.max(b));
+        Ok((largest / self.prior.noise).max(1.0))
+    }
+
+    /// Everything: mean from the observed rows, variance from all of them.
+    pub fn view(&self) -> View<'_> {
+        View { posterior: self, rows: self.keys.len(), observed: self.observed() }
+    }
+
+    /// The posterior as it was when the first `observed` observations had come and nothing was pending.
+    pub fn past_view(&self, observed: usize) -> View<'_> {
+        let observed = observed.min(self.observed());
+        View { posterior: self, rows: observed, observed }
+    }
+
+    fn solved_column(&self, point: &[f64]) -> Vec<f64> {
+        let mut column = vec![0.0; self.keys.len()];
+        self.prior.kernel.fill(point, &self.points, 0..column.len(), &mut column);
+        self.factor.solve_lower(0, &mut column);
+        column
+    }
+
+    fn covariance_given(&self, points: &Points, rows: usize) -> Result<Vec<f64>> {
+        let columns: Vec<Vec<f64>> = points
+            .iter()
+            .map(|point| self.points.check(point).map(|()| self.solved_column(point)))
+            .collect::<Result<_>>()?;
+        let mut out = Vec::with_capacity(points.len() * points.len());
+        for (x, v) in points.iter().zip(&columns) {
+            for (y, w) in points.iter().zip(&columns) {
+                out.push(self.prior.kernel.covariance(x, y) - vector::dot(&v[..rows], &w[..rows]));
+            }
+        }
+        Ok(out)
+    }
+
+    fn pending_position(&self, id: u64) -> Result<usize> {
+        let position = self.keys.iter().position(|k| k.id == id).ok_or(Error::NoSuchRow { id })?;
+        if position < self.observed() {
+            return Err(Error::RowObserved { id });
+        }
+        Ok(position)
+    }
+
+    fn append(&mut self, key: Key, point: &[f64]) -> Result<()> {
+        let mut covariances = vec![0.0; self.keys.len()];
+        self.prior.kernel.fill(point, &self.points, 0..covariances.len(), &mut covariances);
+        self.factor.push(&covariances, self.prior.kernel.variance_at(point), self.prior.noise);
+        self.points.push(point)?;
+        self.keys.push(key);
+        Ok(())
+    }
+
+    fn detach(&mut self, from: usize) -> Vec<(Key, Vec<f64>)> {
+        let tail = (from..self.keys.len()).map(|i| (self.keys[i], self.points.get(i).to_vec())).collect();
+        self.truncate(from);
+        tail
+    }
+
+    fn attach(&mut self, tail: Vec<(Key, Vec<f64>)>) -> Result<()> {
+        tail.into_iter().try_for_each(|(key, point)| self.append(key, &point))
+    }
+}
+
+/// The posterior given its first rows: mean from the first `observed`, variance from the first `rows`.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    posterior: &'a Posterior,
+    rows: usize,
+    observed: usize,
+}
+
+impl<'a> View<'a> {
+    /// The posterior looked at.
+    pub fn posterior(&self) -> &'a Posterior {
+        self.posterior
+    }
+
+    /// The prior.
+    pub fn prior(&self) -> &'a Prior {
+        &self.posterior.prior
+    }
+
+    /// The keys of the rows that count.
+    pub fn keys(&self) -> &'a [Key] {
+        &self.posterior.keys[..self.rows]
+    }
+
+    /// How many rows give the mean.
+    pub fn observed(&self) -> usize {
+        self.observed
+    }
+
+    /// z = L_O^{-1} (y - prior mean).
+    pub fn whitened(&self) -> &'a [f64] {
+        &self.posterior.whitened[..self.observed]
+    }
+
+    /// w = (K_O + lambda I)^{-1} (y - prior mean): the mean is prior mean + k(x, O)' w.
+    pub fn weights(&self) -> Vec<f64> {
+        let mut weights = self.whitened().to_vec();
+        self.posterior.factor.solve_upper(&mut weights);
+        weights
+    }
+
+    /// The information gained by the rows that give the mean.
+    pub fn information(&self) -> f64 {
+        self.posterior.information_of(self.observed)
+    }
+
+    /// A bound on the rounding error of k(x, X)' u for u = L^{-T} b with |u| = `norm`, at any x: substitution with n
+    /// rows perturbs L by at most n eps |L| (Higham 2002, Theorem 8.5) and |L| <= sqrt(n k + lambda).
+    pub(crate) fn rounding(&self, norm: f64, largest_variance: f64) -> f64 {
+        let n = self.rows as f64 + 1.0;
+        let size = (n * largest_variance + self.prior().noise).sqrt();
+        4.0 * n * f64::EPSILON * (size + largest_variance.sqrt() * n.sqrt()) * norm * largest_variance.sqrt()
+    }
+}
+
+/// What is left of a prior variance; rounding can push it below zero next to an observed point.
+pub(crate) fn remaining(prior: f64, explained: f64) -> f64 {
+    (prior - explained).max(0.0)
+}
+
+fn check_value(value: f64) -> Result<()> {
+    if value.is_finite() { Ok(()) } else { Err(Error::NotFinite { what: "a value", value }) }
+}

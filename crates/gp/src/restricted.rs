@@ -1,0 +1,207 @@
+//! A kernel restricted to a finite domain, and the structure that makes its products cheap.
+//!
+//! | structure | when | K(D, X) w costs |
+//! |---|---|---|
+//! | per axis | product kernel on a grid | a core and one thin product per axis |
+//! | stationary | other stationary kernels on an evenly spaced grid | one FFT forth and back |
+//! | dense | everything else | n kernel values per candidate, in chunks |
+
+use rayon::prelude::*;
+
+use crate::convolution::Convolution;
+use crate::kron::Kron;
+use crate::vector;
+use crate::{Grid, Kernel, Points, Result};
+
+/// Candidates that one task works on; does not depend on the thread count.
+const CHUNK: usize = 256;
+
+/// The finite set that is chosen from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Domain {
+    /// A list of points, or the indices of a covariance matrix ([`Points::indices`]).
+    Points(Points),
+    /// A full grid.
+    Grid(Grid),
+}
+
+impl Domain {
+    /// How many candidates there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Points(points) => points.len(),
+            Self::Grid(grid) => grid.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many coordinates a candidate has.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Points(points) => points.dimension(),
+            Self::Grid(grid) => grid.axes().len(),
+        }
+    }
+
+    /// The coordinates of one candidate.
+    pub fn point(&self, index: usize) -> Vec<f64> {
+        match self {
+            Self::Points(points) => points.get(index).to_vec(),
+            Self::Grid(grid) => grid.point(index),
+        }
+    }
+
+    /// Several candidates as points.
+    pub fn points_at(&self, sites: &[usize]) -> Points {
+        let mut flat = Vec::with_capacity(sites.len() * self.dimension());
+        sites.iter().for_each(|&site| flat.extend(self.point(site)));
+        Points::trusted(self.dimension(), flat)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Structure {
+    Dense,
+    PerAxis(Kron),
+    Stationary(Convolution),
+}
+
+/// A kernel restricted to a finite domain.
+#[derive(Debug, Clone)]
+pub struct Restricted {
+    kernel: Kernel,
+    domain: Domain,
+    structure: Structure,
+    largest_variance: f64,
+    budget: usize,
+}
+
+impl Restricted {
+    /// Restricts `kernel` to `domain`; caches and factors of one kind may take up to `budget` bytes each.
+    pub fn new(kernel: Kernel, domain: Domain, budget: usize) -> Result<Self> {
+        kernel.check_dimension(domain.dimension())?;
+        if domain.is_empty() {
+            return Err(crate::Error::Empty { what: "the domain" });
+        }
+        kernel.check_points(&domain)?;
+        let structure = match &domain {
+            Domain::Grid(grid) => grid_structure(&kernel, grid, budget)?,
+            Domain::Points(_) => Structure::Dense,
+        };
+        let largest_variance = if kernel.is_stationary() {
+            kernel.variance()
+        } else {
+            (0..domain.len()).map(|i| kernel.variance_at(&domain.point(i))).fold(0.0, f64::max)
+        };
+        Ok(Self { kernel, domain, structure, largest_variance, budget })
+    }
+
+    /// The domain.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The largest prior variance, max k(x,x) over the domain.
+    pub fn largest_variance(&self) -> f64 {
+        self.largest_variance
+    }
+
+    /// The prior variance of one candidate.
+    pub fn variance(&self, index: usize) -> f64 {
+        if self.kernel.is_stationary() {
+            self.kernel.variance()
+        } else {
+            self.kernel.variance_at(&self.domain.point(index))
+        }
+    }
+
+    pub(crate) fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    pub(crate) fn budget(&self) -> usize {
+        self.budget
+    }
+
+    /// The rows of the axes' factors that the candidates `sites` have on a grid.
+    pub(crate) fn positions(&self, sites: &[usize]) -> Vec<Vec<usize>> {
+        match &self.domain {
+            Domain::Grid(grid) => sites.iter().map(|&site| grid.position(site)).collect(),
+            Domain::Points(_) => Vec::new(),
+        }
+    }
+
+    /// Adds K(D, sites) weights to `out`.
+    pub fn add_product(&self, sites: &[usize], weights: &[f64], out: &mut [f64]) {
+        if sites.is_empty() {
+            return;
+        }
+        match &self.structure {
+            Structure::PerAxis(kron) => {
+                let core = kron.core(&self.positions(sites), weights);
+                kron.visit(&core, out, |out, values| out.iter_mut().zip(values).for_each(|(o, v)| *o += v));
+            }
+            Structure::Stationary(convolution) => {
+                let mut product = vec![0.0; out.len()];
+                convolution.apply(sites, weights, &mut product);
+                out.iter_mut().zip(product).for_each(|(o, v)| *o += v);
+            }
+            Structure::Dense => self.add_dense_product(sites, weights, out),
+        }
+    }
+
+    /// A bound on the rounding and truncation error of one entry of [`Restricted::add_product`].
+    pub(crate) fn product_error(&self, weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().map(|w| w.abs()).sum();
+        let rounding = |terms: usize| 2.0 * terms as f64 * f64::EPSILON * self.largest_variance * total;
+        match &self.structure {
+            Structure::PerAxis(kron) => {
+                let terms = weights.len() + kron.core_shape().iter().sum::<usize>();
+                rounding(terms) + kron.residual() * total
+            }
+            Structure::Stationary(convolution) => convolution.error_bound(weights),
+            Structure::Dense => rounding(weights.len()),
+        }
+    }
+
+    fn add_dense_product(&self, sites: &[usize], weights: &[f64], out: &mut [f64]) {
+        let sources = self.domain.points_at(sites);
+        let task = |(chunk, out): (usize, &mut [f64])| {
+            let mut covariances = vec![0.0; sources.len()];
+            for (i, value) in out.iter_mut().enumerate() {
+                let point = self.domain.point(chunk * CHUNK + i);
+                self.kernel.fill(&point, &sources, 0..sources.len(), &mut covariances);
+                *value += vector::dot(&covariances, weights);
+            }
+        };
+        if out.len() * sources.len() < 1 << 15 {
+            out.chunks_mut(CHUNK).enumerate().for_each(task);
+        } else {
+            out.par_chunks_mut(CHUNK).enumerate().for_each(task);
+        }
+    }
+}
+
+fn grid_structure(kernel: &Kernel, grid: &Grid, budget: usize) -> Result<Structure> {
+    let none = Points::new(grid.axes().len())?;
+    match Kron::new(kernel, grid, &none, budget) {
+        Ok(Some(kron)) => return Ok(Structure::PerAxis(kron)),
+        // Too rough for thin factors: an evenly spaced grid still has the FFT.
+        Ok(None) | Err(crate::Error::NoRoomToFactor { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    if kernel.is_stationary() && grid.spacing().is_some() {
+        let covariance = grid.lag_covariance(kernel);
+        return Ok(Structure::Stationary(Convolution::new(&grid.shape(), covariance)));
+    }
+    Ok(Structure::Dense)
+}
