@@ -7,5 +7,5 @@ mod kernel;
 mod points;
 
 pub use error::{Error, Result};
-pub use kernel::{Covariance, Family, Kernel};
+pub use kernel::{Clipped, Covariance, Family, Kernel};
 pub use points::Points;
