@@ -106,6 +106,97 @@ pub enum Error {
         /// The list's name.
         what: &'static str,
     },
+    /// A quantity is outside the range in which the arithmetic holds.
+    #[error("{what} must be between {low:e} and {high:e}, got {value:e}")]
+    OutOfRange {
+        /// The quantity's name.
+        what: &'static str,
+        /// The smallest value allowed.
+        low: f64,
+        /// The largest value allowed.
+        high: f64,
+        /// What was given.
+        value: f64,
+    },
+    /// A Matern kernel's smoothness is not one that can be evaluated.
+    #[error("smoothness must be above 0 and at most {limit}, got {value}")]
+    Smoothness {
+        /// What was given.
+        value: f64,
+        /// The largest value allowed.
+        limit: f64,
+    },
+    /// A point of an empirical kernel is no index of its matrix.
+    #[error("index must be a whole number below {len}, got {value}")]
+    NoSuchIndex {
+        /// What was given.
+        value: f64,
+        /// How many things the matrix is about.
+        len: usize,
+    },
+    /// A covariance matrix differs from its transpose.
+    #[error(
+        "covariance must be symmetric within {limit:e}, got {value} at row {row}, column {column} \
+         and {mirrored} at row {column}, column {row}"
+    )]
+    Asymmetric {
+        /// The row of the entry, counted from 0.
+        row: usize,
+        /// Its column, counted from 0.
+        column: usize,
+        /// The entry.
+        value: f64,
+        /// The entry mirrored at the diagonal.
+        mirrored: f64,
+        /// How far the two may differ.
+        limit: f64,
+    },
+    /// A covariance matrix has a negative entry on its diagonal.
+    #[error("variance must not be negative, got {value} at row {index}")]
+    NegativeVariance {
+        /// The row, counted from 0.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// A covariance matrix has nothing but zeros on its diagonal.
+    #[error("covariance must have a positive variance, got 0 in all {len} rows")]
+    NoVariance {
+        /// How many things the matrix is about.
+        len: usize,
+    },
+    /// A covariance matrix is not positive semi-definite.
+    #[error("covariance must have no eigenvalue below {limit:e}, got {eigenvalue:e}")]
+    Indefinite {
+        /// The lowest eigenvalue.
+        eigenvalue: f64,
+        /// The lowest one that is still taken for rounding.
+        limit: f64,
+    },
+    /// The eigenvalues of a covariance matrix could not be computed.
+    #[error("eigenvalues of the {len} x {len} covariance must converge, got no convergence")]
+    EigenvaluesNotFound {
+        /// How many things the matrix is about.
+        len: usize,
+    },
+    /// A kernel over a finite set was asked for a derivative.
+    #[error("kernel must be defined on a continuous space to have derivatives, got the {family} kernel")]
+    NoDerivative {
+        /// The kernel's family.
+        family: &'static str,
+    },
+    /// A Matern kernel was asked for a derivative it does not have, or that is too large for a float.
+    #[error("{what} at distance {distance:e} needs a Matern kernel of smoothness above {above}, got {smoothness}")]
+    NotDifferentiable {
+        /// Which derivative.
+        what: &'static str,
+        /// The smoothness that is not enough.
+        above: f64,
+        /// The kernel's smoothness.
+        smoothness: f64,
+        /// The distance of the two points, in lengthscales.
+        distance: f64,
+    },
 }
 
 /// The result of a fallible numeric routine.

@@ -2,11 +2,8 @@
 //!
 //! Numbers only: no trials, no names, no input or output, no clock.
 
-mod circulant;
-mod convolution;
 mod error;
 mod factor;
-mod fft;
 mod grid;
 mod information;
 mod kernel;
@@ -23,7 +20,7 @@ pub use error::{Error, Result};
 pub use factor::Factor;
 pub use grid::Grid;
 pub use information::GreedyInformation;
-pub use kernel::{Covariance, Family, Kernel};
+pub use kernel::{Clipped, Covariance, Family, Kernel};
 pub use points::Points;
 pub use posterior::{Key, Marginal, Posterior, Prior, View};
 pub use restricted::{Domain, Restricted};

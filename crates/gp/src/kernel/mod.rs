@@ -1,1 +1,241 @@
-//! Kernels.
+//! Kernels: what is believed about a function before any of its values is seen.
+//!
+//! | symbol | name in code | meaning |
+//! |---|---|---|
+//! | k(x, y) | covariance | prior covariance of f(x) and f(y) |
+//! | l_j | lengthscales | one for all coordinates, or one each |
+//! | 1 / l_j | scales | what differences are multiplied by |
+//! | r | r | sqrt(sum_j ((x_j - y_j) / l_j)^2) |
+//! | nu | smoothness | of the Matern family |
+
+mod bessel;
+mod derivatives;
+mod distance;
+mod empirical;
+mod matern;
+mod slopes;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use empirical::{Clipped, Covariance};
+use matern::Matern;
+
+use crate::{Error, Points, Result};
+
+/// Lengthscales keep to this range, so that neither their squares nor the reciprocals of these leave the floats.
+const LENGTHSCALE_RANGE: Range<f64> = 1e-100..1e100;
+
+/// The families of kernels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Family {
+    /// exp(-r^2 / 2).
+    SquaredExponential,
+    /// 2^(1-nu) / Gamma(nu) z^nu K_nu(z), z = sqrt(2 nu) r.
+    Matern {
+        /// nu, above 0 and at most 50.
+        smoothness: f64,
+    },
+    /// sum_j x_j y_j / l_j^2.
+    Linear,
+    /// A covariance matrix over a finite set; a point is the index of one of its members.
+    Empirical,
+}
+
+/// How the covariance is evaluated.
+#[derive(Debug, Clone, PartialEq)]
+enum Form {
+    SquaredExponential,
+    Matern(Matern),
+    Linear,
+    Empirical(Arc<Covariance>),
+}
+
+/// A positive semi-definite kernel; cheap to clone.
+///
+/// ```
+/// use manyhands_gp::Kernel;
+///
+/// let kernel = Kernel::matern(2.5, &[0.2])?.with_variance(4.0)?;
+/// assert_eq!(kernel.covariance(&[0.3], &[0.3]), 4.0);
+/// assert!(kernel.covariance(&[0.3], &[0.5]) < 4.0);
+/// # Ok::<(), manyhands_gp::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    form: Form,
+    variance: f64,
+    lengthscales: Arc<[f64]>,
+    scales: Arc<[f64]>,
+}
+
+impl Kernel {
+    /// exp(-r^2 / 2); one lengthscale for all coordinates, or one each.
+    pub fn squared_exponential(lengthscales: &[f64]) -> Result<Self> {
+        Self::scaled(Form::SquaredExponential, lengthscales)
+    }
+
+    /// The Matern kernel of smoothness nu, 0 < nu <= 50; one lengthscale for all coordinates, or one each.
+    pub fn matern(smoothness: f64, lengthscales: &[f64]) -> Result<Self> {
+        Self::scaled(Form::Matern(Matern::new(smoothness)?), lengthscales)
+    }
+
+    /// sum_j x_j y_j / l_j^2; one lengthscale for all coordinates, or one each.
+    pub fn linear(lengthscales: &[f64]) -> Result<Self> {
+        Self::scaled(Form::Linear, lengthscales)
+    }
+
+    /// A known covariance over a finite set, whose members are the one-dimensional points 0, 1, 2, ...
+    pub fn empirical(covariance: Covariance) -> Self {
+        let none: Arc<[f64]> = Arc::from([]);
+        Self { form: Form::Empirical(Arc::new(covariance)), variance: 1.0, lengthscales: none.clone(), scales: none }
+    }
+
+    fn scaled(form: Form, lengthscales: &[f64]) -> Result<Self> {
+        if lengthscales.is_empty() {
+            return Err(Error::Empty { what: "lengthscales" });
+        }
+        for &value in lengthscales {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::NotPositive { what: "lengthscale", value });
+            }
+            let Range { start: low, end: high } = LENGTHSCALE_RANGE;
+            if !(low..=high).contains(&value) {
+                return Err(Error::OutOfRange { what: "lengthscale", low, high, value });
+            }
+        }
+        let scales = lengthscales.iter().map(|l| 1.0 / l).collect();
+        Ok(Self { form, variance: 1.0, lengthscales: lengthscales.into(), scales })
+    }
+
+    /// The same kernel with this prior variance, a factor in front of it.
+    pub fn with_variance(self, variance: f64) -> Result<Self> {
+        if !(variance > 0.0 && variance.is_finite()) {
+            return Err(Error::NotPositive { what: "variance", value: variance });
+        }
+        Ok(Self { variance, ..self })
+    }
+
+    /// Which family it belongs to.
+    pub fn family(&self) -> Family {
+        match &self.form {
+            Form::SquaredExponential => Family::SquaredExponential,
+            Form::Matern(matern) => Family::Matern { smoothness: matern.smoothness() },
+            Form::Linear => Family::Linear,
+            Form::Empirical(_) => Family::Empirical,
+        }
+    }
+
+    /// The factor in front of the kernel.
+    pub fn variance(&self) -> f64 {
+        self.variance
+    }
+
+    /// One lengthscale for all coordinates, or one each; none for an empirical kernel.
+    pub fn lengthscales(&self) -> &[f64] {
+        &self.lengthscales
+    }
+
+    /// Whether the covariance depends on the difference of its points alone.
+    pub fn is_stationary(&self) -> bool {
+        matches!(self.form, Form::SquaredExponential | Form::Matern(_))
+    }
+
+    /// Refuses a dimension that the lengthscales do not fit; an empirical kernel needs dimension 1.
+    pub fn check_dimension(&self, dimension: usize) -> Result<()> {
+        match &self.form {
+            Form::Empirical(_) if dimension != 1 => {
+                Err(Error::WrongLength { what: "a point of an empirical kernel", expected: 1, found: dimension })
+            }
+            Form::Empirical(_) => Ok(()),
+            _ if self.lengthscales.len() == 1 || self.lengthscales.len() == dimension => Ok(()),
+            _ => Err(Error::WrongLength { what: "lengthscales", expected: dimension, found: self.lengthscales.len() }),
+        }
+    }
+
+    /// Refuses a point of the wrong dimension or, for an empirical kernel, one that is no index of the matrix.
+    pub fn check_point(&self, point: &[f64]) -> Result<()> {
+        self.check_dimension(point.len())?;
+        match (&self.form, point) {
+            (Form::Empirical(covariance), &[value]) if index(value).is_none_or(|i| i >= covariance.len()) => {
+                Err(Error::NoSuchIndex { value, len: covariance.len() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// k(x, y), symmetric bit for bit; NaN where an empirical kernel has no such index.
+    pub fn covariance(&self, x: &[f64], y: &[f64]) -> f64 {
+        let mut out = [0.0];
+        self.fill_from(x, std::iter::once(y), &mut out);
+        out[0]
+    }
+
+    /// k(x, x).
+    pub fn variance_at(&self, x: &[f64]) -> f64 {
+        if self.is_stationary() { self.variance } else { self.covariance(x, x) }
+    }
+
+    /// Sets `out[i]` to the covariance of `x` and the point `rows.start + i`, for as many points as `rows` has.
+    ///
+    /// Panics, as a slice does, if `rows` goes past the last point.
+    pub fn fill(&self, x: &[f64], points: &Points, rows: Range<usize>, out: &mut [f64]) {
+        let dimension = points.dimension();
+        let flat = &points.flat()[rows.start * dimension..rows.end * dimension];
+        self.fill_from(x, flat.chunks_exact(dimension), out);
+    }
+
+    /// The one place where covariances are formed. The match on the family stands outside the loops.
+    #[inline]
+    fn fill_from<'a>(&self, x: &[f64], points: impl Iterator<Item = &'a [f64]>, out: &mut [f64]) {
+        let (variance, scales) = (self.variance, &*self.scales);
+        let pairs = out.iter_mut().zip(points);
+        match &self.form {
+            Form::SquaredExponential => {
+                pairs.for_each(|(k, y)| *k = variance * (-0.5 * distance::squared(x, y, scales)).exp());
+            }
+            Form::Matern(Matern::Half) => {
+                pairs.for_each(|(k, y)| *k = variance * matern::half(distance::squared(x, y, scales).sqrt()));
+            }
+            Form::Matern(Matern::ThreeHalves) => {
+                pairs.for_each(|(k, y)| *k = variance * matern::three_halves(distance::squared(x, y, scales).sqrt()));
+            }
+            Form::Matern(Matern::FiveHalves) => {
+                pairs.for_each(|(k, y)| *k = variance * matern::five_halves(distance::squared(x, y, scales).sqrt()));
+            }
+            Form::Matern(Matern::General { smoothness, rate }) => {
+                pairs.for_each(|(k, y)| {
+                    *k = variance * bessel::correlation(*smoothness, rate * distance::plain(x, y, scales));
+                });
+            }
+            Form::Linear => pairs.for_each(|(k, y)| *k = variance * distance::product(x, y, scales)),
+            Form::Empirical(covariance) => {
+                let row = x.first().and_then(|&i| covariance.row(index(i)?));
+                pairs.for_each(|(k, y)| *k = variance * entry(row, y));
+            }
+        }
+    }
+
+    /// The one-dimensional factor of a coordinate, with variance 1; only the squared exponential is such a product.
+    pub fn axis(&self, coordinate: usize) -> Option<Self> {
+        let lengthscale = match &*self.lengthscales {
+            [shared] => *shared,
+            each => *each.get(coordinate)?,
+        };
+        match self.form {
+            Form::SquaredExponential => Self::squared_exponential(&[lengthscale]).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// The index that a coordinate stands for.
+fn index(value: f64) -> Option<usize> {
+    let index = value as usize;
+    (index as f64 == value).then_some(index)
+}
+
+fn entry(row: Option<&[f64]>, y: &[f64]) -> f64 {
+    let found = row.zip(y.first()).and_then(|(row, &j)| row.get(index(j)?));
+    found.copied().unwrap_or(f64::NAN)
+}
