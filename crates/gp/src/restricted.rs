@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::convolution::Convolution;
 use crate::kron::Kron;
 use crate::vector;
-use crate::{Grid, Kernel, Points, Result};
+use crate::{Error, Family, Grid, Kernel, Points, Result};
 
 /// Candidates that one task works on; does not depend on the thread count.
 const CHUNK: usize = 256;
@@ -85,9 +85,11 @@ impl Restricted {
     pub fn new(kernel: Kernel, domain: Domain, budget: usize) -> Result<Self> {
         kernel.check_dimension(domain.dimension())?;
         if domain.is_empty() {
-            return Err(crate::Error::Empty { what: "the domain" });
+            return Err(Error::Empty { what: "the domain" });
         }
-        kernel.check_points(&domain)?;
+        if let (Family::Empirical, Domain::Points(points)) = (kernel.family(), &domain) {
+            points.iter().try_for_each(|point| kernel.check_point(point))?;
+        }
         let structure = match &domain {
             Domain::Grid(grid) => grid_structure(&kernel, grid, budget)?,
             Domain::Points(_) => Structure::Dense,
@@ -196,7 +198,7 @@ fn grid_structure(kernel: &Kernel, grid: &Grid, budget: usize) -> Result<Structu
     match Kron::new(kernel, grid, &none, budget) {
         Ok(Some(kron)) => return Ok(Structure::PerAxis(kron)),
         // Too rough for thin factors: an evenly spaced grid still has the FFT.
-        Ok(None) | Err(crate::Error::NoRoomToFactor { .. }) => {}
+        Ok(None) | Err(Error::NoRoomToFactor { .. }) => {}
         Err(error) => return Err(error),
     }
     if kernel.is_stationary() && grid.spacing().is_some() {

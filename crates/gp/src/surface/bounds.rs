@@ -30,8 +30,9 @@ const CHUNK: usize = 1 << 12;
 pub(crate) struct Bounds {
     /// Given the rows in `conditioned`; on a product grid within `slack` of the truth on both sides.
     upper: Vec<f64>,
-    /// Given observed rows only, which never leave; kept where bounds fall lazily.
+    /// Given the rows in `settled_rows`, observed ones, which outlive pending ones; kept where bounds fall lazily.
     settled: Vec<f64>,
+    settled_rows: Vec<Key>,
     conditioned: Vec<Key>,
     slack: f64,
     sweeps: usize,
@@ -42,7 +43,7 @@ impl Bounds {
     pub fn new(restricted: &Restricted) -> Self {
         let upper: Vec<f64> = (0..restricted.domain().len()).map(|i| restricted.variance(i)).collect();
         let settled = if swept(restricted) { Vec::new() } else { upper.clone() };
-        Self { upper, settled, conditioned: Vec::new(), slack: 0.0, sweeps: 0 }
+        Self { upper, settled, settled_rows: Vec::new(), conditioned: Vec::new(), slack: 0.0, sweeps: 0 }
     }
 
     /// An interval that holds the variance of candidate `index`.
@@ -58,30 +59,47 @@ impl Bounds {
 
     /// Brings the bounds to the rows of `view`: forgets rows that left, sweeps new ones where that is cheap.
     pub fn sync(&mut self, restricted: &Restricted, view: View<'_>) {
+        if swept(restricted) {
+            self.sync_swept(restricted, view);
+        } else {
+            self.sync_lazy(restricted, view);
+        }
+        self.conditioned = view.keys().to_vec();
+    }
+
+    fn sync_swept(&mut self, restricted: &Restricted, view: View<'_>) {
+        let Structure::PerAxis(kron) = restricted.structure() else { return };
+        let (keys, known) = (view.keys(), self.conditioned.len());
+        let leading = keys.len() >= known && same_rows(&keys[..known], &self.conditioned);
+        let new = keys.len().saturating_sub(known);
+        let remake = !leading || new > MANY_ROWS || self.sweeps + new > SWEEPS;
+        if remake && kron.variance_bytes(keys.len()) <= restricted.budget() {
+            self.remake(restricted, view);
+            return;
+        }
+        if !leading {
+            *self = Self::new(restricted);
+        }
+        (self.conditioned.len()..keys.len()).for_each(|row| self.sweep(restricted, view, row));
+    }
+
+    fn sync_lazy(&mut self, restricted: &Restricted, view: View<'_>) {
         let keys = view.keys();
-        let known = self.conditioned.len();
-        let leading = keys.len() >= known && same_rows(&keys[..known.min(keys.len())], &self.conditioned);
-        if let Structure::PerAxis(kron) = restricted.structure() {
-            let new = keys.len() - known.min(keys.len());
-            let remake = !leading || new > MANY_ROWS || self.sweeps + new > SWEEPS;
-            if remake && kron.variance_bytes(keys.len()) <= restricted.budget() {
-                self.remake(restricted, view);
-            } else {
-                if !leading {
-                    *self = Self::new(restricted);
-                }
-                (self.conditioned.len()..keys.len()).for_each(|row| self.sweep(restricted, view, row));
-            }
-        } else if !leading && !contains_all(keys, &self.conditioned) {
-            self.upper.copy_from_slice(&self.settled);
-        } else if known == 0 && keys.len() > SPREAD {
+        if self.conditioned.is_empty() && keys.len() > SPREAD {
             self.begin_spread(restricted, view);
         }
-        if !keys.starts_with(&self.conditioned) {
-            // In another order of the rows rounding differs.
-            self.slack = self.slack.max(keys.len() as f64 * f64::EPSILON * 4.0 * restricted.largest_variance());
+        if keys.starts_with(&self.conditioned) {
+            self.settled_rows = keys[..view.observed()].to_vec();
+            return;
         }
-        self.conditioned = keys.to_vec();
+        if !contains_all(&keys[..view.observed()], &self.settled_rows) {
+            *self = Self::new(restricted);
+        } else if !contains_all(keys, &self.conditioned) {
+            self.upper.copy_from_slice(&self.settled);
+        }
+        self.settled_rows = keys[..view.observed()].to_vec();
+        // In another order of the rows rounding differs.
+        self.slack = self.slack.max(keys.len() as f64 * f64::EPSILON * 4.0 * restricted.largest_variance());
     }
 
     /// Takes over what exact moments say, where bounds fall lazily.

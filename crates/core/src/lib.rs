@@ -1,0 +1,26 @@
+//! Batch Bayesian optimization: what to try next, given what is still running.
+//!
+//! A [`Study`] keeps a Gaussian process over an expensive black box, suggests trials that are worth running given what is
+//! observed and pending, and certifies how far from the optimum the best point can still be. It implements "On Batch
+//! Bayesian Optimization" (Chowdhury and Gopalan): IGP-BUCB, GP-BTS, and the baseline GP-BUCB.
+//!
+//! Decisions only: a suggestion is a pure function of (spec, events, seed). No file, no process, no clock.
+
+mod confidence;
+mod error;
+mod event;
+mod feedback;
+pub mod information;
+pub mod regret;
+mod spec;
+mod study;
+
+pub use confidence::{
+    Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination,
+};
+pub use error::{Error, Result};
+pub use event::{Asked, Event};
+pub use feedback::{Feedback, simulate};
+pub use manyhands_gp as gp;
+pub use spec::{Direction, Domain, Hallucination, Information, Initial, Rule, Spec, Strategy};
+pub use study::{Best, Certificate, Kind, Prediction, Study, Suggestion, Trial, TrialState};
