@@ -197,6 +197,38 @@ pub enum Error {
         /// The distance of the two points, in lengthscales.
         distance: f64,
     },
+    /// The least circulant embedding of a grid exceeds the memory budget.
+    #[error(
+        "drawing on a grid of {grid:?} points takes {needed} bytes or more, the budget is {budget}\n\
+         hint: draw densely on fewer points, use a product kernel such as the squared exponential on this grid, \
+         or raise the memory budget"
+    )]
+    EmbeddingOverBudget {
+        /// Points along each axis.
+        grid: Vec<usize>,
+        /// The least it takes, in bytes.
+        needed: usize,
+        /// What it may take, in bytes.
+        budget: usize,
+    },
+    /// No circulant embedding within the memory budget is positive semi-definite.
+    #[error(
+        "the covariance on a periodic grid of {padded:?} points is not positive semi-definite: its smallest \
+         eigenvalue is {smallest:e} times the largest; the next larger grid takes {needed} bytes, the budget is \
+         {budget}\n\
+         hint: draw densely on fewer points, use a product kernel such as the squared exponential on this grid, \
+         shorten the lengthscale, or raise the memory budget"
+    )]
+    EmbeddingIndefinite {
+        /// The smallest eigenvalue of the last embedding tried, relative to its largest.
+        smallest: f64,
+        /// The lengths of the axes of the last embedding tried.
+        padded: Vec<usize>,
+        /// The peak of the next larger embedding, in bytes.
+        needed: usize,
+        /// What it may take, in bytes.
+        budget: usize,
+    },
 }
 
 /// The result of a fallible numeric routine.

@@ -2,10 +2,14 @@
 //!
 //! Numbers only: no trials, no names, no input or output, no clock.
 
+mod circulant;
+mod convolution;
 mod error;
 mod factor;
 mod grid;
 mod information;
+mod even;
+mod fft;
 mod kernel;
 mod kron;
 mod lowrank;

@@ -54,11 +54,6 @@ impl LowRank {
         self.factor.as_ref()
     }
 
-    /// How many points there are.
-    pub fn len(&self) -> usize {
-        self.factor.nrows()
-    }
-
     /// The number of columns of Phi.
     pub fn rank(&self) -> usize {
         self.factor.ncols()
