@@ -49,7 +49,12 @@ impl Bounds {
     /// An interval that holds the variance of candidate `index`.
     pub fn interval(&self, index: usize) -> (f64, f64) {
         let value = self.upper[index];
-        if self.settled.is_empty() { ((value - self.slack).max(0.0), value + self.slack) } else { (0.0, value + self.slack) }
+        if self.are_tight() { ((value - self.slack).max(0.0), value + self.slack) } else { (0.0, value + self.slack) }
+    }
+
+    /// Whether the bounds are the variances themselves, up to slack.
+    pub fn are_tight(&self) -> bool {
+        self.settled.is_empty()
     }
 
     /// The upper ends from which [`Bounds::interval`]s are made, and the slack to add to them.

@@ -142,20 +142,21 @@ impl Surface {
         let mut found = Found::new(score);
         let mut first: Vec<(f64, usize)> = peaks.iter().flatten().copied().collect();
         first.sort_by(by_score_then_index);
-        self.compute(view, &first[..first.len().min(FIRST)], &mut found);
+        first.truncate(if self.bounds.are_tight() { 1 } else { FIRST });
+        self.compute(view, &first, &mut found);
+        let threshold = found.threshold();
         let mut rest: Vec<(f64, usize)> = Vec::new();
         for (chunk, peak) in peaks.iter().enumerate() {
-            if peak.is_some_and(|(upper, _)| upper >= found.threshold()) {
-                rest.extend(self.reaching(chunk, score, found.threshold()).filter(|(_, i)| !found.has(*i)));
+            if peak.is_some_and(|(upper, _)| upper >= threshold) {
+                rest.extend(self.reaching(chunk, score, threshold).filter(|(_, i)| first.iter().all(|(_, j)| i != j)));
             }
         }
         rest.sort_by(by_score_then_index);
-        let mut block = FIRST;
-        while !rest.is_empty() {
-            rest.retain(|&(upper, index)| found.could_win(upper, index));
-            let later = rest.split_off(rest.len().min(block));
-            self.compute(view, &rest, &mut found);
-            rest = later;
+        let (mut rest, mut block) = (rest.into_iter().peekable(), FIRST);
+        while rest.peek().is_some() {
+            let next: Vec<(f64, usize)> =
+                rest.by_ref().filter(|&(upper, index)| found.could_win(upper, index)).take(block).collect();
+            self.compute(view, &next, &mut found);
             block = (2 * block).min(BLOCK);
         }
         found.choice()
@@ -276,28 +277,29 @@ fn by_score_then_index(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
-/// The candidates computed exactly so far.
+/// The best of the candidates computed exactly so far.
 struct Found {
     score: Score,
-    exact: Vec<(f64, Exact)>,
     best: f64,
+    /// Those within a tie of the best, and the first of them.
+    tied: Vec<(f64, Exact)>,
+    winner: Option<(f64, Exact)>,
 }
 
 impl Found {
     fn new(score: Score) -> Self {
-        Self { score, exact: Vec::new(), best: f64::NEG_INFINITY }
+        Self { score, best: f64::NEG_INFINITY, tied: Vec::new(), winner: None }
     }
 
     fn add(&mut self, exact: Vec<Exact>) {
         for e in exact {
             let value = self.score.of(e.mean, e.variance);
             self.best = self.best.max(value);
-            self.exact.push((value, e));
+            self.tied.push((value, e));
         }
-    }
-
-    fn has(&self, index: usize) -> bool {
-        self.exact.iter().any(|(_, e)| e.index == index)
+        let threshold = self.threshold();
+        self.tied.retain(|(value, _)| *value >= threshold);
+        self.winner = self.tied.iter().min_by_key(|(_, e)| e.index).copied();
     }
 
     /// Scores from here on are tied with the best.
@@ -307,15 +309,10 @@ impl Found {
 
     /// Whether a candidate with this upper score can be the best, or the first of those tied with it.
     fn could_win(&self, upper: f64, index: usize) -> bool {
-        upper > self.best || (upper >= self.threshold() && self.winner().is_none_or(|(_, w)| index < w.index))
-    }
-
-    fn winner(&self) -> Option<(f64, Exact)> {
-        let threshold = self.threshold();
-        self.exact.iter().filter(|(value, _)| *value >= threshold).min_by_key(|(_, e)| e.index).copied()
+        upper > self.best || (upper >= self.threshold() && self.winner.is_none_or(|(_, w)| index < w.index))
     }
 
     fn choice(&self) -> Option<Choice> {
-        self.winner().map(|(score, e)| Choice { index: e.index, mean: e.mean, sd: e.variance.sqrt(), score })
+        self.winner.map(|(score, e)| Choice { index: e.index, mean: e.mean, sd: e.variance.sqrt(), score })
     }
 }
