@@ -3,7 +3,7 @@
 //! Everything a choice depends on goes through here. A product is summed in eight lanes, never fused, so its bits depend
 //! neither on how many right-hand sides travel together nor on the width of the machine's vectors.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 const LANES: usize = 8;
 
@@ -30,34 +30,54 @@ fn sum(lanes: [f64; LANES]) -> f64 {
 fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
     let (blocks, rest) = a.as_chunks::<LANES>();
     let whole = blocks.len() * LANES;
-    let columns = b.map(|column| column[..whole].as_chunks::<LANES>().0);
     let mut lanes = [[0.0; LANES]; N];
     for (i, block) in blocks.iter().enumerate() {
-        for (lane, column) in lanes.iter_mut().zip(&columns) {
-            let other = &column[i];
+        for n in 0..N {
+            let other = &b[n][i * LANES..(i + 1) * LANES];
             for l in 0..LANES {
-                lane[l] += block[l] * other[l];
+                lanes[n][l] += block[l] * other[l];
             }
         }
     }
-    let mut totals = lanes.map(sum);
-    for (total, column) in totals.iter_mut().zip(&b) {
-        for (x, y) in rest.iter().zip(&column[whole..]) {
-            *total += x * y;
+    let mut totals = [0.0; N];
+    for n in 0..N {
+        totals[n] = sum(lanes[n]);
+        for (x, y) in rest.iter().zip(&b[n][whole..]) {
+            totals[n] += x * y;
         }
     }
     totals
 }
 
+#[inline(always)]
+fn forward<const N: usize>(rows: Rows<'_>, start: usize, columns: &mut [&mut [f64]; N]) {
+    for i in start..columns[0].len() {
+        let row = rows.row(i);
+        let mut solved: [&[f64]; N] = [&[]; N];
+        for n in 0..N {
+            solved[n] = &columns[n][..i];
+        }
+        let explained = dots(&row[..i], solved);
+        for n in 0..N {
+            columns[n][i] = (columns[n][i] - explained[n]) / row[i];
+        }
+    }
+}
+
 /// The inner product of two lists of equal length.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    Arch::new().dispatch(|| dots(a, [b])[0])
+    Arch::new().dispatch(Dot(a, b))
 }
 
 /// The sum of squares, added one after the other: a longer list only ever adds to it.
 pub(crate) fn squares(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |total, v| total + v * v)
+    add_squares(0.0, values)
+}
+
+/// The sum of squares of a list whose first part has the sum `total`.
+pub(crate) fn add_squares(total: f64, values: &[f64]) -> f64 {
+    values.iter().fold(total, |total, v| total + v * v)
 }
 
 /// The 2-norm.
@@ -65,54 +85,120 @@ pub(crate) fn norm(values: &[f64]) -> f64 {
     squares(values).sqrt()
 }
 
-#[inline(always)]
-fn forward<const N: usize>(rows: Rows<'_>, start: usize, columns: &mut [&mut [f64]; N]) {
-    for i in start..columns[0].len() {
-        let (pivot, row) = match rows.row(i).split_last() {
-            Some(split) => split,
-            None => return,
-        };
-        let explained = dots(row, columns.each_ref().map(|column| &column[..i]));
-        for (column, explained) in columns.iter_mut().zip(explained) {
-            column[i] = (column[i] - explained) / pivot;
-        }
-    }
-}
-
 /// Solves `L v = b` in place for entries `start..b.len()` of `b`; those before hold the solution already.
 pub(crate) fn solve_lower(rows: Rows<'_>, start: usize, b: &mut [f64]) {
-    Arch::new().dispatch(|| forward(rows, start, &mut [b]));
+    Arch::new().dispatch(Forward { rows, start, columns: &mut [b] });
 }
 
 /// [`solve_lower`] for several right-hand sides of one length, each with the bits it would have alone.
 pub(crate) fn solve_lower_many(rows: Rows<'_>, start: usize, columns: &mut [&mut [f64]]) {
-    Arch::new().dispatch(|| {
-        let (fours, rest) = columns.as_chunks_mut::<4>();
-        for four in fours {
-            forward(rows, start, &mut four.each_mut().map(|column| &mut **column));
-        }
-        for column in rest {
-            forward(rows, start, &mut [column]);
-        }
-    });
+    Arch::new().dispatch(Forward { rows, start, columns });
 }
 
 /// Solves `L' u = b` in place, for the leading block of `b`'s length.
 pub(crate) fn solve_upper(rows: Rows<'_>, b: &mut [f64]) {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for i in (0..b.len()).rev() {
-                let (above, current) = b.split_at_mut(i);
-                let row = rows.row(i);
-                current[0] /= row[i];
-                let factor = current[0];
-                for (value, entry) in above.iter_mut().zip(row) {
-                    *value -= factor * entry;
-                }
+    Arch::new().dispatch(Backward(rows, b));
+}
+
+/// The largest of (mean + error) + multiplier sqrt(variance + slack), for the paper's commonest score.
+pub(crate) struct HighestUpper<'a> {
+    pub means: &'a [f64],
+    pub variances: &'a [f64],
+    pub multiplier: f64,
+    pub error: f64,
+    pub slack: f64,
+}
+
+impl HighestUpper<'_> {
+    /// The score at one place.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> f64 {
+        (self.means[index] + self.error) + self.multiplier * (self.variances[index] + self.slack).sqrt()
+    }
+
+    /// The largest score; minus infinity if there is none.
+    pub fn find(&self) -> f64 {
+        Arch::new().dispatch(self)
+    }
+}
+
+// The work itself: the body of each `with_simd` is compiled once for every kind of vector unit.
+
+struct Dot<'a>(&'a [f64], &'a [f64]);
+
+impl WithSimd for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        dots(self.0, [self.1])[0]
+    }
+}
+
+struct Forward<'a, 'b> {
+    rows: Rows<'a>,
+    start: usize,
+    columns: &'a mut [&'b mut [f64]],
+}
+
+impl WithSimd for Forward<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (fours, rest) = self.columns.as_chunks_mut::<4>();
+        for [a, b, c, d] in fours {
+            forward(self.rows, self.start, &mut [a, b, c, d]);
+        }
+        for column in rest {
+            forward(self.rows, self.start, &mut [column]);
+        }
+    }
+}
+
+struct Backward<'a>(Rows<'a>, &'a mut [f64]);
+
+impl WithSimd for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self(rows, b) = self;
+        for i in (0..b.len()).rev() {
+            let (above, current) = b.split_at_mut(i);
+            let row = rows.row(i);
+            current[0] /= row[i];
+            let factor = current[0];
+            for (value, entry) in above.iter_mut().zip(row) {
+                *value -= factor * entry;
             }
-        },
-    );
+        }
+    }
+}
+
+impl WithSimd for &HighestUpper<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut lanes = [f64::NEG_INFINITY; LANES];
+        let whole = self.means.len() / LANES * LANES;
+        for from in (0..whole).step_by(LANES) {
+            let (means, variances) = (&self.means[from..from + LANES], &self.variances[from..from + LANES]);
+            for l in 0..LANES {
+                let score = (means[l] + self.error) + self.multiplier * (variances[l] + self.slack).sqrt();
+                lanes[l] = if score > lanes[l] { score } else { lanes[l] };
+            }
+        }
+        let mut highest = f64::NEG_INFINITY;
+        for lane in lanes {
+            highest = highest.max(lane);
+        }
+        for index in whole..self.means.len() {
+            highest = highest.max(self.at(index));
+        }
+        highest
+    }
 }
 
 #[cfg(test)]

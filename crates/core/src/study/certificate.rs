@@ -8,8 +8,8 @@
 //! | L | lower | running maximum over the log of max_D (mu_S - alpha sigma_S) |
 //!
 //! The regret of the point that attains L is at most U - L. The running extremes are taken at every number of
-//! observations up to 64 and from there at steps of about a tenth, and now: any set of moments gives a valid certificate,
-//! and this one is a function of the log alone.
+//! observations up to 64, from there at steps of a quarter, and now: any set of moments gives a valid certificate, and
+//! this one is a function of the log alone.
 //!
 //! The band assumes the stated kernel, B and R, and that whether and when a result arrives does not depend on its noise.
 
@@ -19,6 +19,9 @@ use manyhands_gp::{Score, Surface};
 
 use super::{Study, Trial, TrialState};
 use crate::{Error, Result};
+
+/// Up to here every number of observations is a moment of the running extremes.
+const EVERY_ONE: usize = 64;
 
 /// What kind of statement a bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +211,7 @@ impl Study {
         while self.band.checkpoint <= observed {
             let then = self.extremes_at(self.band.checkpoint)?;
             self.band.extremes = Some(self.band.extremes.map_or(then, |running| running.tightened(then)));
-            self.band.checkpoint += (self.band.checkpoint / 11).max(1).min(if self.band.checkpoint < 64 { 1 } else { usize::MAX });
+            self.band.checkpoint += if self.band.checkpoint < EVERY_ONE { 1 } else { self.band.checkpoint / 4 };
         }
         let now = self.extremes_at(observed)?;
         Ok(self.band.extremes.map_or(now, |running| running.tightened(now)))

@@ -61,7 +61,7 @@ impl Columns {
         self.entries = self.columns.values().map(|c| c.solved.len()).sum();
     }
 
-    /// The exact moments of `indices`, in the order given.
+    /// The exact moments of `indices`, in any order.
     pub fn exact(&mut self, restricted: &Restricted, view: View<'_>, indices: &[usize]) -> Vec<Exact> {
         self.clock += 1;
         let rows = view.keys().len();
@@ -69,18 +69,19 @@ impl Columns {
         work.sort_by_key(|w| (w.start, w.index));
         let tasks: Vec<&mut [Work]> =
             work.chunk_by_mut(|a, b| a.start == b.start).flat_map(|group| group.chunks_mut(TASK)).collect();
-        let cost: usize = tasks.iter().map(|task| task.len() * (rows - task[0].start) * rows).sum();
-        let solve = |task: &mut [Work]| extend(restricted, view, task);
-        if cost < PARALLEL {
-            tasks.into_iter().for_each(solve);
+        let cost: usize = tasks.iter().map(|task| task.len() * (rows - task[0].start + 1) * rows).sum();
+        let solve = |task: &mut [Work]| {
+            extend(restricted, view, task);
+            task.iter().map(|w| moments(restricted, view, w.index, &w.column)).collect()
+        };
+        let exact: Vec<Vec<Exact>> = if cost < PARALLEL {
+            tasks.into_iter().map(solve).collect()
         } else {
-            tasks.into_par_iter().for_each(solve);
-        }
-        let moments: HashMap<usize, Exact> =
-            work.iter().map(|w| (w.index, moments(restricted, view, w.index, &w.column))).collect();
+            tasks.into_par_iter().map(solve).collect()
+        };
         work.into_iter().for_each(|w| self.put(w));
         self.forget();
-        indices.iter().filter_map(|index| moments.get(index).copied()).collect()
+        exact.concat()
     }
 
     fn take(&mut self, index: usize, rows: usize) -> Work {
@@ -127,11 +128,12 @@ fn extend(restricted: &Restricted, view: View<'_>, task: &mut [Work]) {
 
 fn moments(restricted: &Restricted, view: View<'_>, index: usize, column: &[f64]) -> Exact {
     let prior = restricted.variance(index);
-    let observed = &column[..view.observed()];
+    let (observed, pending) = column.split_at(view.observed());
+    let explained = vector::squares(observed);
     Exact {
         index,
         mean: view.prior().mean() + vector::dot(observed, view.whitened()),
-        variance: remaining(prior, vector::squares(column)),
-        variance_observed: remaining(prior, vector::squares(observed)),
+        variance: remaining(prior, vector::add_squares(explained, pending)),
+        variance_observed: remaining(prior, explained),
     }
 }

@@ -21,7 +21,7 @@ use self::bounds::Bounds;
 use self::columns::{Columns, Exact};
 use crate::posterior::{Key, View};
 use crate::restricted::Restricted;
-use crate::vector;
+use crate::vector::{self, HighestUpper};
 
 /// Candidates whose best upper score is kept as one number.
 const CHUNK: usize = 1 << 12;
@@ -223,9 +223,10 @@ impl Surface {
         let peak = |chunk: usize| {
             let (from, to) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(len));
             if let (Score::Upper(multiplier), true) = (score, self.excluded.is_empty()) {
-                let error = self.mean_error;
-                let highest = highest_upper(&self.means[from..to], &uppers[from..to], multiplier, error, slack);
-                return highest.map(|(upper, i)| (upper, from + i));
+                let (means, variances) = (&self.means[from..to], &uppers[from..to]);
+                let scores = HighestUpper { means, variances, multiplier, error: self.mean_error, slack };
+                let highest = scores.find();
+                return (0..means.len()).find(|&i| scores.at(i) >= highest).map(|i| (highest, from + i));
             }
             (from..to)
                 .filter(|&i| !self.is_excluded(i))
@@ -249,28 +250,6 @@ impl Surface {
         self.bounds.refresh(&exact);
         found.add(exact);
     }
-}
-
-/// [`Surface::upper_score`] and its argmax for the commonest score, in a form that compiles to vector code.
-fn highest_upper(means: &[f64], uppers: &[f64], multiplier: f64, error: f64, slack: f64) -> Option<(f64, usize)> {
-    let score = |mean: f64, upper: f64| (mean + error) + multiplier * (upper + slack).sqrt();
-    let mut lanes = [f64::NEG_INFINITY; 8];
-    let (blocks, rest) = means.as_chunks::<8>();
-    let (upper_blocks, upper_rest) = uppers.as_chunks::<8>();
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (means, uppers) in blocks.iter().zip(upper_blocks) {
-                for l in 0..8 {
-                    let value = score(means[l], uppers[l]);
-                    lanes[l] = if value > lanes[l] { value } else { lanes[l] };
-                }
-            }
-        },
-    );
-    let tail = rest.iter().zip(upper_rest).map(|(&m, &u)| score(m, u));
-    let highest = lanes.into_iter().chain(tail).fold(f64::NEG_INFINITY, f64::max);
-    means.iter().zip(uppers).position(|(&m, &u)| score(m, u) >= highest).map(|i| (highest, i))
 }
 
 fn by_score_then_index(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
