@@ -29,8 +29,7 @@ impl Assumptions {
     /// |f(x) - mu_S(x)| <= alpha sigma_S(x). Lemma 3 of the paper, with the realised information gain of the observed
     /// points allowed in place of its maximum (Durand, Maillard and Pineau 2017, Theorem 2.1).
     pub fn band(&self, information: f64) -> f64 {
-        self.norm_bound
-            + self.noise_bound / self.noise.sqrt() * (2.0 * (information + (1.0 / self.delta).ln())).sqrt()
+        self.norm_bound + self.noise_bound / self.noise.sqrt() * (2.0 * (information + (1.0 / self.delta).ln())).sqrt()
     }
 
     /// beta_t of IGP-BUCB (Algorithm 1): sqrt(xi) (B + R/sqrt(lambda) sqrt(2 (gamma_S(t) + ln(1/delta)))).

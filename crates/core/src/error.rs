@@ -102,7 +102,9 @@ pub enum Error {
         chosen: String,
     },
     /// The discretization D_t of the paper's appendix is too large.
-    #[error("D_t has {per_coordinate} points in each of {dimension} coordinates at t = {t}, too many to sample jointly")]
+    #[error(
+        "D_t has {per_coordinate} points in each of {dimension} coordinates at t = {t}, too many to sample jointly"
+    )]
     DiscretizationTooLarge {
         /// The round.
         t: usize,
@@ -128,10 +130,16 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
-            Self::TooManyPending { .. } => Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending"),
+            Self::TooManyPending { .. } => {
+                Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
+            }
             Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
-            Self::DiscretizationTooLarge { .. } => Some("use a fixed grid as the domain; the theorem then holds for that grid"),
-            Self::NotReproduced { .. } => Some("the log comes from another spec, another version, or another kind of CPU"),
+            Self::DiscretizationTooLarge { .. } => {
+                Some("use a fixed grid as the domain; the theorem then holds for that grid")
+            }
+            Self::NotReproduced { .. } => {
+                Some("the log comes from another spec, another version, or another kind of CPU")
+            }
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
             _ => None,
         }

@@ -15,9 +15,7 @@ pub mod regret;
 mod spec;
 mod study;
 
-pub use confidence::{
-    Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination,
-};
+pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use error::{Error, Result};
 pub use event::{Asked, Event};
 pub use feedback::{Feedback, simulate};

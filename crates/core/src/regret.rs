@@ -13,8 +13,8 @@
 
 use std::f64::consts::{E, PI};
 
-use crate::confidence::Assumptions;
 use crate::Suggestion;
+use crate::confidence::Assumptions;
 
 /// A finished run, as the theorems see it.
 #[derive(Debug, Clone, Copy, PartialEq)]

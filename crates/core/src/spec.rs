@@ -259,7 +259,8 @@ fn require(ok: bool, setting: &'static str, allowed: &'static str, value: f64) -
 }
 
 fn check_strategy(strategy: &Strategy) -> Result<()> {
-    let positive = |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
+    let positive =
+        |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
     positive("norm_bound", strategy.norm_bound)?;
     positive("width", strategy.width)?;
     if let Some(bound) = strategy.noise_bound {
@@ -291,7 +292,11 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
     let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
     let empirical = prior.kernel().family() == Family::Empirical;
     if empirical && strategy.information == Information::ClosedForm {
-        return refuse("information = \"closed-form\"", "an empirical kernel", "Lemma 2 has no order for it; use \"log\"");
+        return refuse(
+            "information = \"closed-form\"",
+            "an empirical kernel",
+            "Lemma 2 has no order for it; use \"log\"",
+        );
     }
     if empirical && !matches!(domain, Domain::Points(_)) {
         return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
@@ -311,7 +316,9 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
         return refuse("greedy information", CUBE, "greedy gain needs a finite domain; use \"realised\"");
     }
     match strategy.hallucination {
-        Hallucination::Exact => refuse("hallucination = \"exact\"", CUBE, "it looks at every candidate; use \"realised\""),
+        Hallucination::Exact => {
+            refuse("hallucination = \"exact\"", CUBE, "it looks at every candidate; use \"realised\"")
+        }
         Hallucination::WorstCase if strategy.information == Information::Realised => {
             refuse("hallucination = \"worst-case\"", CUBE, "gamma_{M-1} needs a finite domain or a closed form")
         }

@@ -120,7 +120,10 @@ impl Kron {
             matmul(product.as_mut(), Accum::Replace, core.transpose(), right.as_ref(), 1.0, Par::Seq);
             let phi = self.axes[0].factor();
             values.extend(
-                positions.iter().enumerate().map(|(s, p)| (0..first).map(|c| phi[(p[0], c)] * product[(c, s)]).sum::<f64>()),
+                positions
+                    .iter()
+                    .enumerate()
+                    .map(|(s, p)| (0..first).map(|c| phi[(p[0], c)] * product[(c, s)]).sum::<f64>()),
             );
         }
         values

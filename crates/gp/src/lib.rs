@@ -5,11 +5,11 @@
 mod circulant;
 mod convolution;
 mod error;
+mod even;
 mod factor;
+mod fft;
 mod grid;
 mod information;
-mod even;
-mod fft;
 mod kernel;
 mod kron;
 mod lowrank;

@@ -239,7 +239,8 @@ impl Posterior {
         if pending == 0 {
             return Ok(1.0);
         }
-        let block = Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor.row(first + i)[first + j] } else { 0.0 });
+        let block =
+            Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor.row(first + i)[first + j] } else { 0.0 });
         let product = &block * block.transpose();
         let eigenvalues = product
             .self_adjoint_eigenvalues(Side::Lower)

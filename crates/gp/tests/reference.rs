@@ -75,7 +75,11 @@ fn posterior_numbers_match_the_reference() {
             }
         }
         close(posterior.information(), expected["info_gain"].as_f64().unwrap(), "information gain");
-        close(posterior.log_marginal_likelihood(), expected["log_marginal"].as_f64().unwrap(), "log marginal likelihood");
+        close(
+            posterior.log_marginal_likelihood(),
+            expected["log_marginal"].as_f64().unwrap(),
+            "log marginal likelihood",
+        );
     }
 }
 
@@ -84,10 +88,8 @@ fn greedy_information_matches_the_reference() {
     let reference = reference();
     let irregular = Points::from_flat(1, (0..40).map(|i| (i as f64 / 39.0).powf(1.3)).collect()).unwrap();
     let grid = Grid::even(&[(0.0, 1.0, 100)]).unwrap();
-    let domains = [
-        ("gamma_greedy_grid100", Domain::Grid(grid), 0.2),
-        ("gamma_greedy_irregular", Domain::Points(irregular), 0.5),
-    ];
+    let domains =
+        [("gamma_greedy_grid100", Domain::Grid(grid), 0.2), ("gamma_greedy_irregular", Domain::Points(irregular), 0.5)];
     for name in ["se", "matern52"] {
         for (entry, domain, lengthscale) in &domains {
             let expected = &reference["kernels"][name][*entry];

@@ -230,7 +230,9 @@ impl Study {
         let upper = surface.argmax(view, Score::Upper(multiplier));
         let lower = surface.argmax(view, Score::Lower(multiplier));
         match (upper, lower) {
-            (Some(upper), Some(lower)) => Ok(Extremes { upper: upper.score, lower: lower.score, candidate: lower.index }),
+            (Some(upper), Some(lower)) => {
+                Ok(Extremes { upper: upper.score, lower: lower.score, candidate: lower.index })
+            }
             _ => Err(Error::NothingObserved),
         }
     }

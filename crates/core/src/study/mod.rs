@@ -6,8 +6,8 @@ mod trial;
 
 use manyhands_gp::{Key, Posterior};
 
-pub use self::certificate::{Best, Certificate, Kind, Prediction};
 use self::certificate::Band;
+pub use self::certificate::{Best, Certificate, Kind, Prediction};
 use self::choose::Chooser;
 pub use self::trial::{Suggestion, Trial, TrialState};
 use crate::event::{Asked, Event};
@@ -277,7 +277,8 @@ fn compare(logged: &[Event], chosen: &[Event]) -> Result<()> {
         if let (Event::Asked(logged), Event::Asked(chosen)) = pair
             && logged != chosen
         {
-            let show = |a: &Asked| format!("{} (mean {}, sd {}, multiplier {})", a.candidate, a.mean, a.sd, a.multiplier);
+            let show =
+                |a: &Asked| format!("{} (mean {}, sd {}, multiplier {})", a.candidate, a.mean, a.sd, a.multiplier);
             return Err(Error::NotReproduced { trial: logged.trial, logged: show(logged), chosen: show(chosen) });
         }
     }
