@@ -48,11 +48,11 @@ pub enum Error {
         /// The row's name.
         id: u64,
     },
-    /// An iteration of linear algebra did not converge.
-    #[error("{what} did not converge")]
-    NoConvergence {
-        /// What was computed.
-        what: &'static str,
+    /// A domain's covariance could not be factored.
+    #[error("the {len} x {len} covariance of the domain is not positive semi-definite and could not be factored")]
+    NoFactor {
+        /// How many points there are.
+        len: usize,
     },
     /// The coordinates of a grid's axis do not increase.
     #[error("the coordinates of a grid's axis must increase, got {before} and then {after}")]

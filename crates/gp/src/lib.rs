@@ -4,6 +4,7 @@
 
 mod circulant;
 mod convolution;
+mod dense;
 mod error;
 mod even;
 mod factor;

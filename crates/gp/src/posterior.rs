@@ -15,9 +15,10 @@
 //! Hallucinating a point (setting its reward to the mean, equations (1) and (2) of the paper) leaves the mean as it is
 //! and shrinks the variance; here it simply adds a row that the mean does not read.
 
-use faer::{Mat, Side};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 
-use crate::vector;
+use crate::{dense, vector};
 use crate::{Error, Factor, Kernel, Points, Result};
 
 /// What is believed before any observation: kernel, mean, and the variance of the noise.
@@ -241,11 +242,9 @@ impl Posterior {
         }
         let block =
             Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor.row(first + i)[first + j] } else { 0.0 });
-        let product = &block * block.transpose();
-        let eigenvalues = product
-            .self_adjoint_eigenvalues(Side::Lower)
-            .map_err(|_| Error::NoConvergence { what: "the eigenvalues of the pending points' covariance" })?;
-        let largest = eigenvalues.iter().fold(0.0, |a: f64, &b| a.max(b));
+        let mut product = Mat::zeros(pending, pending);
+        matmul(product.as_mut(), Accum::Replace, block.as_ref(), block.transpose(), 1.0, Par::Seq);
+        let largest = dense::eigenvalues(product.as_ref())?.last().copied().unwrap_or(0.0);
         Ok((largest / self.prior.noise).max(1.0))
     }
 

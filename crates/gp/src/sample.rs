@@ -13,13 +13,12 @@
 
 use std::sync::Arc;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt_pivoting::factor as pivoted;
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::circulant::Circulant;
+use crate::dense::pivoted_factor;
 use crate::kron::Kron;
 use crate::lowrank::LowRank;
 use crate::posterior::View;
@@ -155,20 +154,5 @@ fn dense_factor(restricted: &Restricted) -> Result<Mat<f64>> {
         restricted.kernel().fill(points.get(j), &points, 0..len, &mut column);
         gram.col_mut(j).iter_mut().zip(column).for_each(|(slot, c)| *slot = c);
     }
-    let (mut order, mut inverse) = (vec![0usize; len], vec![0usize; len]);
-    let scratch = pivoted::cholesky_in_place_scratch::<usize, f64>(len, Par::Seq, Default::default());
-    let mut memory = MemBuffer::new(scratch);
-    let (info, _) = pivoted::cholesky_in_place(
-        gram.as_mut(),
-        &mut order,
-        &mut inverse,
-        Par::Seq,
-        MemStack::new(&mut memory),
-        Default::default(),
-    )
-    .map_err(|_| Error::NoConvergence { what: "the pivoted factor of the domain's covariance" })?;
-    Ok(Mat::from_fn(len, info.rank, |i, j| {
-        let row = inverse[i];
-        if j <= row { gram[(row, j)] } else { 0.0 }
-    }))
+    pivoted_factor(gram)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use manyhands_gp::{self as gp, GreedyInformation, Grid, Restricted, Sampler, Score, Surface, TIE, draw_on_grid};
+use manyhands_gp::{self as gp, GreedyInformation, Grid, Prior, Restricted, Sampler, Score, Surface, TIE, draw_on_grid};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -31,8 +31,18 @@ pub(super) enum Chooser {
 pub(super) struct Finite {
     surface: Surface,
     sampler: Option<Sampler>,
-    greedy: GreedyInformation,
+    greedy: Option<GreedyInformation>,
     left: usize,
+}
+
+impl Finite {
+    fn greedy(&mut self, prior: &Prior) -> Result<&mut GreedyInformation> {
+        let greedy = match self.greedy.take() {
+            Some(greedy) => greedy,
+            None => GreedyInformation::new(prior.clone(), self.surface.restricted().clone())?,
+        };
+        Ok(self.greedy.insert(greedy))
+    }
 }
 
 impl Chooser {
@@ -45,9 +55,8 @@ impl Chooser {
         };
         let restricted = Arc::new(Restricted::new(kernel.clone(), domain, spec.memory())?);
         let sampler = (spec.strategy().rule == Rule::GpBts).then(|| Sampler::new(restricted.clone())).transpose()?;
-        let greedy = GreedyInformation::new(spec.prior().clone(), restricted.clone())?;
         let left = restricted.domain().len();
-        Ok(Self::Finite(Box::new(Finite { surface: Surface::new(restricted), sampler, greedy, left })))
+        Ok(Self::Finite(Box::new(Finite { surface: Surface::new(restricted), sampler, greedy: None, left })))
     }
 
     /// The restriction of the kernel to the domain, if the domain is finite.
@@ -127,8 +136,11 @@ impl Study {
         }
     }
 
-    /// A pick of the initialization scheme, if it is not over.
+    /// A pick of the initialization scheme, if it is not over: it is over for good once the rule has chosen.
     fn choose_initial(&mut self, trial: usize, seen: usize) -> Result<Option<Asked>> {
+        if self.trials.iter().any(|trial| !trial.is_initial()) {
+            return Ok(None);
+        }
         let strategy = self.spec.strategy();
         let target = match (strategy.initial, strategy.max_pending) {
             (Initial::None, _) => return Ok(None),
@@ -211,8 +223,8 @@ impl Study {
                 with: "an empirical kernel",
                 reason: "Lemma 2 has no order for it; use \"log\"",
             }),
-            (Information::Greedy, Chooser::Finite(finite)) => Ok(finite.greedy.gain(points)?),
-            (_, Chooser::Finite(finite)) => Ok(finite.greedy.upper(points)?),
+            (Information::Greedy, Chooser::Finite(finite)) => Ok(finite.greedy(self.spec.prior())?.gain(points)?),
+            (_, Chooser::Finite(finite)) => Ok(finite.greedy(self.spec.prior())?.upper(points)?),
             (_, Chooser::Discretized { .. }) => Err(Error::Incompatible {
                 setting: "greedy information",
                 with: "a discretized cube",

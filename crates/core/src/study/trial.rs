@@ -97,6 +97,11 @@ impl Trial {
         &self.point
     }
 
+    /// Whether it was picked by the initialization scheme.
+    pub fn is_initial(&self) -> bool {
+        self.asked.multiplier == 0.0
+    }
+
     /// What became of it.
     pub fn state(&self) -> TrialState {
         self.state

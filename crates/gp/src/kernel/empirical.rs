@@ -6,12 +6,9 @@
 //! | e_i, u_i | eigenvalues, eigenvectors | of the symmetrized matrix, ascending |
 //! | eps | f64::EPSILON | |
 
-use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par, Spec};
+use faer::MatRef;
 
-use crate::{Error, Result};
+use crate::{Error, Result, dense};
 
 /// How far mirrored entries may differ, as a fraction of the largest absolute entry.
 const ASYMMETRY: f64 = 1e-9;
@@ -116,7 +113,7 @@ fn largest_diagonal(len: usize, entries: &[f64]) -> Result<f64> {
 
 /// Sets slightly negative eigenvalues to 0; refuses those below `-limit`.
 fn clip(len: usize, entries: &mut [f64], limit: f64) -> Result<Option<Clipped>> {
-    let eigenvalues = eigen(len, entries, None)?;
+    let eigenvalues = dense::eigenvalues(MatRef::from_row_major_slice(entries, len, len))?;
     let lowest = eigenvalues[0];
     if lowest < -limit {
         return Err(Error::Indefinite { eigenvalue: lowest, limit: -limit });
@@ -127,8 +124,7 @@ fn clip(len: usize, entries: &mut [f64], limit: f64) -> Result<Option<Clipped>> 
     if count == 0 {
         return Ok(None);
     }
-    let mut vectors = Mat::zeros(len, len);
-    let eigenvalues = eigen(len, entries, Some(&mut vectors))?;
+    let (eigenvalues, vectors) = dense::eigenvectors(MatRef::from_row_major_slice(entries, len, len))?;
     // Taking e_i u_i u_i' away is rebuilding the matrix without e_i, and leaves the rest as exact as it was.
     for (&value, vector) in eigenvalues.iter().zip(vectors.col_iter()).take(count) {
         for row in 0..len {
@@ -140,19 +136,4 @@ fn clip(len: usize, entries: &mut [f64], limit: f64) -> Result<Option<Clipped>> 
         }
     }
     Ok(Some(Clipped { count, lowest }))
-}
-
-/// The eigenvalues in ascending order and, if asked for, the eigenvectors.
-///
-/// On one thread, so that the result does not depend on how many there are.
-fn eigen(len: usize, entries: &[f64], vectors: Option<&mut Mat<f64>>) -> Result<Vec<f64>> {
-    let matrix = MatRef::from_row_major_slice(entries, len, len);
-    let wanted = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
-    let mut memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(len, wanted, Par::Seq, Spec::default()));
-    let mut values = Diag::zeros(len);
-    let vectors = vectors.map(|vectors| vectors.as_mut());
-    let stack = MemStack::new(&mut memory);
-    self_adjoint_evd(matrix, values.as_mut(), vectors, Par::Seq, stack, Spec::default())
-        .map_err(|_| Error::EigenvaluesNotFound { len })?;
-    Ok(values.column_vector().iter().copied().collect())
 }
