@@ -1,0 +1,111 @@
+//! `manyhands bench`: how fast this is here, against what the machine can do, with the limits it must keep.
+
+mod append;
+mod fit;
+mod growth;
+mod live;
+mod measure;
+mod million;
+mod part;
+mod problem;
+mod products;
+mod progress;
+mod report;
+mod rows;
+mod sample;
+mod table;
+
+use std::io::{Write, stdout};
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+pub use self::part::run_part;
+use self::progress::Progress;
+use self::report::Report;
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands bench                       every section, within a minute
+  manyhands bench --full                at the sizes the limits were set for
+  manyhands bench --only append --json  one section, for programs
+
+The exit code is 1 if a limit is missed. RAYON_NUM_THREADS=1 measures one thread.";
+
+/// Measure speed and memory against what the machine can do, and check the limits.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// Small sizes, within a minute (the default)
+    #[arg(long)]
+    quick: bool,
+    /// The sizes that the limits were set for; takes several minutes
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+    /// Only this section; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<Section>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How large the measurements are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Size {
+    Quick,
+    Full,
+}
+
+impl Size {
+    /// The number of points that the runs go up to.
+    fn rounds(self) -> usize {
+        match self {
+            Self::Quick => 300,
+            Self::Full => 1000,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Section {
+    /// Appending one point to the factor
+    Append,
+    /// A live run on 100,000 candidates
+    Live,
+    /// A live run on a million candidates
+    Million,
+    /// One exact posterior sample on a million candidates
+    Sample,
+    /// How the cost of a suggestion grows
+    Growth,
+}
+
+/// Runs the sections and prints what they found; whether every limit was kept.
+pub fn run(options: &Options) -> Result<bool> {
+    let size = if options.full { Size::Full } else { Size::Quick };
+    let mut report = Report::new(size);
+    for &section in Section::value_variants() {
+        if options.only.is_empty() || options.only.contains(&section) {
+            section.run(size, &mut report)?;
+        }
+    }
+    let text = if options.json { serde_json::to_string_pretty(&report.to_json())? } else { table::render(&report) };
+    writeln!(stdout(), "{text}").context("cannot write to standard output")?;
+    Ok(report.passed())
+}
+
+impl Section {
+    fn run(self, size: Size, report: &mut Report) -> Result<()> {
+        let rounds = size.rounds();
+        match self {
+            Self::Append => report.rows.extend(append::measure(&Progress::new("append", append::REPEATS))?),
+            Self::Live => report.rows.extend(live::measure(rounds)?),
+            Self::Million => report.rows.extend(million::measure(rounds)?),
+            Self::Sample => report.rows.extend(sample::measure(rounds)?),
+            Self::Growth => report.growth.extend(growth::measure(size)?),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! The promises of `manyhands bench`, on the real binary. No test compares clocks.
+#![allow(clippy::unwrap_used)]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn manyhands(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_manyhands")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn help_shows_an_example() {
+    let output = manyhands(&["bench", "--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    let help = text(&output.stdout);
+    assert!(help.contains("manyhands bench --only append --json"), "{help}");
+    assert!(help.contains("--full"), "{help}");
+}
+
+#[test]
+fn the_hidden_verb_is_not_in_the_help() {
+    let help = text(&manyhands(&["--help"]).stdout);
+    assert!(help.contains("bench") && !help.contains("bench-part"), "{help}");
+}
+
+#[test]
+fn without_a_verb_help_is_shown() {
+    let output = manyhands(&[]);
+    assert!(text(&output.stderr).contains("Usage: manyhands"), "{output:?}");
+}
+
+#[test]
+fn the_version_is_told() {
+    let output = manyhands(&["--version"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout).trim(), concat!("manyhands ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn bad_usage_exits_with_2_and_names_the_culprit() {
+    for (arguments, culprit) in [
+        (&["bench", "--fast"][..], "--fast"),
+        (&["bench", "--only", "speed"][..], "speed"),
+        (&["bench", "--quick", "--full"][..], "--full"),
+        (&["brench"][..], "brench"),
+    ] {
+        let output = manyhands(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(culprit), "{output:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn json_goes_to_standard_output_talk_to_standard_error_and_the_exit_code_says_whether_limits_were_kept() {
+    let output = manyhands(&["bench", "--only", "append", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["section"], "append");
+    assert_eq!(rows[0]["limit"]["ratio_at_most"], 2.5);
+    let passed = report["passed"].as_bool().unwrap();
+    assert_eq!(rows[0]["verdict"], if passed { "met" } else { "missed" });
+    assert_eq!(output.status.code(), Some(if passed { 0 } else { 1 }));
+    assert!(text(&output.stderr).contains("append"), "{output:?}");
+}
