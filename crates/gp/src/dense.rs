@@ -39,15 +39,9 @@ pub(crate) fn pivoted_factor(mut matrix: Mat<f64>) -> Result<Mat<f64>> {
     let scratch = pivoted::cholesky_in_place_scratch::<usize, f64>(len, Par::Seq, Spec::default());
     let mut memory = MemBuffer::new(scratch);
     let stack = MemStack::new(&mut memory);
-    let (info, _) = pivoted::cholesky_in_place(
-        matrix.as_mut(),
-        &mut order,
-        &mut inverse,
-        Par::Seq,
-        stack,
-        Spec::default(),
-    )
-    .map_err(|_| Error::NoFactor { len })?;
+    let (info, _) =
+        pivoted::cholesky_in_place(matrix.as_mut(), &mut order, &mut inverse, Par::Seq, stack, Spec::default())
+            .map_err(|_| Error::NoFactor { len })?;
     Ok(Mat::from_fn(len, info.rank, |i, j| if j <= inverse[i] { matrix[(inverse[i], j)] } else { 0.0 }))
 }
 

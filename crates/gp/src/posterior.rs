@@ -18,8 +18,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-use crate::{dense, vector};
 use crate::{Error, Factor, Kernel, Points, Result};
+use crate::{dense, vector};
 
 /// What is believed before any observation: kernel, mean, and the variance of the noise.
 #[derive(Debug, Clone, PartialEq)]

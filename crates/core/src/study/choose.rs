@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use manyhands_gp::{self as gp, GreedyInformation, Grid, Prior, Restricted, Sampler, Score, Surface, TIE, draw_on_grid};
+use manyhands_gp::{
+    self as gp, GreedyInformation, Grid, Prior, Restricted, Sampler, Score, Surface, TIE, draw_on_grid,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -7,14 +7,9 @@
 //! | z | z | sqrt(2 nu) r |
 //! | M_nu(z) | correlation | see `bessel` |
 
+use super::profile::{FAR, SQRT_3, SQRT_5};
 use super::{bessel, slopes::Slopes};
 use crate::{Error, Result};
-
-/// Beyond this z every closed form is 0, and capping z there avoids infinity times 0.
-const FAR: f64 = 800.0;
-
-const SQRT_3: f64 = 1.732_050_807_568_877_2;
-const SQRT_5: f64 = 2.236_067_977_499_79;
 
 /// The largest smoothness; past it the kernel is the squared exponential for all practical ends.
 pub(super) const MAX_SMOOTHNESS: f64 = 50.0;
@@ -98,28 +93,9 @@ impl Matern {
     }
 }
 
-/// nu = 1/2: e^(-r).
-#[inline]
-pub(super) fn half(r: f64) -> f64 {
-    (-r).exp()
-}
-
-/// nu = 3/2: (1 + z) e^(-z), z = sqrt(3) r.
-#[inline]
-pub(super) fn three_halves(r: f64) -> f64 {
-    let z = (SQRT_3 * r).min(FAR);
-    (1.0 + z) * (-z).exp()
-}
-
-/// nu = 5/2: (1 + z + z^2 / 3) e^(-z), z = sqrt(5) r.
-#[inline]
-pub(super) fn five_halves(r: f64) -> f64 {
-    let z = (SQRT_5 * r).min(FAR);
-    (1.0 + z + z * z / 3.0) * (-z).exp()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::profile::Profile;
     use super::*;
 
     const DISTANCES: [f64; 11] = [1e-300, 1e-20, 1e-9, 1e-4, 0.03, 0.4, 1.0, 2.7, 11.0, 60.0, 250.0];
@@ -127,7 +103,12 @@ mod tests {
     #[test]
     fn closed_forms_agree_with_the_bessel_branch() {
         for r in DISTANCES {
-            for (smoothness, closed) in [(0.5f64, half(r)), (1.5, three_halves(r)), (2.5, five_halves(r))] {
+            for (smoothness, profile) in
+                [(0.5f64, Profile::Half), (1.5, Profile::ThreeHalves), (2.5, Profile::FiveHalves)]
+            {
+                let mut closed = [r * r];
+                profile.apply(1.0, &mut closed);
+                let closed = closed[0];
                 let general = bessel::correlation(smoothness, (2.0 * smoothness).sqrt() * r);
                 assert!((closed / general - 1.0).abs() < 1e-12, "nu {smoothness}, r {r}");
             }
@@ -148,10 +129,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn closed_forms_vanish_at_infinity() {
-        assert_eq!([half, three_halves, five_halves].map(|form| form(f64::INFINITY)), [0.0; 3]);
     }
 }

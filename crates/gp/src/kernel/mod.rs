@@ -13,6 +13,7 @@ mod derivatives;
 mod distance;
 mod empirical;
 mod matern;
+mod profile;
 mod slopes;
 
 use std::ops::Range;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 pub use empirical::{Clipped, Covariance};
 use matern::Matern;
+use profile::Profile;
 
 use crate::{Error, Points, Result};
 
@@ -40,6 +42,12 @@ pub enum Family {
     Linear,
     /// A covariance matrix over a finite set; a point is the index of one of its members.
     Empirical,
+}
+
+/// Sets each entry of `out` to `value` of its point.
+#[inline]
+fn fill_each<'a>(out: &mut [f64], points: impl Iterator<Item = &'a [f64]>, value: impl Fn(&[f64]) -> f64) {
+    out.iter_mut().zip(points).for_each(|(k, y)| *k = value(y));
 }
 
 /// How the covariance is evaluated.
@@ -189,29 +197,24 @@ impl Kernel {
     #[inline]
     fn fill_from<'a>(&self, x: &[f64], points: impl Iterator<Item = &'a [f64]>, out: &mut [f64]) {
         let (variance, scales) = (self.variance, &*self.scales);
-        let pairs = out.iter_mut().zip(points);
+        let closed = |profile: Profile, points, out: &mut [f64]| {
+            fill_each(out, points, |y| distance::squared(x, y, scales));
+            profile.apply(variance, out);
+        };
         match &self.form {
-            Form::SquaredExponential => {
-                pairs.for_each(|(k, y)| *k = variance * (-0.5 * distance::squared(x, y, scales)).exp());
-            }
-            Form::Matern(Matern::Half) => {
-                pairs.for_each(|(k, y)| *k = variance * matern::half(distance::squared(x, y, scales).sqrt()));
-            }
-            Form::Matern(Matern::ThreeHalves) => {
-                pairs.for_each(|(k, y)| *k = variance * matern::three_halves(distance::squared(x, y, scales).sqrt()));
-            }
-            Form::Matern(Matern::FiveHalves) => {
-                pairs.for_each(|(k, y)| *k = variance * matern::five_halves(distance::squared(x, y, scales).sqrt()));
-            }
+            Form::SquaredExponential => closed(Profile::SquaredExponential, points, out),
+            Form::Matern(Matern::Half) => closed(Profile::Half, points, out),
+            Form::Matern(Matern::ThreeHalves) => closed(Profile::ThreeHalves, points, out),
+            Form::Matern(Matern::FiveHalves) => closed(Profile::FiveHalves, points, out),
             Form::Matern(Matern::General { smoothness, rate }) => {
-                pairs.for_each(|(k, y)| {
-                    *k = variance * bessel::correlation(*smoothness, rate * distance::plain(x, y, scales));
+                fill_each(out, points, |y| {
+                    variance * bessel::correlation(*smoothness, rate * distance::plain(x, y, scales))
                 });
             }
-            Form::Linear => pairs.for_each(|(k, y)| *k = variance * distance::product(x, y, scales)),
+            Form::Linear => fill_each(out, points, |y| variance * distance::product(x, y, scales)),
             Form::Empirical(covariance) => {
                 let row = x.first().and_then(|&i| covariance.row(index(i)?));
-                pairs.for_each(|(k, y)| *k = variance * entry(row, y));
+                fill_each(out, points, |y| variance * entry(row, y));
             }
         }
     }
