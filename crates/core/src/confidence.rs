@@ -32,7 +32,8 @@ impl Assumptions {
         self.norm_bound + self.noise_bound / self.noise.sqrt() * (2.0 * (information + (1.0 / self.delta).ln())).sqrt()
     }
 
-    /// beta_t of IGP-BUCB (Algorithm 1): sqrt(xi) (B + R/sqrt(lambda) sqrt(2 (gamma_S(t) + ln(1/delta)))).
+    /// beta_t of IGP-BUCB (Algorithm 1): sqrt(xi) (B + R/sqrt(lambda) sqrt(2 (gamma_S(t) + ln(1/delta)))). By Lemma 6 the
+    /// band mu_S +- beta_t sigma_{t-1} holds at all x and t with probability at least 1 - delta.
     pub fn igp_bucb(&self, information: f64, hallucination: f64) -> f64 {
         hallucination.sqrt() * self.band(information)
     }

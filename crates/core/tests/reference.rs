@@ -173,6 +173,35 @@ fn the_law_of_gp_bts_matches_the_reference() {
     }
 }
 
+/// The benchmark functions of the paper's experiments (Azimi et al. 2012) on their 31 x 31 grid.
+#[test]
+fn benchmark_functions_on_their_grid_match_the_reference() {
+    use std::f64::consts::PI;
+    let cosines = |x: &[f64]| {
+        let term = |c: f64| (1.6 * c - 0.5).powi(2) - 0.3 * (3.0 * PI * (1.6 * c - 0.5)).cos();
+        1.0 - term(x[0]) - term(x[1])
+    };
+    let rosenbrock = |x: &[f64]| 10.0 - 100.0 * (x[1] - x[0] * x[0]).powi(2) - (1.0 - x[0]).powi(2);
+    let reference = reference();
+    let grid = Grid::even(&[(0.0, 1.0, 31), (0.0, 1.0, 31)]).unwrap();
+    for (name, f) in [("cosines", &cosines as &dyn Fn(&[f64]) -> f64), ("rosenbrock", &rosenbrock)] {
+        let expected = &reference["benchmarks"][name];
+        let number = |entry: &str| expected[entry].as_f64().unwrap();
+        let values: Vec<f64> = (0..grid.len()).map(|i| f(&grid.point(i))).collect();
+        let extreme = |pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick).unwrap();
+        close(extreme(f64::max), number("max"), "max");
+        close(extreme(f64::min), number("min"), "min");
+        close(extreme(|a, b| a.abs().max(b.abs())), number("maxabs"), "maxabs");
+        close(values.iter().sum::<f64>() / values.len() as f64, number("mean"), "mean");
+        let argmax = values.iter().position(|&v| v == extreme(f64::max)).unwrap();
+        assert_eq!(argmax as u64, expected["argmax"].as_u64().unwrap());
+        let points = reference["inputs"]["points_2d"].as_array().unwrap();
+        for (point, value) in points.iter().zip(floats(&expected["at_points"])) {
+            close(f(&floats(point)), value, "value at a point");
+        }
+    }
+}
+
 fn asked(trial: usize, candidate: usize) -> Event {
     Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 0.0, multiplier: 0.0, score: 0.0, seen: 0 })
 }

@@ -5,7 +5,7 @@
 //! | r | r | distance in lengthscales |
 //! | k', k'' | slopes | derivatives of the correlation along r |
 //! | e_j | unit | (x_j - y_j) / (l_j r), a unit vector |
-//! | L | lipschitz | of the paper's Lemma 6: \|f(x) - f(y)\| <= \|\|f\|\|_k L \|\|x - y\|\| |
+//! | L | lipschitz | of the paper's Lemma 7: \|f(x) - f(y)\| <= \|\|f\|\|_k L \|\|x - y\|\| |
 //!
 //! For radial kernels
 //! - dk/dx_j = k' e_j / l_j,
@@ -93,7 +93,7 @@ impl Kernel {
         self.check_finite(out, "mixed derivative", 1.0, r)
     }
 
-    /// L of the paper's Lemma 6, the square root of the largest mixed derivative on the diagonal.
+    /// L of the paper's Lemma 7, the square root of the largest mixed derivative on the diagonal.
     ///
     /// A function of norm B changes by at most B L ||x - y||.
     /// Refused for an empirical kernel, and for Matern kernels with nu <= 1.
