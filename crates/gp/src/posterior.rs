@@ -141,7 +141,7 @@ impl Posterior {
 
     /// Adds a pending point.
     pub fn hallucinate(&mut self, key: Key, point: &[f64]) -> Result<()> {
-        self.points.check(point)?;
+        self.check(point)?;
         if self.keys.iter().any(|k| k.id == key.id) {
             return Err(Error::RowExists { id: key.id });
         }
@@ -193,7 +193,7 @@ impl Posterior {
 
     /// Mean and standard deviations of one point.
     pub fn predict(&self, point: &[f64]) -> Result<Marginal> {
-        self.points.check(point)?;
+        self.check(point)?;
         let column = self.solved_column(point);
         let prior = self.prior.kernel.variance_at(point);
         let (v, observed) = (&column, self.observed());
@@ -259,6 +259,11 @@ impl Posterior {
         View { posterior: self, rows: observed, observed }
     }
 
+    fn check(&self, point: &[f64]) -> Result<()> {
+        self.points.check(point)?;
+        self.prior.kernel.check_point(point)
+    }
+
     fn solved_column(&self, point: &[f64]) -> Vec<f64> {
         let mut column = vec![0.0; self.keys.len()];
         self.prior.kernel.fill(point, &self.points, 0..column.len(), &mut column);
@@ -269,7 +274,7 @@ impl Posterior {
     fn covariance_given(&self, points: &Points, rows: usize) -> Result<Vec<f64>> {
         let columns: Vec<Vec<f64>> = points
             .iter()
-            .map(|point| self.points.check(point).map(|()| self.solved_column(point)))
+            .map(|point| self.check(point).map(|()| self.solved_column(point)))
             .collect::<Result<_>>()?;
         let mut out = Vec::with_capacity(points.len() * points.len());
         for (x, v) in points.iter().zip(&columns) {

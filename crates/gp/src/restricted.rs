@@ -87,8 +87,8 @@ impl Restricted {
         if domain.is_empty() {
             return Err(Error::Empty { what: "the domain" });
         }
-        if let (Family::Empirical, Domain::Points(points)) = (kernel.family(), &domain) {
-            points.iter().try_for_each(|point| kernel.check_point(point))?;
+        if kernel.family() == Family::Empirical {
+            (0..domain.len()).try_for_each(|i| kernel.check_point(&domain.point(i)))?;
         }
         let structure = match &domain {
             Domain::Grid(grid) => grid_structure(&kernel, grid, budget)?,
