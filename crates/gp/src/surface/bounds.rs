@@ -159,6 +159,8 @@ impl Bounds {
             let pick = (0..rows).fold(0, |best, i| if left[i] > left[best] { i } else { best });
             factor.push_solved(&solved[pick].clone(), kernel.variance_at(points.get(pick)), view.prior().noise());
             chosen.push(pick);
+            // Once only: conditioning twice on a row that came once would be no bound.
+            left[pick] = f64::NEG_INFINITY;
             for (i, column) in solved.iter_mut().enumerate() {
                 column.push(kernel.covariance(points.get(i), points.get(pick)));
                 factor.solve_lower(column.len() - 1, column);
