@@ -77,6 +77,8 @@ pub struct Restricted {
     domain: Domain,
     structure: Structure,
     largest_variance: f64,
+    /// How far rounded coordinates take a covariance from that of ideal steps, which an FFT sums.
+    unevenness: f64,
     budget: usize,
 }
 
@@ -99,7 +101,11 @@ impl Restricted {
         } else {
             (0..domain.len()).map(|i| kernel.variance_at(&domain.point(i))).fold(0.0, f64::max)
         };
-        Ok(Self { kernel, domain, structure, largest_variance, budget })
+        let unevenness = match (&structure, &domain) {
+            (Structure::Stationary(_), Domain::Grid(grid)) => unevenness(&kernel, grid),
+            _ => 0.0,
+        };
+        Ok(Self { kernel, domain, structure, largest_variance, unevenness, budget })
     }
 
     /// The domain.
@@ -170,7 +176,7 @@ impl Restricted {
                 let terms = weights.len() + kron.core_shape().iter().sum::<usize>();
                 rounding(terms) + kron.residual() * total
             }
-            Structure::Stationary(convolution) => convolution.error_bound(weights),
+            Structure::Stationary(convolution) => convolution.error_bound(weights) + self.unevenness * total,
             Structure::Dense => rounding(weights.len()),
         }
     }
@@ -191,6 +197,32 @@ impl Restricted {
             out.par_chunks_mut(CHUNK).enumerate().for_each(task);
         }
     }
+}
+
+/// A bound on |k(x, y) - k(ideal steps from x to y)| on an evenly spaced grid, whose coordinates are rounded.
+///
+/// As a function of r, correlations of smoothness 1/2 and more have slope at most 2; below that they are convex, so that
+/// from the shortest step on no slope is steeper than the chord up to there.
+fn unevenness(kernel: &Kernel, grid: &Grid) -> f64 {
+    let lengthscales = kernel.lengthscales();
+    let (mut squares, mut shortest) = (0.0, f64::INFINITY);
+    for (a, axis) in grid.axes().iter().enumerate() {
+        let scale = 1.0 / lengthscales[a.min(lengthscales.len() - 1)];
+        let (first, range) = (axis[0], axis[axis.len() - 1] - axis[0]);
+        let step = range / axis.len().saturating_sub(1).max(1) as f64;
+        let off = axis.iter().enumerate().map(|(i, c)| (c - (first + i as f64 * step)).abs()).fold(0.0, f64::max);
+        squares += (scale * (2.0 * off + 4.0 * f64::EPSILON * (range + first.abs()))).powi(2);
+        if axis.len() > 1 {
+            shortest = shortest.min(scale * step);
+        }
+    }
+    if shortest.is_infinite() {
+        return 0.0;
+    }
+    let mut step = vec![0.0; grid.axes().len()];
+    step[0] = shortest * lengthscales[0];
+    let chord = (1.0 - kernel.covariance(&step, &vec![0.0; step.len()]) / kernel.variance()) / shortest;
+    kernel.variance() * chord.max(2.0) * squares.sqrt()
 }
 
 fn grid_structure(kernel: &Kernel, grid: &Grid, budget: usize) -> Result<Structure> {
