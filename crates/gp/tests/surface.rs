@@ -171,7 +171,7 @@ proptest! {
     /// A grid's mirror images tie, and next to repeats little noise amplifies rounding: what bounds must survive.
     #[test]
     fn ties_and_tiny_noise_do_not_fool_the_bounds(
-        seed: u64, which in 0usize..6, scattered: bool, steps in 1usize..10, exponent in -12i32..=-6,
+        seed: u64, which in 0usize..6, scattered: bool, reach in 0usize..5, steps in 1usize..10, exponent in -12i32..=-6,
     ) {
         let rng = &mut rng(seed);
         let grid = Grid::even(&[(-1.0, 1.0, 9), (-1.0, 1.0, 7)]).unwrap();
@@ -185,7 +185,8 @@ proptest! {
         for _ in 0..steps {
             for _ in 0..rng.random_range(1..5) {
                 // In mirrored pairs, so that the surface stays symmetric and its peaks come in twos.
-                let site = rng.random_range(0..63);
+                // Few columns from the middle: what lies outside is extrapolated, with large weights.
+                let site = rng.random_range(4 - reach..=4) * 7 + rng.random_range(0..7);
                 let mirrored = (8 - site / 7) * 7 + site % 7;
                 whole.hallucinate(site);
                 whole.hallucinate(mirrored);
