@@ -4,7 +4,7 @@ mod certificate;
 mod choose;
 mod trial;
 
-use manyhands_gp::{Key, Posterior};
+use manyhands_gp::{Key, Posterior, Prior};
 
 use self::certificate::Band;
 pub use self::certificate::{Best, Certificate, Kind, Prediction};
@@ -49,7 +49,10 @@ pub struct Study {
 impl Study {
     /// A study with nothing asked yet.
     pub fn new(spec: Spec) -> Result<Self> {
-        let posterior = Posterior::new(spec.prior().clone(), spec.domain().dimension())?;
+        // The prior mean is in the user's units, as every value is.
+        let mean = spec.direction().sign() * spec.prior().mean();
+        let prior = Prior::new(spec.prior().kernel().clone(), mean, spec.prior().noise())?;
+        let posterior = Posterior::new(prior, spec.domain().dimension())?;
         let chooser = Chooser::new(&spec)?;
         let band = Band::default();
         Ok(Self { spec, events: vec![], trials: vec![], posterior, tentative: 0, chooser, band })
