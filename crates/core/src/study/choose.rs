@@ -3,6 +3,7 @@
 //! Choosing reads the log's state and the seed, and nothing else. With one worker IGP-BUCB and GP-BTS are IGP-UCB and
 //! GP-TS, by this same code.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use manyhands_gp::{
@@ -152,6 +153,8 @@ impl Study {
                 }
                 f64::NEG_INFINITY
             }
+            // Picks count once they are observed: while they are pending xi may still exceed C^2.
+            (Initial::Until(target), _) if self.pending_hallucination()? > target * target => f64::NEG_INFINITY,
             (Initial::Until(target), workers) => {
                 initialization_variance(target, workers.unwrap_or(1), self.spec.prior().noise())
             }
@@ -238,7 +241,8 @@ impl Study {
     /// xi, as the strategy says.
     fn hallucination(&mut self) -> Result<f64> {
         let noise = self.spec.prior().noise();
-        let workers = self.spec.strategy().max_pending.unwrap_or(1);
+        // Failed points stay hallucinated beside the M - 1 pending ones.
+        let workers = self.spec.strategy().max_pending.unwrap_or(1) + self.count(TrialState::Failed);
         match self.spec.strategy().hallucination {
             Hallucination::Number(xi) => Ok(xi),
             Hallucination::Realised => Ok(self.posterior.hallucination_factor()?),
@@ -256,6 +260,15 @@ impl Study {
                 Ok(worst_case_hallucination(self.maximum_information(kind, workers - 1)?))
             }
         }
+    }
+
+    /// The realised factor of the pending trials alone: failed ones stay for good, and are not to delay the rule for ever.
+    fn pending_hallucination(&self) -> Result<f64> {
+        let mut posterior = Cow::Borrowed(&self.posterior);
+        for trial in self.trials.iter().filter(|trial| trial.state() == TrialState::Failed) {
+            posterior.to_mut().retract(trial.number() as u64)?;
+        }
+        Ok(posterior.hallucination_factor()?)
     }
 
     /// max k(x,x) over the domain.
