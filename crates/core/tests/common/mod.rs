@@ -1,0 +1,139 @@
+//! What the tests of promises share: studies to run, a dense oracle, and a fixed configuration of proptest.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use manyhands_core::gp::{Grid, Kernel, Points, Prior};
+use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
+use proptest::test_runner::{Config, RngSeed};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+pub const RULES: [Rule; 3] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb];
+pub const NOISE: f64 = 0.01;
+
+/// `cases` cases, the same ones on every run, and no files left behind.
+pub fn config(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(0x6d61_6e79), ..Config::default() }
+}
+
+pub fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+pub fn uniform(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
+    rng.random_range(low..high)
+}
+
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+pub fn se(lengthscale: f64) -> Kernel {
+    Kernel::squared_exponential(&[lengthscale]).unwrap()
+}
+
+pub fn matern(lengthscale: f64) -> Kernel {
+    Kernel::matern(2.5, &[lengthscale]).unwrap()
+}
+
+pub fn prior(kernel: Kernel) -> Prior {
+    Prior::new(kernel, 0.0, NOISE).unwrap()
+}
+
+pub fn line(points: usize) -> Domain {
+    Domain::Grid(Grid::even(&[(0.0, 1.0, points)]).unwrap())
+}
+
+pub fn scattered(rng: &mut impl Rng, points: usize, dimension: usize) -> Domain {
+    let flat = (0..points * dimension).map(|_| uniform(rng, 0.0, 1.0)).collect();
+    Domain::Points(Points::from_flat(dimension, flat).unwrap())
+}
+
+/// A black box with several local optima.
+pub fn f(x: &[f64]) -> f64 {
+    x.iter().map(|x| (3.0 * x).sin() + 0.5 * (9.0 * x).cos() - 0.3 * x).sum()
+}
+
+pub fn spec(domain: Domain, kernel: Kernel, strategy: Strategy) -> Spec {
+    Spec::new(domain, prior(kernel), strategy).unwrap()
+}
+
+pub fn study(spec: &Spec) -> Study {
+    Study::new(spec.clone()).unwrap()
+}
+
+/// Solves `matrix x = b` for every b by Gaussian elimination with partial pivoting, and gives ln |det matrix|.
+pub fn solve(mut matrix: Vec<Vec<f64>>, mut sides: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
+    let n = matrix.len();
+    let mut log_det = 0.0;
+    for column in 0..n {
+        let pivot = (column..n).max_by(|&i, &j| matrix[i][column].abs().total_cmp(&matrix[j][column].abs())).unwrap();
+        matrix.swap(column, pivot);
+        sides.iter_mut().for_each(|b| b.swap(column, pivot));
+        log_det += matrix[column][column].abs().ln();
+        let (above, below) = matrix.split_at_mut(column + 1);
+        let top = &above[column];
+        for (i, row) in below.iter_mut().enumerate() {
+            let factor = row[column] / top[column];
+            row[column..].iter_mut().zip(&top[column..]).for_each(|(r, t)| *r -= factor * t);
+            sides.iter_mut().for_each(|b| b[column + 1 + i] -= factor * b[column]);
+        }
+    }
+    for b in &mut sides {
+        for i in (0..n).rev() {
+            b[i] = (b[i] - dot(&matrix[i][i + 1..], &b[i + 1..])) / matrix[i][i];
+        }
+    }
+    (sides, log_det)
+}
+
+/// Mean and variance at every candidate, and G = (1/2) ln det(I + K/noise), from scratch.
+pub struct Oracle {
+    pub means: Vec<f64>,
+    pub variances: Vec<f64>,
+    pub information: f64,
+}
+
+impl Oracle {
+    /// Given `rows`; the means from the `values` of the same rows (none: the prior's).
+    pub fn new(prior: &Prior, candidates: &[Vec<f64>], rows: &[Vec<f64>], values: &[f64]) -> Self {
+        let k = |a: &Vec<f64>, b: &Vec<f64>| prior.kernel().covariance(a, b);
+        let mut gram: Vec<Vec<f64>> = rows.iter().map(|a| rows.iter().map(|b| k(a, b)).collect()).collect();
+        (0..rows.len()).for_each(|i| gram[i][i] += prior.noise());
+        let columns: Vec<Vec<f64>> = candidates.iter().map(|x| rows.iter().map(|row| k(row, x)).collect()).collect();
+        let mut sides = columns.clone();
+        sides.push(values.iter().map(|y| y - prior.mean()).collect());
+        if values.is_empty() {
+            sides.last_mut().unwrap().resize(rows.len(), 0.0);
+        }
+        let (solved, log_det) = solve(gram, sides);
+        let weights = solved.last().unwrap();
+        Self {
+            means: columns.iter().map(|column| prior.mean() + dot(column, weights)).collect(),
+            variances: candidates
+                .iter()
+                .zip(columns.iter().zip(&solved))
+                .map(|(x, (column, solved))| (k(x, x) - dot(column, solved)).max(0.0))
+                .collect(),
+            information: 0.5 * (log_det - rows.len() as f64 * prior.noise().ln()),
+        }
+    }
+}
+
+pub fn candidates(domain: &Domain) -> Vec<Vec<f64>> {
+    match domain {
+        Domain::Points(points) => points.iter().map(<[f64]>::to_vec).collect(),
+        Domain::Grid(grid) => (0..grid.len()).map(|i| grid.point(i)).collect(),
+        Domain::Discretized { .. } => vec![],
+    }
+}
+
+/// The lowest index within the tie of the highest value.
+pub fn argmax(values: &[f64]) -> usize {
+    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    values.iter().position(|v| *v >= highest - 1e-12 * highest.abs().max(1.0)).unwrap()
+}
+
+/// What `work` gives on one thread and on two.
+pub fn on_one_and_two_threads<T: Send>(work: impl Fn() -> T + Sync) -> [T; 2] {
+    [1, 2].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&work))
+}
