@@ -1,6 +1,6 @@
 //! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
 
-use manyhands_gp::{Family, Grid, Points, Prior};
+use manyhands_gp::{self as gp, Family, Grid, Points, Prior};
 
 use crate::confidence::Assumptions;
 use crate::{Error, Result};
@@ -175,6 +175,12 @@ impl Spec {
     /// Checks that everything fits together.
     pub fn new(domain: Domain, prior: Prior, strategy: Strategy) -> Result<Self> {
         prior.kernel().check_dimension(domain.dimension())?;
+        if let Domain::Points(points) = &domain {
+            if points.is_empty() {
+                return Err(gp::Error::Empty { what: "the domain" }.into());
+            }
+            points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
+        }
         check_strategy(&strategy)?;
         check_combination(&domain, &prior, &strategy)?;
         Ok(Self { domain, prior, strategy, direction: Direction::Maximize, seed: 0, repeats: true, memory: 256 << 20 })

@@ -192,7 +192,6 @@ impl Study {
     }
 
     fn prediction(&self, point: &[f64]) -> Result<Prediction> {
-        self.spec.prior().kernel().check_point(point)?;
         let there = self.posterior.predict(point)?;
         let width = self.spec.assumptions().band(self.posterior.information()) * there.sd_observed;
         let mean = self.spec.direction().sign() * there.mean;
