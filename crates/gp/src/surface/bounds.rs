@@ -84,6 +84,8 @@ impl Bounds {
         }
         if !leading {
             *self = Self::new(restricted);
+        } else if !keys.starts_with(&self.conditioned) {
+            self.slack += reordering(restricted, view);
         }
         (self.conditioned.len()..keys.len()).for_each(|row| self.sweep(restricted, view, row));
     }
@@ -103,8 +105,7 @@ impl Bounds {
             self.upper.copy_from_slice(&self.settled);
         }
         self.settled_rows = keys[..view.observed()].to_vec();
-        // In another order of the rows rounding differs.
-        self.slack = self.slack.max(keys.len() as f64 * f64::EPSILON * 4.0 * restricted.largest_variance());
+        self.slack = self.slack.max(reordering(restricted, view));
     }
 
     /// Takes over what exact moments say, where bounds fall lazily.
@@ -177,11 +178,21 @@ impl Bounds {
                 *value = remaining(*value, vector::squares(&column));
             }
         });
-        self.slack = self.slack.max(8.0 * rows as f64 * f64::EPSILON * restricted.largest_variance());
+        self.slack = self.slack.max(reordering(restricted, view));
         if chosen.iter().all(|&row| row < view.observed()) {
             self.settled.copy_from_slice(&self.upper);
         }
     }
+}
+
+/// How far the variances computed with the same rows in two orders can differ.
+///
+/// Each answers for a matrix off by some E and so moves by |w|^2 |E|, w = (K + lambda I)^{-1} k(X, x), with
+/// |w|^2 <= k/(4 lambda). Rounding errors of both signs make |E| about n eps (k + lambda) (Higham and Mary 2019); eight
+/// times that for the two of them.
+fn reordering(restricted: &Restricted, view: View<'_>) -> f64 {
+    let (n, k) = (view.keys().len() as f64 + 1.0, restricted.largest_variance());
+    4.0 * n * f64::EPSILON * k * (1.0 + k / view.prior().noise())
 }
 
 fn swept(restricted: &Restricted) -> bool {
