@@ -3,11 +3,14 @@
 
 mod common;
 
-use common::{NOISE, Oracle, RULES, argmax, candidates, config, f, line, matern, on_one_and_two_threads, rng, se, spec, study, uniform};
+use common::{
+    NOISE, Oracle, RULES, argmax, candidates, config, f, line, matern, on_one_and_two_threads, rng, se, spec, study,
+    uniform,
+};
 use manyhands_core::gp::{Grid, Prior};
 use manyhands_core::{
-    Asked, Certificate, Direction, Domain, Error, Event, Feedback, Hallucination, Information, Initial, Rule, Spec, Strategy,
-    Study, Suggestion, TrialState, simulate,
+    Asked, Certificate, Direction, Domain, Error, Event, Feedback, Hallucination, Information, Initial, Rule, Spec,
+    Strategy, Study, Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -27,8 +30,12 @@ fn random_spec(rng: &mut impl Rng) -> Spec {
     let strategy = Strategy {
         information: [Information::Realised, Information::Greedy, Information::GreedyUpper, Information::Log]
             [rng.random_range(0..4)],
-        hallucination: [Hallucination::Realised, Hallucination::Exact, Hallucination::APriori, Hallucination::Number(1.0)]
-            [rng.random_range(0..4)],
+        hallucination: [
+            Hallucination::Realised,
+            Hallucination::Exact,
+            Hallucination::APriori,
+            Hallucination::Number(1.0),
+        ][rng.random_range(0..4)],
         initial: [Initial::None, Initial::Count(4), Initial::Until(3.0)][rng.random_range(0..3)],
         max_pending: Some(8),
         ..strategy(RULES[rng.random_range(0..3)])
@@ -117,7 +124,10 @@ fn one_worker_of_gp_bts_is_asking_and_telling_one_by_one() {
     }
     // A sampled choice is no accident of the seed's first number: another seed goes another way.
     let other = simulate(&mut study(&spec.clone().with_seed(4)), &Feedback::Sequential, 20, |s| f(&s.point)).unwrap();
-    assert_ne!(other.iter().map(|s| s.candidate).collect::<Vec<_>>(), run.iter().map(|s| s.candidate).collect::<Vec<_>>());
+    assert_ne!(
+        other.iter().map(|s| s.candidate).collect::<Vec<_>>(),
+        run.iter().map(|s| s.candidate).collect::<Vec<_>>()
+    );
 }
 
 proptest! {
@@ -367,7 +377,9 @@ fn verify_catches_a_log_that_was_tampered_with() {
 #[test]
 fn a_log_that_cannot_be_is_refused() {
     let spec = spec(line(10), se(0.2), strategy(Rule::IgpBucb)).without_repeats().unwrap();
-    let asked = |trial, candidate| Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 1.0, multiplier: 1.0, score: 1.0, seen: 0 });
+    let asked = |trial, candidate| {
+        Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 1.0, multiplier: 1.0, score: 1.0, seen: 0 })
+    };
     let refused = |events: &[Event]| Study::replay(spec.clone(), events).map(|_| ()).unwrap_err();
     assert!(matches!(refused(&[asked(1, 0)]), Error::BadLog { sequence: 1, .. }));
     assert!(matches!(refused(&[asked(0, 10)]), Error::BadLog { sequence: 1, .. }));

@@ -54,7 +54,9 @@ fn failed_trials_never_enter_mean_certificate_or_information() {
         let tolerance = 64.0 * 8.0 * f64::EPSILON * (8.0 / NOISE) * 10.0;
         assert!((with.posterior().information() - oracle.information).abs() <= tolerance);
         let alpha = spec.assumptions().band(oracle.information);
-        for (p, (mean, variance)) in with.predict(&points).unwrap().iter().zip(oracle.means.iter().zip(&oracle.variances)) {
+        for (p, (mean, variance)) in
+            with.predict(&points).unwrap().iter().zip(oracle.means.iter().zip(&oracle.variances))
+        {
             assert!((p.mean - mean).abs() <= tolerance && (p.sd * p.sd - variance).abs() <= tolerance);
             assert!((p.upper - p.lower - 2.0 * alpha * p.sd).abs() <= tolerance);
             assert!(p.sd_pending <= p.sd);
@@ -124,7 +126,8 @@ fn max_pending_is_respected_and_settling_makes_room() {
 #[test]
 fn initialization_by_count_picks_the_largest_variance_so_often() {
     let initial = Initial::Count(5);
-    let mut live = study(&spec(line(30), se(0.2), Strategy { initial, max_pending: Some(2), ..strategy(Rule::IgpBucb) }));
+    let mut live =
+        study(&spec(line(30), se(0.2), Strategy { initial, max_pending: Some(2), ..strategy(Rule::IgpBucb) }));
     let points = candidates(live.spec().domain());
     for t in 0..8 {
         let sd = |x: &Vec<f64>| live.posterior().predict(x).unwrap().sd;
@@ -261,7 +264,8 @@ fn memory_changes_no_choice() {
     let run = |memory: usize| -> Vec<usize> {
         let rng = &mut rng(4);
         let domain = common::scattered(rng, 200, 2);
-        let spec = spec(domain, matern(0.3), Strategy { hallucination: Hallucination::Realised, ..strategy(Rule::IgpBucb) });
+        let spec =
+            spec(domain, matern(0.3), Strategy { hallucination: Hallucination::Realised, ..strategy(Rule::IgpBucb) });
         let mut live = study(&spec.with_memory(memory));
         let mut picks = vec![];
         for _ in 0..10 {
@@ -281,7 +285,8 @@ fn a_study_over_a_covariance_matrix_tries_its_indices() {
     let entries = (0..25).map(|i| if i / 5 == i % 5 { 1.0 } else { 0.4 }).collect();
     let kernel = manyhands_core::gp::Kernel::empirical(manyhands_core::gp::Covariance::new(5, entries).unwrap());
     for rule in RULES {
-        let spec: Spec = spec(Domain::Points(Points::indices(5)), kernel.clone(), strategy(rule)).without_repeats().unwrap();
+        let spec: Spec =
+            spec(Domain::Points(Points::indices(5)), kernel.clone(), strategy(rule)).without_repeats().unwrap();
         let mut live = study(&spec);
         let mut found: Vec<f64> = live.ask(5).unwrap().iter().map(|s| s.point[0]).collect();
         found.sort_by(f64::total_cmp);

@@ -155,7 +155,9 @@ fn one_and_two_threads_draw_the_same_bits() {
 fn a_domain_too_large_for_a_dense_draw_is_refused() {
     let restricted = |len, budget| {
         let flat = (0..len).map(|i| i as f64).collect();
-        Arc::new(Restricted::new(kernel(3, 1, 0.3), Domain::Points(Points::from_flat(1, flat).unwrap()), budget).unwrap())
+        Arc::new(
+            Restricted::new(kernel(3, 1, 0.3), Domain::Points(Points::from_flat(1, flat).unwrap()), budget).unwrap(),
+        )
     };
     let needed = 1000 * 1000 * 16;
     assert!(Sampler::new(restricted(1000, needed)).is_ok());

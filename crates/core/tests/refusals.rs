@@ -1,0 +1,229 @@
+//! What a study refuses: a typed error that names the value and what is allowed, and a study that is as it was.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{f, line, prior, se, spec, study};
+use manyhands_core::gp::{self, Covariance, Grid, Kernel, Points, Prior};
+use manyhands_core::{
+    Domain, Error, Event, Feedback, Hallucination, Information, Initial, Result, Rule, Spec, Strategy, Study,
+    TrialState, simulate,
+};
+
+fn strategy() -> Strategy {
+    Strategy { max_pending: Some(6), ..Strategy::new(Rule::IgpBucb, 1.5) }
+}
+
+/// A study with trials in every state: 0 observed, 1 failed, 2 cancelled, 3 and 4 pending; of 12 candidates 8 are left.
+fn busy() -> Study {
+    let spec = spec(line(12), se(0.2), strategy()).without_repeats().unwrap();
+    let mut study = study(&spec);
+    study.ask(5).unwrap();
+    study.tell(0, f(study.trials()[0].point())).unwrap();
+    study.fail(1, "broke").unwrap();
+    study.cancel(2).unwrap();
+    study
+}
+
+/// The refusal's words hold `named` and the study is that of `busy`, in its log and in what it does next.
+fn check_refusal<T: std::fmt::Debug>(named: &[&str], act: impl FnOnce(&mut Study) -> Result<T>) -> Error {
+    let (mut study, mut untouched) = (busy(), busy());
+    let error = act(&mut study).unwrap_err();
+    let words = error.to_string();
+    assert!(named.iter().all(|name| words.contains(name)), "{words:?} does not name {named:?}");
+    assert_eq!(study.events(), untouched.events());
+    assert_eq!(study.trials(), untouched.trials());
+    assert_eq!(study.posterior().keys(), untouched.posterior().keys());
+    assert_eq!(study.posterior().observed(), untouched.posterior().observed());
+    assert_eq!(study.ask(3).unwrap(), untouched.ask(3).unwrap());
+    assert_eq!(study.certificate(), untouched.certificate());
+    error
+}
+
+#[test]
+fn values_that_are_no_numbers_are_refused() {
+    for (value, name) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+        let error = check_refusal(&["trial 3", "finite", name], |study| study.tell(3, value));
+        assert!(matches!(error, Error::Value { trial: 3, .. }));
+    }
+}
+
+#[test]
+fn trials_that_are_not_there_are_refused() {
+    let refused = Error::UnknownTrial { trial: 5, trials: 5 };
+    assert_eq!(check_refusal(&["trial 5", "5 trials"], |study| study.tell(5, 1.0)), refused);
+    assert_eq!(check_refusal(&["trial 5"], |study| study.fail(5, "broke")), refused);
+    assert_eq!(check_refusal(&["trial 5"], |study| study.cancel(5)), refused);
+    assert!(refused.hint().is_some());
+}
+
+#[test]
+fn trials_that_are_over_are_refused() {
+    let states = [(0, TrialState::Observed), (1, TrialState::Failed), (2, TrialState::Cancelled)];
+    for (trial, state) in states {
+        let (number, name) = (format!("trial {trial}"), state.to_string());
+        let named = [number.as_str(), name.as_str(), "pending"];
+        let refused = Error::NotPending { trial, state };
+        assert_eq!(check_refusal(&named, |study| study.tell(trial, 1.0)), refused);
+        assert_eq!(check_refusal(&named, |study| study.fail(trial, "broke")), refused);
+        assert_eq!(check_refusal(&named, |study| study.cancel(trial)), refused);
+    }
+}
+
+#[test]
+fn asking_for_none_for_too_many_or_beyond_max_pending_is_refused() {
+    assert_eq!(check_refusal(&["at least 1", "0"], |study| study.ask(0)), Error::AskedForNone);
+    let refused = Error::TooManyPending { asked: 5, pending: 2, max_pending: 6 };
+    assert_eq!(check_refusal(&["5", "2 pending", "max_pending = 6"], |study| study.ask(5)), refused);
+    let error = check_refusal(&["10", "max_pending = 6"], |study| study.ask(10));
+    assert!(error.hint().is_some());
+    let unbounded = Strategy { max_pending: None, ..strategy() };
+    let mut pool = study(&spec(line(12), se(0.2), unbounded).without_repeats().unwrap());
+    pool.ask(5).unwrap();
+    let before = pool.events().to_vec();
+    assert_eq!(pool.ask(8).unwrap_err(), Error::PoolExhausted { asked: 8, left: 7 });
+    assert_eq!(pool.events(), before);
+    assert_eq!(pool.ask(7).unwrap().len(), 7);
+}
+
+#[test]
+fn points_of_the_wrong_length_or_with_no_number_are_refused() {
+    check_refusal(&["1", "got 2"], |study| study.predict(&[vec![0.1], vec![0.1, 0.2]]));
+    check_refusal(&["1", "got 0"], |study| study.predict(&[vec![]]));
+    check_refusal(&["finite", "NaN"], |study| study.predict(&[vec![f64::NAN]]));
+    // With a lengthscale for each coordinate too it is the point that is refused, not the kernel.
+    let kernel = Kernel::squared_exponential(&[0.1, 0.2]).unwrap();
+    let grid = Grid::even(&[(0.0, 1.0, 3), (0.0, 1.0, 3)]).unwrap();
+    let planar = study(&spec(Domain::Grid(grid), kernel, strategy()));
+    let error = planar.predict(&[vec![0.1]]).unwrap_err();
+    assert_eq!(error, Error::Numeric(gp::Error::WrongLength { what: "a point", expected: 2, found: 1 }));
+}
+
+#[test]
+fn an_event_out_of_order_is_refused() {
+    check_refusal(&["event 9"], |study| {
+        let mut events = study.clone().propose(2)?;
+        study.apply(events.remove(1))
+    });
+    check_refusal(&["trial 9"], |study| study.apply(Event::Cancelled { trial: 9 }));
+}
+
+fn refused(strategy: Strategy) -> Error {
+    Spec::new(line(12), prior(se(0.2)), strategy).unwrap_err()
+}
+
+fn check_setting(name: &str, values: &[f64], with: impl Fn(f64) -> Strategy) {
+    for &value in values {
+        let error = refused(with(value));
+        let words = error.to_string();
+        assert!(matches!(error, Error::Setting { setting, .. } if setting == name), "{name} = {value}: {words}");
+        assert!(words.contains(name) && words.contains(&format!("got {value}")), "{words}");
+    }
+}
+
+#[test]
+fn settings_outside_their_range_are_refused() {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    check_setting("delta", &[0.0, -0.1, 1.5, nan, inf], |delta| Strategy { delta, ..strategy() });
+    check_setting("norm_bound", &[0.0, -1.0, nan, inf], |norm_bound| Strategy { norm_bound, ..strategy() });
+    check_setting("noise_bound", &[-1.0, nan, inf], |bound| Strategy { noise_bound: Some(bound), ..strategy() });
+    check_setting("width", &[0.0, -1.0, nan, inf], |width| Strategy { width, ..strategy() });
+    check_setting("hallucination", &[0.5, nan, inf], |xi| Strategy {
+        hallucination: Hallucination::Number(xi),
+        ..strategy()
+    });
+    check_setting("initial.until", &[1.0, 0.5, nan, inf], |c| Strategy { initial: Initial::Until(c), ..strategy() });
+    check_setting("max_pending", &[0.0], |m| Strategy { max_pending: Some(m as usize), ..strategy() });
+    assert!(Spec::new(line(12), prior(se(0.2)), Strategy { delta: 1.0, ..strategy() }).is_ok());
+}
+
+#[test]
+fn noise_and_lengthscales_outside_their_range_are_refused() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let words = Prior::new(se(0.2), 0.0, value).unwrap_err().to_string();
+        assert_eq!(words, format!("noise must be positive and finite, got {value}"));
+        let words = Kernel::matern(2.5, &[0.3, value]).unwrap_err().to_string();
+        assert_eq!(words, format!("lengthscale must be positive and finite, got {value}"));
+    }
+}
+
+#[test]
+fn settings_that_need_max_pending_say_so() {
+    let without = Strategy { max_pending: None, ..strategy() };
+    for hallucination in [Hallucination::APriori, Hallucination::WorstCase] {
+        let error = refused(Strategy { hallucination, ..without.clone() });
+        assert!(matches!(error, Error::NeedsMaxPending { .. }) && error.to_string().contains("max_pending"), "{error}");
+        assert!(error.hint().is_some());
+    }
+    assert!(matches!(refused(Strategy { initial: Initial::Until(2.0), ..without }), Error::NeedsMaxPending { .. }));
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_refused() {
+    let kernel = Kernel::empirical(Covariance::new(2, vec![1.0, 0.2, 0.2, 1.0]).unwrap());
+    let pool = Domain::Points(Points::indices(2));
+    let closed = Strategy { information: Information::ClosedForm, ..strategy() };
+    let error = Spec::new(pool.clone(), prior(kernel.clone()), closed).unwrap_err();
+    assert!(matches!(error, Error::Incompatible { .. }) && error.to_string().contains("\"log\""), "{error}");
+    assert!(matches!(Spec::new(line(2), prior(kernel.clone()), strategy()), Err(Error::Incompatible { .. })));
+    let log = Strategy { information: Information::Log, ..strategy() };
+    assert!(Spec::new(pool, prior(kernel.clone()), log).is_ok());
+    let cube = || Domain::Discretized { side: 1.0, dimension: 1 };
+    let bts = Strategy { rule: Rule::GpBts, ..strategy() };
+    let on_cube = |strategy: Strategy| Spec::new(cube(), prior(se(0.2)), strategy);
+    assert!(matches!(on_cube(strategy()), Err(Error::Incompatible { .. })));
+    for information in [Information::Greedy, Information::GreedyUpper] {
+        assert!(matches!(on_cube(Strategy { information, ..bts.clone() }), Err(Error::Incompatible { .. })));
+    }
+    let exact = Strategy { hallucination: Hallucination::Exact, ..bts.clone() };
+    assert!(matches!(on_cube(exact), Err(Error::Incompatible { .. })));
+    assert!(matches!(on_cube(Strategy { initial: Initial::Count(3), ..bts.clone() }), Err(Error::Incompatible { .. })));
+    assert!(matches!(on_cube(bts.clone()).unwrap().without_repeats(), Err(Error::Incompatible { .. })));
+    let rough = Kernel::matern(0.5, &[0.2]).unwrap();
+    assert!(matches!(Spec::new(cube(), prior(rough), bts), Err(Error::Numeric(_))));
+}
+
+#[test]
+fn domains_that_cannot_be_chosen_from_are_refused_when_the_spec_is_made() {
+    let none = Domain::Points(Points::new(1).unwrap());
+    let error = Spec::new(none, prior(se(0.2)), strategy()).unwrap_err();
+    assert_eq!(error, Error::Numeric(gp::Error::Empty { what: "the domain" }));
+    let kernel = Kernel::empirical(Covariance::new(2, vec![1.0, 0.2, 0.2, 1.0]).unwrap());
+    let error = Spec::new(Domain::Points(Points::indices(3)), prior(kernel), strategy()).unwrap_err();
+    assert_eq!(error, Error::Numeric(gp::Error::NoSuchIndex { value: 2.0, len: 2 }));
+    let two = Kernel::squared_exponential(&[0.2, 0.3]).unwrap();
+    assert!(matches!(Spec::new(line(5), prior(two), strategy()), Err(Error::Numeric(gp::Error::WrongLength { .. }))));
+    for (side, dimension, setting) in [(0.0, 1, "side"), (f64::NAN, 1, "side"), (1.0, 0, "dimension")] {
+        let cube = Domain::Discretized { side, dimension };
+        let error = Spec::new(cube, prior(se(0.2)), Strategy { rule: Rule::GpBts, ..strategy() }).unwrap_err();
+        assert!(matches!(error, Error::Setting { setting: found, .. } if found == setting), "{error}");
+    }
+}
+
+#[test]
+fn nothing_observed_has_no_best_trial() {
+    assert_eq!(study(&spec(line(5), se(0.2), strategy())).best(), Err(Error::NothingObserved));
+}
+
+#[test]
+fn mappings_that_are_no_feedback_are_refused() {
+    let custom = |workers, mapping: fn(usize) -> usize| Feedback::Custom { workers, mapping: Box::new(mapping) };
+    let run = |feedback: &Feedback| {
+        let strategy = Strategy { max_pending: None, ..strategy() };
+        simulate(&mut study(&spec(line(12), se(0.2), strategy)), feedback, 10, |s| f(&s.point)).map(|run| run.len())
+    };
+    let refused = |feedback: &Feedback, t: usize, observed: usize| {
+        let error = run(feedback).unwrap_err();
+        assert!(matches!(error, Error::Feedback { t: at, observed: s, .. } if (at, s) == (t, observed)), "{error}");
+        assert!(error.to_string().contains(&format!("S({t}) = {observed}")), "{error}");
+    };
+    refused(&custom(3, |t| t), 1, 1);
+    refused(&custom(3, |t| t + 4), 1, 5);
+    refused(&custom(3, |_| 0), 4, 0);
+    // t - S(t) is within M, but S falls from 3 to 2.
+    refused(&custom(5, |t| if t == 4 { 3 } else { t.saturating_sub(3) }), 5, 2);
+    refused(&Feedback::Batch(0), 1, 0);
+    refused(&Feedback::Delay(0), 1, 0);
+    assert!(matches!(Feedback::Sequential.observed_before(0), Err(Error::Feedback { t: 0, .. })));
+    assert_eq!(run(&custom(3, |t| t.saturating_sub(2))), Ok(10));
+}
