@@ -52,7 +52,7 @@ fn happen(study: &mut Study, rng: &mut impl Rng) {
     match rng.random_range(0..10) {
         0..5 if pending.len() < 6 => match study.ask(rng.random_range(1..3)) {
             Ok(_) | Err(Error::PoolExhausted { .. } | Error::TooManyPending { .. }) => {}
-            Err(error) => panic!("{error}"),
+            Err(error) => unreachable!("{error}"),
         },
         _ if pending.is_empty() => {}
         0..8 => {
@@ -118,7 +118,7 @@ fn one_worker_of_gp_bts_is_asking_and_telling_one_by_one() {
     let run = simulate(&mut study(&spec), &Feedback::Batch(1), 20, |s| f(&s.point)).unwrap();
     let mut by_hand = study(&spec);
     for s in &run {
-        assert_eq!(by_hand.ask(1).unwrap(), [s.clone()]);
+        assert_eq!(by_hand.ask(1).unwrap(), std::slice::from_ref(s));
         assert!(matches!(by_hand.ask(1), Err(Error::TooManyPending { .. })));
         by_hand.tell(s.trial, f(&s.point)).unwrap();
     }
@@ -305,7 +305,7 @@ proptest! {
         for _ in 0..steps {
             let before = up.events().len();
             happen(&mut up, rng);
-            for event in up.events()[before..].to_vec() {
+            for event in up.events()[before..].iter().cloned() {
                 match event {
                     Event::Asked(_) => { down.ask(1).unwrap(); }
                     Event::Told { trial, value } => down.tell(trial, -value).unwrap(),

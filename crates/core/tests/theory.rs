@@ -52,10 +52,9 @@ fn run(setting: &Setting, hallucination: Hallucination, greedy: &mut GreedyInfor
     let mut outcome = Outcome { choosing_band_held: true, certificate_band_held: true };
     let (mut suggestions, mut rewards, mut told, mut largest_xi) = (vec![], vec![], 0, 1.0f64);
     for t in 1..=ROUNDS {
-        for trial in told..setting.feedback.observed_before(t).unwrap() {
-            study.tell(trial, rewards[trial]).unwrap();
-            told = trial + 1;
-        }
+        let observed = setting.feedback.observed_before(t).unwrap();
+        (told..observed).for_each(|trial| study.tell(trial, rewards[trial]).unwrap());
+        told = observed;
         // The bands as they are when x_t is chosen: before it is hallucinated.
         let posterior = study.posterior().clone();
         largest_xi = largest_xi.max(posterior.hallucination_factor().unwrap());
