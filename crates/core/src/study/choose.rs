@@ -3,11 +3,10 @@
 //! Choosing reads the log's state and the seed, and nothing else. With one worker IGP-BUCB and GP-BTS are IGP-UCB and
 //! GP-TS, by this same code.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use manyhands_gp::{
-    self as gp, GreedyInformation, Grid, Prior, Restricted, Sampler, Score, Surface, TIE, draw_on_grid,
+    self as gp, GreedyInformation, Grid, Key, Prior, Restricted, Sampler, Score, Surface, TIE, draw_on_grid,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -153,8 +152,6 @@ impl Study {
                 }
                 f64::NEG_INFINITY
             }
-            // Picks count once they are observed: while they are pending xi may still exceed C^2.
-            (Initial::Until(target), _) if self.pending_hallucination()? > target * target => f64::NEG_INFINITY,
             (Initial::Until(target), workers) => {
                 initialization_variance(target, workers.unwrap_or(1), self.spec.prior().noise())
             }
@@ -162,7 +159,24 @@ impl Study {
         let choice = self.argmax(Score::Variance)?;
         let gp::Choice { index: candidate, mean, sd, score: variance } = choice;
         let asked = Asked { trial, candidate, mean, sd, multiplier: 0.0, score: sd, seen };
-        Ok((variance > target).then_some(asked))
+        let over = variance <= target && (self.posterior.pending() == 0 || self.settled_variance()? <= target);
+        Ok((!over).then_some(asked))
+    }
+
+    /// The largest variance of what may be pending, given what is not: xi is relative to the observed points, so a pick
+    /// of the initialization scheme counts when it has arrived. Failed points count too, as they never will.
+    fn settled_variance(&self) -> Result<f64> {
+        let Chooser::Finite(finite) = &self.chooser else { return Ok(f64::INFINITY) };
+        let failed = |key: &Key| self.trials.get(key.id as usize).is_some_and(|t| t.state() == TrialState::Failed);
+        let hallucinated = &self.posterior.keys()[self.posterior.observed()..];
+        let pending: Vec<Key> = hallucinated.iter().filter(|key| !failed(key)).copied().collect();
+        let mut posterior = self.posterior.clone();
+        pending.iter().try_for_each(|key| posterior.retract(key.id))?;
+        let mut surface = Surface::new(finite.surface.restricted().clone());
+        let taken = (0..surface.restricted().domain().len()).filter(|&i| finite.surface.is_excluded(i));
+        taken.for_each(|i| surface.set_excluded(i, true));
+        pending.iter().for_each(|key| surface.set_excluded(key.site, false));
+        Ok(surface.argmax(posterior.view(), Score::Variance).map_or(0.0, |choice| choice.score))
     }
 
     fn argmax(&mut self, score: Score) -> Result<gp::Choice> {
@@ -260,15 +274,6 @@ impl Study {
                 Ok(worst_case_hallucination(self.maximum_information(kind, workers - 1)?))
             }
         }
-    }
-
-    /// The realised factor of the pending trials alone: failed ones stay for good, and are not to delay the rule for ever.
-    fn pending_hallucination(&self) -> Result<f64> {
-        let mut posterior = Cow::Borrowed(&self.posterior);
-        for trial in self.trials.iter().filter(|trial| trial.state() == TrialState::Failed) {
-            posterior.to_mut().retract(trial.number() as u64)?;
-        }
-        Ok(posterior.hallucination_factor()?)
     }
 
     /// max k(x,x) over the domain.
