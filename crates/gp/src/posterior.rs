@@ -18,44 +18,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-use crate::{Error, Factor, Kernel, Points, Result};
+use crate::{Error, Factor, Points, Prior, Result, View};
 use crate::{dense, vector};
-
-/// What is believed before any observation: kernel, mean, and the variance of the noise.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Prior {
-    kernel: Kernel,
-    mean: f64,
-    noise: f64,
-}
-
-impl Prior {
-    /// A prior with this kernel, a constant `mean`, and noise of variance `noise` > 0.
-    pub fn new(kernel: Kernel, mean: f64, noise: f64) -> Result<Self> {
-        if !mean.is_finite() {
-            return Err(Error::NotFinite { what: "the prior mean", value: mean });
-        }
-        if !(noise > 0.0 && noise.is_finite()) {
-            return Err(Error::NotPositive { what: "noise", value: noise });
-        }
-        Ok(Self { kernel, mean, noise })
-    }
-
-    /// The kernel.
-    pub fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// The prior mean.
-    pub fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    /// The variance of the noise, the paper's lambda.
-    pub fn noise(&self) -> f64 {
-        self.noise
-    }
-}
 
 /// What identifies a row of the posterior: the caller's name for it and its place in the caller's domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,7 +68,7 @@ pub struct Posterior {
 impl Posterior {
     /// The prior itself, over points of this dimension.
     pub fn new(prior: Prior, dimension: usize) -> Result<Self> {
-        prior.kernel.check_dimension(dimension)?;
+        prior.kernel().check_dimension(dimension)?;
         let points = Points::new(dimension)?;
         Ok(Self { prior, points, keys: vec![], factor: Factor::new(), residuals: vec![], whitened: vec![] })
     }
@@ -167,7 +131,7 @@ impl Posterior {
             tail.insert(0, settled);
             self.attach(tail)?;
         }
-        let residual = value - self.prior.mean;
+        let residual = value - self.prior.mean();
         let row = self.factor.row(observed);
         let explained = vector::dot(&row[..observed], &self.whitened);
         self.whitened.push((residual - explained) / row[observed]);
@@ -195,10 +159,10 @@ impl Posterior {
     pub fn predict(&self, point: &[f64]) -> Result<Marginal> {
         self.check(point)?;
         let column = self.solved_column(point);
-        let prior = self.prior.kernel.variance_at(point);
+        let prior = self.prior.kernel().variance_at(point);
         let (v, observed) = (&column, self.observed());
         Ok(Marginal {
-            mean: self.prior.mean + vector::dot(&v[..observed], &self.whitened),
+            mean: self.prior.mean() + vector::dot(&v[..observed], &self.whitened),
             sd: remaining(prior, vector::squares(v)).sqrt(),
             sd_observed: remaining(prior, vector::squares(&v[..observed])).sqrt(),
         })
@@ -221,7 +185,7 @@ impl Posterior {
 
     /// The information gained by the first `rows` rows: with all of them, that of observed and pending points.
     pub fn information_of(&self, rows: usize) -> f64 {
-        0.5 * (self.factor.log_det(0..rows) - rows as f64 * self.prior.noise.ln())
+        0.5 * (self.factor.log_det(0..rows) - rows as f64 * self.prior.noise().ln())
     }
 
     /// ln p(y) of the observed values under the prior.
@@ -245,41 +209,44 @@ impl Posterior {
         let mut product = Mat::zeros(pending, pending);
         matmul(product.as_mut(), Accum::Replace, block.as_ref(), block.transpose(), 1.0, Par::Seq);
         let largest = dense::eigenvalues(product.as_ref())?.last().copied().unwrap_or(0.0);
-        Ok((largest / self.prior.noise).max(1.0))
+        Ok((largest / self.prior.noise()).max(1.0))
+    }
+
+    /// z = L_O^{-1} (y - prior mean).
+    pub(crate) fn whitened(&self) -> &[f64] {
+        &self.whitened
     }
 
     /// Everything: mean from the observed rows, variance from all of them.
     pub fn view(&self) -> View<'_> {
-        View { posterior: self, rows: self.keys.len(), observed: self.observed() }
+        View::new(self, self.keys.len(), self.observed())
     }
 
     /// The posterior as it was when the first `observed` observations had come and nothing was pending.
     pub fn past_view(&self, observed: usize) -> View<'_> {
         let observed = observed.min(self.observed());
-        View { posterior: self, rows: observed, observed }
+        View::new(self, observed, observed)
     }
 
     fn check(&self, point: &[f64]) -> Result<()> {
         self.points.check(point)?;
-        self.prior.kernel.check_point(point)
+        self.prior.kernel().check_point(point)
     }
 
     fn solved_column(&self, point: &[f64]) -> Vec<f64> {
         let mut column = vec![0.0; self.keys.len()];
-        self.prior.kernel.fill(point, &self.points, 0..column.len(), &mut column);
+        self.prior.kernel().fill(point, &self.points, 0..column.len(), &mut column);
         self.factor.solve_lower(0, &mut column);
         column
     }
 
     fn covariance_given(&self, points: &Points, rows: usize) -> Result<Vec<f64>> {
-        let columns: Vec<Vec<f64>> = points
-            .iter()
-            .map(|point| self.check(point).map(|()| self.solved_column(point)))
-            .collect::<Result<_>>()?;
+        let columns: Vec<Vec<f64>> =
+            points.iter().map(|point| self.check(point).map(|()| self.solved_column(point))).collect::<Result<_>>()?;
         let mut out = Vec::with_capacity(points.len() * points.len());
         for (x, v) in points.iter().zip(&columns) {
             for (y, w) in points.iter().zip(&columns) {
-                out.push(self.prior.kernel.covariance(x, y) - vector::dot(&v[..rows], &w[..rows]));
+                out.push(self.prior.kernel().covariance(x, y) - vector::dot(&v[..rows], &w[..rows]));
             }
         }
         Ok(out)
@@ -295,8 +262,8 @@ impl Posterior {
 
     fn append(&mut self, key: Key, point: &[f64]) -> Result<()> {
         let mut covariances = vec![0.0; self.keys.len()];
-        self.prior.kernel.fill(point, &self.points, 0..covariances.len(), &mut covariances);
-        self.factor.push(&covariances, self.prior.kernel.variance_at(point), self.prior.noise);
+        self.prior.kernel().fill(point, &self.points, 0..covariances.len(), &mut covariances);
+        self.factor.push(&covariances, self.prior.kernel().variance_at(point), self.prior.noise());
         self.points.push(point)?;
         self.keys.push(key);
         Ok(())
@@ -310,61 +277,6 @@ impl Posterior {
 
     fn attach(&mut self, tail: Vec<(Key, Vec<f64>)>) -> Result<()> {
         tail.into_iter().try_for_each(|(key, point)| self.append(key, &point))
-    }
-}
-
-/// The posterior given its first rows: mean from the first `observed`, variance from the first `rows`.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
-    posterior: &'a Posterior,
-    rows: usize,
-    observed: usize,
-}
-
-impl<'a> View<'a> {
-    /// The posterior looked at.
-    pub fn posterior(&self) -> &'a Posterior {
-        self.posterior
-    }
-
-    /// The prior.
-    pub fn prior(&self) -> &'a Prior {
-        &self.posterior.prior
-    }
-
-    /// The keys of the rows that count.
-    pub fn keys(&self) -> &'a [Key] {
-        &self.posterior.keys[..self.rows]
-    }
-
-    /// How many rows give the mean.
-    pub fn observed(&self) -> usize {
-        self.observed
-    }
-
-    /// z = L_O^{-1} (y - prior mean).
-    pub fn whitened(&self) -> &'a [f64] {
-        &self.posterior.whitened[..self.observed]
-    }
-
-    /// w = (K_O + lambda I)^{-1} (y - prior mean): the mean is prior mean + k(x, O)' w.
-    pub fn weights(&self) -> Vec<f64> {
-        let mut weights = self.whitened().to_vec();
-        self.posterior.factor.solve_upper(&mut weights);
-        weights
-    }
-
-    /// The information gained by the rows that give the mean.
-    pub fn information(&self) -> f64 {
-        self.posterior.information_of(self.observed)
-    }
-
-    /// A bound on the rounding error of k(x, X)' u for u = L^{-T} b with |u| = `norm`, at any x: substitution with n
-    /// rows perturbs L by at most n eps |L| (Higham 2002, Theorem 8.5) and |L| <= sqrt(n k + lambda).
-    pub(crate) fn rounding(&self, norm: f64, largest_variance: f64) -> f64 {
-        let n = self.rows as f64 + 1.0;
-        let size = (n * largest_variance + self.prior().noise).sqrt();
-        4.0 * n * f64::EPSILON * (size + largest_variance.sqrt() * n.sqrt()) * norm * largest_variance.sqrt()
     }
 }
 

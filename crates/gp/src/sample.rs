@@ -17,11 +17,11 @@ use faer::{Mat, MatRef};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use crate::View;
 use crate::circulant::Circulant;
 use crate::dense::pivoted_factor;
 use crate::kron::Kron;
 use crate::lowrank::LowRank;
-use crate::posterior::View;
 use crate::restricted::{Domain, Restricted, Structure};
 use crate::{Error, Grid, Points, Result, vector};
 

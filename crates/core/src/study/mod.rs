@@ -100,8 +100,8 @@ impl Study {
         Ok(self.trials[first..].iter().map(|trial| trial.suggestion(self.spec.direction())).collect())
     }
 
-    /// The events that [`Study::ask`] would log. They take effect when they are applied; events applied before them are
-    /// what came in between.
+    /// The events that [`Study::ask`] would log. They take effect when they are applied, one after the other; events
+    /// applied before them are what came in between. Until then predictions see them as pending.
     pub fn propose(&mut self, count: usize) -> Result<Vec<Event>> {
         self.discard_tentative();
         self.check_ask(count)?;

@@ -14,9 +14,10 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use super::columns::Exact;
-use crate::posterior::{Key, View, remaining};
+use crate::posterior::remaining;
 use crate::restricted::{Restricted, Structure};
 use crate::{Factor, vector};
+use crate::{Key, View};
 
 /// Rows that a cold start conditions every candidate on.
 const SPREAD: usize = 48;

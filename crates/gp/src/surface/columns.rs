@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::posterior::{View, remaining};
+use crate::View;
+use crate::posterior::remaining;
 use crate::restricted::Restricted;
 use crate::vector;
 

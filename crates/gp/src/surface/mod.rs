@@ -19,9 +19,9 @@ use rayon::prelude::*;
 
 use self::bounds::Bounds;
 use self::columns::{Columns, Exact};
-use crate::posterior::{Key, View};
 use crate::restricted::Restricted;
 use crate::vector::{self, HighestUpper};
+use crate::{Key, View};
 
 /// Candidates whose best upper score is kept as one number.
 const CHUNK: usize = 1 << 12;
