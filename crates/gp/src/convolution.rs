@@ -126,6 +126,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::seeded::config(64))]
+
         #[test]
         fn convolution_equals_the_direct_sum((shape, terms) in problems()) {
             let (sources, weights): (Vec<_>, Vec<_>) = terms.into_iter().unzip();

@@ -135,6 +135,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::seeded::config(64))]
+
         #[test]
         fn the_factor_rebuilds_the_matrix(n in 1usize..150, scale in 0.01f64..2.0, noise in 1e-8f64..1.0) {
             let gram = spread(n, scale);

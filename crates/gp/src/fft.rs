@@ -319,6 +319,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::seeded::config(64))]
+
         #[test]
         fn forward_equals_the_definition((grid, padded, values) in grids()) {
             let fft = GridFft::new(&grid, &padded);

@@ -23,6 +23,10 @@ mod surface;
 mod vector;
 mod view;
 
+#[cfg(test)]
+#[path = "../tests/common/seeded.rs"]
+mod seeded;
+
 pub use error::{Error, Result};
 pub use factor::Factor;
 pub use grid::Grid;

@@ -1,19 +1,21 @@
 //! What the tests of promises share: studies to run, a dense oracle, and a fixed configuration of proptest.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(unused_imports, dead_code, clippy::unwrap_used)]
+
+#[path = "../../../gp/tests/common/elimination.rs"]
+mod elimination;
+#[path = "../../../gp/tests/common/seeded.rs"]
+mod seeded;
 
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
-use proptest::test_runner::{Config, RngSeed};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+pub use elimination::{dot, solve};
+pub use seeded::config;
+
 pub const RULES: [Rule; 3] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb];
 pub const NOISE: f64 = 0.01;
-
-/// `cases` cases, the same ones on every run, and no files left behind.
-pub fn config(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(0x6d61_6e79), ..Config::default() }
-}
 
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
@@ -21,10 +23,6 @@ pub fn rng(seed: u64) -> ChaCha8Rng {
 
 pub fn uniform(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
     rng.random_range(low..high)
-}
-
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 pub fn se(lengthscale: f64) -> Kernel {
@@ -59,31 +57,6 @@ pub fn spec(domain: Domain, kernel: Kernel, strategy: Strategy) -> Spec {
 
 pub fn study(spec: &Spec) -> Study {
     Study::new(spec.clone()).unwrap()
-}
-
-/// Solves `matrix x = b` for every b by Gaussian elimination with partial pivoting, and gives ln |det matrix|.
-pub fn solve(mut matrix: Vec<Vec<f64>>, mut sides: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
-    let n = matrix.len();
-    let mut log_det = 0.0;
-    for column in 0..n {
-        let pivot = (column..n).max_by(|&i, &j| matrix[i][column].abs().total_cmp(&matrix[j][column].abs())).unwrap();
-        matrix.swap(column, pivot);
-        sides.iter_mut().for_each(|b| b.swap(column, pivot));
-        log_det += matrix[column][column].abs().ln();
-        let (above, below) = matrix.split_at_mut(column + 1);
-        let top = &above[column];
-        for (i, row) in below.iter_mut().enumerate() {
-            let factor = row[column] / top[column];
-            row[column..].iter_mut().zip(&top[column..]).for_each(|(r, t)| *r -= factor * t);
-            sides.iter_mut().for_each(|b| b[column + 1 + i] -= factor * b[column]);
-        }
-    }
-    for b in &mut sides {
-        for i in (0..n).rev() {
-            b[i] = (b[i] - dot(&matrix[i][i + 1..], &b[i + 1..])) / matrix[i][i];
-        }
-    }
-    (sides, log_det)
 }
 
 /// Mean and variance at every candidate, and G = (1/2) ln det(I + K/noise), from scratch.

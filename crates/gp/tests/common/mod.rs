@@ -2,20 +2,20 @@
 //!
 //! The oracle forms K + noise I and solves by Gaussian elimination with partial pivoting; it shares nothing with the
 //! library but the kernel's values.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(unused_imports, dead_code, clippy::unwrap_used)]
+
+mod elimination;
+mod seeded;
 
 use manyhands_gp::{Covariance, Domain, Grid, Kernel, Key, Points};
-use proptest::test_runner::{Config, RngSeed};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+pub use elimination::{dot, solve};
+pub use seeded::config;
+
 pub const EPS: f64 = f64::EPSILON;
 pub const PLENTY: usize = 1 << 28;
-
-/// `cases` cases, the same ones on every run, and no files left behind.
-pub fn config(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(0x6d61_6e79), ..Config::default() }
-}
 
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
@@ -25,38 +25,8 @@ pub fn key(id: usize, site: usize) -> Key {
     Key { id: id as u64, site }
 }
 
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
 pub fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
-}
-
-/// Solves `matrix x = b` for every b, and gives ln |det matrix|.
-pub fn solve(mut matrix: Vec<Vec<f64>>, mut sides: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
-    let n = matrix.len();
-    let mut log_det = 0.0;
-    for column in 0..n {
-        let pivot = (column..n).max_by(|&i, &j| matrix[i][column].abs().total_cmp(&matrix[j][column].abs())).unwrap();
-        matrix.swap(column, pivot);
-        sides.iter_mut().for_each(|b| b.swap(column, pivot));
-        log_det += matrix[column][column].abs().ln();
-        let (above, below) = matrix.split_at_mut(column + 1);
-        let top = &above[column];
-        for (i, row) in below.iter_mut().enumerate() {
-            let factor = row[column] / top[column];
-            row[column..].iter_mut().zip(&top[column..]).for_each(|(r, t)| *r -= factor * t);
-            sides.iter_mut().for_each(|b| b[column + 1 + i] -= factor * b[column]);
-        }
-    }
-    for b in &mut sides {
-        for i in (0..n).rev() {
-            let known = dot(&matrix[i][i + 1..], &b[i + 1..]);
-            b[i] = (b[i] - known) / matrix[i][i];
-        }
-    }
-    (sides, log_det)
 }
 
 /// A Gaussian process from scratch: rows in any order, each with its own noise, a value or none.
