@@ -46,9 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let best = study.best()?;
     println!("best trial: {} at x = {:.3}, told {:.3}, mean {:.3}", best.trial, best.point[0], best.value, best.mean);
     println!("{}", study.certificate()?);
-    let file = std::env::args().nth(1).unwrap_or_else(|| "target/quickstart.svg".to_string());
+    let elsewhere = || std::env::temp_dir().join("manyhands-quickstart.svg");
+    let file = std::env::args().nth(1).map_or_else(elsewhere, Into::into);
     std::fs::write(&file, picture(&study)?)?;
-    println!("picture: {file}");
+    println!("picture: {}", file.display());
     Ok(())
 }
 

@@ -74,3 +74,53 @@ pub fn realised_bound(suggestions: &[Suggestion], norm_bound: f64, largest_varia
     let initial = 2.0 * norm_bound * largest_variance.sqrt();
     suggestions.iter().map(|s| if s.is_initial() { initial } else { 2.0 * s.multiplier * s.sd }).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
+
+    const ASSUMPTIONS: Assumptions = Assumptions { norm_bound: 1.5, noise_bound: 0.2, noise: 0.025, delta: 0.1 };
+    const RUN: Horizon = Horizon { rounds: 200, information: 7.5, hallucination: 4.0, largest_variance: 2.0 };
+
+    fn close(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() <= 1e-14, "{found}, by hand {expected}");
+    }
+
+    #[test]
+    fn the_bounds_are_the_paper_s_formulas_in_thirty_digits() {
+        close(ASSUMPTIONS.band(7.5), 7.100_738_549_296_954);
+        close(ASSUMPTIONS.gp_bts(7.5, 4.0), 14.590_745_148_673_19);
+        close(ASSUMPTIONS.gp_bucb(200, 7.5, 4.0), 1_988.016_491_589_891_5);
+        close(RUN.sum_of_sds(0.025), 55.452_682_532_047_086);
+        close(igp_bucb_bound(&ASSUMPTIONS, &RUN), 1_575.020_002_068_930_2);
+        let log_candidates = log_discretization(1.5, 5.0, 1.0, 2, 200);
+        close(log_candidates, 26.609_369_868_396_567);
+        close(gp_bts_bound(&ASSUMPTIONS, &RUN, log_candidates), 3_244_047.162_355_445);
+        close(initialization_bound(1.5, 10), 30.0);
+    }
+
+    #[test]
+    fn hallucination_factors_are_the_formulas_by_hand() {
+        close(a_priori_hallucination(5, 2.0, 0.025), 321.0);
+        assert_eq!(a_priori_hallucination(1, 2.0, 0.025), 1.0);
+        close(worst_case_hallucination(2.0f64.ln()), 4.0);
+        close(initialization_variance(2.0, 5, 0.025), 0.018_75);
+        assert_eq!(initialization_variance(2.0, 1, 0.025), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_realised_bound_adds_twice_the_width_and_the_spread_for_initial_picks() {
+        let pick = |multiplier: f64, sd: f64| Suggestion {
+            trial: 0,
+            candidate: 0,
+            point: vec![0.0],
+            mean: 0.0,
+            sd,
+            multiplier,
+            score: 0.0,
+        };
+        let run = [pick(0.0, 1.0), pick(3.0, 0.5), pick(2.0, 0.25)];
+        assert_eq!(realised_bound(&run, 1.5, 4.0), 6.0 + 3.0 + 1.0);
+    }
+}
