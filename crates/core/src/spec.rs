@@ -260,6 +260,20 @@ impl Spec {
     }
 }
 
+/// Lemma 2 does not know the kernel.
+pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
+    setting: "information = \"closed-form\"",
+    with: "an empirical kernel",
+    reason: "Lemma 2 has no order for it; use \"log\"",
+};
+
+/// Greedy information gain looks at every candidate.
+pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
+    setting: "greedy information",
+    with: "a discretized cube",
+    reason: "greedy gain needs a finite domain; use \"realised\"",
+};
+
 fn require(ok: bool, setting: &'static str, allowed: &'static str, value: f64) -> Result<()> {
     if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
 }
@@ -298,11 +312,7 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
     let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
     let empirical = prior.kernel().family() == Family::Empirical;
     if empirical && strategy.information == Information::ClosedForm {
-        return refuse(
-            "information = \"closed-form\"",
-            "an empirical kernel",
-            "Lemma 2 has no order for it; use \"log\"",
-        );
+        return Err(NO_CLOSED_FORM);
     }
     if empirical && !matches!(domain, Domain::Points(_)) {
         return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
@@ -319,7 +329,7 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
         return refuse("initial", CUBE, "the largest variance is not known over a cube; use a grid");
     }
     if matches!(strategy.information, Information::Greedy | Information::GreedyUpper) {
-        return refuse("greedy information", CUBE, "greedy gain needs a finite domain; use \"realised\"");
+        return Err(NO_GREEDY_GAIN);
     }
     match strategy.hallucination {
         Hallucination::Exact => {

@@ -15,7 +15,7 @@ use super::{Study, TrialState};
 use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
 use crate::event::Asked;
 use crate::information::{closed_form, logarithm};
-use crate::spec::{Domain, Hallucination, Information, Initial, Rule};
+use crate::spec::{Domain, Hallucination, Information, Initial, NO_CLOSED_FORM, NO_GREEDY_GAIN, Rule};
 use crate::{Error, Result, Spec};
 
 /// The largest D_t, and so the longest coordinate, that is sampled.
@@ -237,18 +237,10 @@ impl Study {
         let (kernel, dimension) = (self.spec.prior().kernel(), self.spec.domain().dimension());
         match (kind, &mut self.chooser) {
             (Information::Log, _) => Ok(logarithm(points)),
-            (Information::ClosedForm, _) => closed_form(kernel, points, dimension).ok_or(Error::Incompatible {
-                setting: "information = \"closed-form\"",
-                with: "an empirical kernel",
-                reason: "Lemma 2 has no order for it; use \"log\"",
-            }),
+            (Information::ClosedForm, _) => closed_form(kernel, points, dimension).ok_or(NO_CLOSED_FORM),
             (Information::Greedy, Chooser::Finite(finite)) => Ok(finite.greedy(self.spec.prior())?.gain(points)?),
             (_, Chooser::Finite(finite)) => Ok(finite.greedy(self.spec.prior())?.upper(points)?),
-            (_, Chooser::Discretized { .. }) => Err(Error::Incompatible {
-                setting: "greedy information",
-                with: "a discretized cube",
-                reason: "greedy gain needs a finite domain; use \"realised\"",
-            }),
+            (_, Chooser::Discretized { .. }) => Err(NO_GREEDY_GAIN),
         }
     }
 
