@@ -136,6 +136,10 @@ impl Restricted {
         &self.structure
     }
 
+    pub(crate) fn unevenness(&self) -> f64 {
+        self.unevenness
+    }
+
     pub(crate) fn budget(&self) -> usize {
         self.budget
     }

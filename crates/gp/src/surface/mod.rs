@@ -12,6 +12,8 @@
 
 mod bounds;
 mod columns;
+mod lazy;
+mod swept;
 
 use std::sync::Arc;
 
