@@ -38,10 +38,12 @@ pub struct Asked {
     pub mean: f64,
     /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t).
     pub sd: f64,
-    /// The multiplier beta_t or v_t; 0 for a pick of the initialization scheme.
+    /// The multiplier beta_t or v_t; 0 for a pick of the initialization scheme, which has none.
     pub multiplier: f64,
     /// What was maximized: mean + multiplier x sd, the value of the sample, or sd in the initialization scheme.
     pub score: f64,
+    /// Whether the initialization scheme picked it, and not the rule.
+    pub initial: bool,
     /// The sequence number of the last event the choice knew. Choices logged one after the other with the same `seen`
     /// were made together, and each knew those before it.
     pub seen: usize,

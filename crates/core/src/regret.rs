@@ -72,7 +72,7 @@ pub fn initialization_bound(norm_bound: f64, picks: usize) -> f64 {
 /// factor and `width` 1. Picks of the initialization scheme count 2 B max sqrt(k(x,x)) each, which bounds the spread of f.
 pub fn realised_bound(suggestions: &[Suggestion], norm_bound: f64, largest_variance: f64) -> f64 {
     let initial = 2.0 * norm_bound * largest_variance.sqrt();
-    suggestions.iter().map(|s| if s.is_initial() { initial } else { 2.0 * s.multiplier * s.sd }).sum()
+    suggestions.iter().map(|s| if s.initial { initial } else { 2.0 * s.multiplier * s.sd }).sum()
 }
 
 #[cfg(test)]
@@ -119,6 +119,7 @@ mod tests {
             sd,
             multiplier,
             score: 0.0,
+            initial: multiplier == 0.0,
         };
         let run = [pick(0.0, 1.0), pick(3.0, 0.5), pick(2.0, 0.25)];
         assert_eq!(realised_bound(&run, 1.5, 4.0), 6.0 + 3.0 + 1.0);

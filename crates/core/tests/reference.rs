@@ -203,5 +203,5 @@ fn benchmark_functions_on_their_grid_match_the_reference() {
 }
 
 fn asked(trial: usize, candidate: usize) -> Event {
-    Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 0.0, multiplier: 0.0, score: 0.0, seen: 0 })
+    Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 0.0, multiplier: 0.0, score: 0.0, initial: false, seen: 0 })
 }

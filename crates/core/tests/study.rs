@@ -378,7 +378,16 @@ fn verify_catches_a_log_that_was_tampered_with() {
 fn a_log_that_cannot_be_is_refused() {
     let spec = spec(line(10), se(0.2), strategy(Rule::IgpBucb)).without_repeats().unwrap();
     let asked = |trial, candidate| {
-        Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 1.0, multiplier: 1.0, score: 1.0, seen: 0 })
+        Event::Asked(Asked {
+            trial,
+            candidate,
+            mean: 0.0,
+            sd: 1.0,
+            multiplier: 1.0,
+            score: 1.0,
+            initial: false,
+            seen: 0,
+        })
     };
     let refused = |events: &[Event]| Study::replay(spec.clone(), events).map(|_| ()).unwrap_err();
     assert!(matches!(refused(&[asked(1, 0)]), Error::BadLog { sequence: 1, .. }));

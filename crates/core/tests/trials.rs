@@ -133,7 +133,7 @@ fn initialization_by_count_picks_the_largest_variance_so_often() {
         let sd = |x: &Vec<f64>| live.posterior().predict(x).unwrap().sd;
         let largest = points.iter().map(sd).fold(0.0, f64::max);
         let s = live.ask(1).unwrap().remove(0);
-        assert_eq!(s.is_initial(), t < 5);
+        assert_eq!(s.initial, t < 5);
         if t < 5 {
             assert_eq!((s.multiplier, s.score), (0.0, s.sd));
             // Ties are broken within 1e-12 of the variance.
@@ -187,7 +187,7 @@ proptest! {
             }
             let before = live.clone();
             let Ok(asked) = live.ask(1) else { break };
-            if asked[0].is_initial() {
+            if asked[0].initial {
                 continue;
             }
             ruled += 1;

@@ -81,7 +81,8 @@ fn random_log(spec: &Spec, size: usize, n: usize) -> Result<Vec<Event>> {
     for trial in 0..n {
         let candidate = rng.random_range(0..size);
         let seen = log.len();
-        log.push(Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 1.0, multiplier: 1.0, score: 1.0, seen }));
+        let (mean, sd, multiplier, score, initial) = (0.0, 1.0, 1.0, 1.0, false);
+        log.push(Event::Asked(Asked { trial, candidate, mean, sd, multiplier, score, initial, seen }));
         log.push(Event::Told { trial, value: problem::value(trial, &point(spec, candidate)) });
     }
     Ok(log)

@@ -132,7 +132,7 @@ impl Study {
             Rule::IgpBucb | Rule::GpBucb => {
                 let choice = self.argmax(Score::Upper(multiplier))?;
                 let gp::Choice { index: candidate, mean, sd, score } = choice;
-                Ok(Asked { trial, candidate, mean, sd, multiplier, score, seen })
+                Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
             }
             Rule::GpBts => self.choose_by_sample(trial, seen, multiplier),
         }
@@ -158,7 +158,7 @@ impl Study {
         };
         let choice = self.argmax(Score::Variance)?;
         let gp::Choice { index: candidate, mean, sd, score: variance } = choice;
-        let asked = Asked { trial, candidate, mean, sd, multiplier: 0.0, score: sd, seen };
+        let asked = Asked { trial, candidate, mean, sd, multiplier: 0.0, score: sd, initial: true, seen };
         let over = variance <= target && (self.posterior.pending() == 0 || self.settled_variance()? <= target);
         Ok((!over).then_some(asked))
     }
@@ -199,14 +199,14 @@ impl Study {
                 let sample = sampler.draw(view, multiplier, &mut rng);
                 let (candidate, score) = peak(&sample, |i| !surface.is_excluded(i)).ok_or(exhausted)?;
                 let (mean, sd) = surface.moments(view, candidate);
-                Ok(Asked { trial, candidate, mean, sd, multiplier, score, seen })
+                Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
             }
             Chooser::Discretized { .. } => {
                 let grid = self.chooser.discretization(&self.spec, trial)?;
                 let sample = draw_on_grid(view, &grid, multiplier, self.spec.memory(), &mut rng)?;
                 let (candidate, score) = peak(&sample, |_| true).ok_or(exhausted)?;
-                let there = self.posterior.predict(&grid.point(candidate))?;
-                Ok(Asked { trial, candidate, mean: there.mean, sd: there.sd, multiplier, score, seen })
+                let gp::Marginal { mean, sd, .. } = self.posterior.predict(&grid.point(candidate))?;
+                Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
             }
         }
     }

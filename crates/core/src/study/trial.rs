@@ -42,17 +42,12 @@ pub struct Suggestion {
     pub mean: f64,
     /// Its standard deviation given observed and pending trials when it was chosen.
     pub sd: f64,
-    /// The rule's multiplier; 0 for a pick of the initialization scheme.
+    /// The rule's multiplier; 0 for a pick of the initialization scheme, which has none.
     pub multiplier: f64,
     /// What was maximized: larger is better, whatever the direction.
     pub score: f64,
-}
-
-impl Suggestion {
-    /// Whether it was picked by the initialization scheme rather than by the rule, whose multiplier is always positive.
-    pub fn is_initial(&self) -> bool {
-        self.multiplier == 0.0
-    }
+    /// Whether the initialization scheme picked it, and not the rule.
+    pub initial: bool,
 }
 
 /// A trial and what became of it.
@@ -99,7 +94,7 @@ impl Trial {
 
     /// Whether it was picked by the initialization scheme.
     pub fn is_initial(&self) -> bool {
-        self.asked.multiplier == 0.0
+        self.asked.initial
     }
 
     /// What became of it.
@@ -117,8 +112,8 @@ impl Trial {
         self.reason.as_deref()
     }
 
-    /// The trial as it was suggested.
-    pub fn suggestion(&self, direction: Direction) -> Suggestion {
+    /// The trial as it was suggested, in the user's units.
+    pub(crate) fn suggestion(&self, direction: Direction) -> Suggestion {
         Suggestion {
             trial: self.asked.trial,
             candidate: self.asked.candidate,
@@ -127,6 +122,7 @@ impl Trial {
             sd: self.asked.sd,
             multiplier: self.asked.multiplier,
             score: self.asked.score,
+            initial: self.asked.initial,
         }
     }
 }
