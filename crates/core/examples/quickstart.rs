@@ -74,7 +74,7 @@ fn picture(study: &Study) -> Result<String, Box<dyn Error>> {
         Plot::Line(truth.with_legend("black box")),
         Plot::Line(mean),
         Plot::Scatter(dots(observed).with_color("#D55E00").with_legend("observed")),
-        Plot::Scatter(dots(pending).with_color("#009E73").with_legend("pending")),
+        Plot::Scatter(dots(pending).with_color("#009E73").with_legend("pending (x only)")),
     ];
     let layout = Layout::auto_from_plots(&plots).with_x_label("x").with_y_label("value");
     Ok(SvgBackend.render_scene(&render_multiple(plots, layout)))

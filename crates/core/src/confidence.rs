@@ -29,7 +29,7 @@ impl Assumptions {
     /// |f(x) - mu_S(x)| <= alpha sigma_S(x). Lemma 3 of the paper, with the realised information gain of the observed
     /// points allowed in place of its maximum (Durand, Maillard and Pineau 2017, Theorem 2.1).
     pub fn band(&self, information: f64) -> f64 {
-        self.norm_bound + self.noise_bound / self.noise.sqrt() * (2.0 * (information + (1.0 / self.delta).ln())).sqrt()
+        self.norm_bound + self.noise_bound / self.noise.sqrt() * (2.0 * (information - self.delta.ln())).sqrt()
     }
 
     /// beta_t of IGP-BUCB (Algorithm 1): sqrt(xi) (B + R/sqrt(lambda) sqrt(2 (gamma_S(t) + ln(1/delta)))). By Lemma 6 the
@@ -46,7 +46,7 @@ impl Assumptions {
     /// The multiplier of GP-BUCB (Desautels, Krause and Burdick 2014, Theorem 2, case 3):
     /// sqrt(xi (2 B^2 + 300 gamma_t ln^3(t/delta))), with gamma_t and not gamma_S(t).
     pub fn gp_bucb(&self, t: usize, information: f64, hallucination: f64) -> f64 {
-        let log = (t as f64 / self.delta).ln();
+        let log = (t as f64).ln() - self.delta.ln();
         (hallucination * (2.0 * self.norm_bound.powi(2) + 300.0 * information * log.powi(3))).sqrt()
     }
 }

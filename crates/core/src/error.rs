@@ -38,6 +38,33 @@ pub enum Error {
     /// Asked for no suggestion at all.
     #[error("ask for at least 1 suggestion, got 0")]
     AskedForNone,
+    /// Asked for more than one ask gives.
+    #[error("ask for at most {limit} suggestions at once, got {asked}")]
+    AskedForTooMany {
+        /// How many suggestions were asked for.
+        asked: usize,
+        /// The most that are given.
+        limit: usize,
+    },
+    /// A multiplier has grown beyond all numbers.
+    #[error("the multiplier of trial {trial} is {value}, too large for a number")]
+    MultiplierTooLarge {
+        /// The trial that was to be chosen.
+        trial: usize,
+        /// What the formula gave.
+        value: f64,
+    },
+    /// What was told cannot be true together with what was assumed.
+    #[error(
+        "the data contradict the assumptions: the optimum is at most {upper} and a candidate at least {lower} (of the \
+         maximized function)"
+    )]
+    Contradiction {
+        /// The upper bound of the optimum.
+        upper: f64,
+        /// The lower bound of a candidate's value.
+        lower: f64,
+    },
     /// Asked for more than max_pending allows.
     #[error("asking for {asked} with {pending} pending exceeds max_pending = {max_pending}")]
     TooManyPending {
@@ -129,6 +156,9 @@ impl Error {
     /// What to do about it, where that is not plain from the message.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::Numeric(error) => error.hint(),
+            Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
+            Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
             Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
             Self::TooManyPending { .. } => {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")

@@ -284,15 +284,15 @@ fn check_strategy(strategy: &Strategy) -> Result<()> {
     positive("norm_bound", strategy.norm_bound)?;
     positive("width", strategy.width)?;
     if let Some(bound) = strategy.noise_bound {
-        require(bound >= 0.0 && bound.is_finite(), "noise_bound", "non-negative and finite", bound)?;
+        require((0.0..=1e100).contains(&bound), "noise_bound", "from 0 to 1e100", bound)?;
     }
     let delta = strategy.delta;
-    require(delta > 0.0 && delta <= 1.0, "delta", "above 0 and at most 1", delta)?;
+    require((1e-100..=1.0).contains(&delta), "delta", "above 0 (from 1e-100) and at most 1", delta)?;
     if let Hallucination::Number(xi) = strategy.hallucination {
-        require(xi >= 1.0 && xi.is_finite(), "hallucination", "at least 1 and finite", xi)?;
+        require((1.0..=1e100).contains(&xi), "hallucination", "from 1 to 1e100", xi)?;
     }
     if let Initial::Until(target) = strategy.initial {
-        require(target > 1.0 && target.is_finite(), "initial.until", "above 1 and finite", target)?;
+        require(target > 1.0 && target <= 1e100, "initial.until", "above 1 and at most 1e100", target)?;
     }
     if let Some(workers) = strategy.max_pending {
         require(workers >= 1, "max_pending", "at least 1", workers as f64)?;
@@ -318,8 +318,8 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
         return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
     }
     let &Domain::Discretized { side, dimension } = domain else { return Ok(()) };
-    require(side > 0.0 && side.is_finite(), "side", "positive and finite", side)?;
-    require(dimension >= 1, "dimension", "at least 1", dimension as f64)?;
+    require(side > 0.0 && side <= 1e100, "side", "positive and at most 1e100", side)?;
+    require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
     prior.kernel().lipschitz()?;
     const CUBE: &str = "a discretized cube";
     if strategy.rule != Rule::GpBts {

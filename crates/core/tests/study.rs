@@ -313,8 +313,7 @@ proptest! {
                 }
             }
         }
-        for (a, b) in up.trials().iter().zip(down.trials()) {
-            let (a, b) = (a.suggestion(Direction::Maximize), b.suggestion(Direction::Minimize));
+        for (a, b) in up.suggestions().iter().zip(down.suggestions()) {
             prop_assert_eq!((a.candidate, a.mean, a.sd, a.score), (b.candidate, -b.mean, b.sd, b.score));
         }
         let (a, b) = (up.certificate().unwrap(), down.certificate().unwrap());

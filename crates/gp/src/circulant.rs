@@ -264,8 +264,8 @@ mod tests {
         let covariance = squared_exponential(40.0);
         let budget = Circulant::bytes(&[101], &[800]) - 1;
         let error = Circulant::new(&[101], &covariance, budget).err().unwrap();
-        let text = error.to_string();
-        assert!(text.contains("draw densely on fewer points") && text.contains("product kernel"), "{text}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("draw densely on fewer points") && hint.contains("product kernel"), "{hint}");
         let Error::EmbeddingIndefinite { smallest, padded, needed, budget: given } = error else { panic!("{error}") };
         assert!(smallest < -ROUNDING);
         assert_eq!((padded, needed, given), (vec![400], budget + 1, budget));

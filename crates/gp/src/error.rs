@@ -88,10 +88,7 @@ pub enum Error {
         budget: usize,
     },
     /// A sample of the whole domain does not fit in the memory allowed.
-    #[error(
-        "an exact sample of {points} unstructured points needs {bytes} bytes, the budget is {budget}; use fewer points, a \
-         grid with a squared exponential kernel, or an evenly spaced grid"
-    )]
+    #[error("an exact sample of {points} unstructured points needs {bytes} bytes, the budget is {budget}")]
     NoRoomToSample {
         /// How many points there are.
         points: usize,
@@ -99,6 +96,14 @@ pub enum Error {
         bytes: usize,
         /// The bytes allowed.
         budget: usize,
+    },
+    /// One of several points is wrong.
+    #[error("point {index}: {problem}")]
+    AtPoint {
+        /// The point's place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        problem: Box<Error>,
     },
     /// A list that must not be empty is.
     #[error("{what} must not be empty")]
@@ -198,11 +203,7 @@ pub enum Error {
         distance: f64,
     },
     /// The least circulant embedding of a grid exceeds the memory budget.
-    #[error(
-        "drawing on a grid of {grid:?} points takes {needed} bytes or more, the budget is {budget}\n\
-         hint: draw densely on fewer points, use a product kernel such as the squared exponential on this grid, \
-         or raise the memory budget"
-    )]
+    #[error("drawing on a grid of {grid:?} points takes {needed} bytes or more, the budget is {budget}")]
     EmbeddingOverBudget {
         /// Points along each axis.
         grid: Vec<usize>,
@@ -215,9 +216,7 @@ pub enum Error {
     #[error(
         "the covariance on a periodic grid of {padded:?} points is not positive semi-definite: its smallest \
          eigenvalue is {smallest:e} times the largest; the next larger grid takes {needed} bytes, the budget is \
-         {budget}\n\
-         hint: draw densely on fewer points, use a product kernel such as the squared exponential on this grid, \
-         shorten the lengthscale, or raise the memory budget"
+         {budget}"
     )]
     EmbeddingIndefinite {
         /// The smallest eigenvalue of the last embedding tried, relative to its largest.
@@ -229,6 +228,25 @@ pub enum Error {
         /// What it may take, in bytes.
         budget: usize,
     },
+}
+
+impl Error {
+    /// What to do about it, where that is not plain from the message.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::EmbeddingOverBudget { .. } | Self::EmbeddingIndefinite { .. } => Some(
+                "raise the memory budget (Spec::with_memory), shorten the lengthscale, draw densely on fewer points, or \
+                 use a product kernel such as the squared exponential on this grid",
+            ),
+            Self::NoRoomToSample { .. } => Some(
+                "raise the memory budget (Spec::with_memory), use fewer points, or a grid: evenly spaced, or with a \
+                 squared exponential kernel",
+            ),
+            Self::NoRoomToFactor { .. } => Some("raise the memory budget (Spec::with_memory), or use fewer points"),
+            Self::AtPoint { problem, .. } => problem.hint(),
+            _ => None,
+        }
+    }
 }
 
 /// The result of a fallible numeric routine.

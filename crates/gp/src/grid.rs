@@ -1,5 +1,6 @@
 //! A grid: every combination of the coordinates of its axes, the last axis fastest.
 
+use crate::prior::check_size;
 use crate::{Error, Kernel, Result};
 
 /// A full grid in row-major order.
@@ -25,11 +26,8 @@ impl Grid {
                 return Err(Error::NotIncreasing { before: pair[0], after: pair[1] });
             }
         }
-        let shape: Vec<usize> = axes.iter().map(Vec::len).collect();
-        match shape.iter().try_fold(1usize, |product, &m| product.checked_mul(m)) {
-            Some(len) if len <= u32::MAX as usize => Ok(Self { axes }),
-            _ => Err(Error::TooLarge { what: "a grid", shape, limit: u32::MAX as usize }),
-        }
+        check_len(&axes.iter().map(Vec::len).collect::<Vec<_>>())?;
+        Ok(Self { axes })
     }
 
     /// `points` evenly spaced points on [lower, upper] along each axis.
@@ -41,6 +39,12 @@ impl Grid {
     /// # Ok::<(), manyhands_gp::Error>(())
     /// ```
     pub fn even(axes: &[(f64, f64, usize)]) -> Result<Self> {
+        let shape: Vec<usize> = axes.iter().map(|axis| axis.2).collect();
+        check_len(&shape)?;
+        for &(lower, upper, _) in axes {
+            check_size("an end of a grid's axis", lower)?;
+            check_size("an end of a grid's axis", upper)?;
+        }
         let axis = |&(lower, upper, points): &(f64, f64, usize)| -> Vec<f64> {
             let last = points.saturating_sub(1).max(1) as f64;
             (0..points).map(|i| lower + (upper - lower) * (i as f64 / last)).collect()
@@ -68,7 +72,7 @@ impl Grid {
         false
     }
 
-    /// The position of point `index` along each axis.
+    /// The position of point `index` along each axis; an index past the last point goes round.
     pub fn position(&self, mut index: usize) -> Vec<usize> {
         let mut position = vec![0; self.axes.len()];
         for (slot, axis) in position.iter_mut().zip(&self.axes).rev() {
@@ -98,6 +102,14 @@ impl Grid {
     /// The distance between neighbours along each axis, if every axis is evenly spaced (within rounding).
     pub fn spacing(&self) -> Option<Vec<f64>> {
         self.axes.iter().map(|axis| even_spacing(axis)).collect()
+    }
+}
+
+fn check_len(shape: &[usize]) -> Result<()> {
+    let limit = u32::MAX as usize;
+    match shape.iter().try_fold(1usize, |product, &m| product.checked_mul(m)) {
+        Some(len) if len <= limit => Ok(()),
+        _ => Err(Error::TooLarge { what: "a grid", shape: shape.to_vec(), limit }),
     }
 }
 

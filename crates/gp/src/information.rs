@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::surface::{Score, Surface};
-use crate::{Key, Posterior, Prior, Restricted, Result};
+use crate::{Error, Key, Posterior, Prior, Restricted, Result};
 
 /// Greedy information gain, extended as far as it is asked for.
 #[derive(Debug, Clone)]
@@ -67,8 +67,8 @@ impl GreedyInformation {
     }
 
     fn pick(&mut self) -> Result<()> {
-        // A domain is never empty, so there is always a choice.
-        let Some(choice) = self.surface.argmax(self.posterior.view(), Score::Variance) else { return Ok(()) };
+        let choice = self.surface.argmax(self.posterior.view(), Score::Variance);
+        let choice = choice.ok_or(Error::Empty { what: "the domain" })?;
         let id = self.picks.len() as u64;
         let point = self.surface.restricted().domain().point(choice.index);
         self.posterior.hallucinate(Key { id, site: choice.index }, &point)?;

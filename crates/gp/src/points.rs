@@ -39,8 +39,8 @@ impl Points {
     pub fn from_rows(rows: &[Vec<f64>]) -> Result<Self> {
         let dimension = rows.first().ok_or(Error::Empty { what: "a list of points" })?.len();
         let mut points = Self::new(dimension)?;
-        for row in rows {
-            points.push(row)?;
+        for (index, row) in rows.iter().enumerate() {
+            points.push(row).map_err(|problem| Error::AtPoint { index, problem: Box::new(problem) })?;
         }
         Ok(points)
     }
@@ -93,7 +93,7 @@ impl Points {
         self.dimension
     }
 
-    /// One point.
+    /// One point; panics, as a slice does, past the last.
     pub fn get(&self, index: usize) -> &[f64] {
         &self.coordinates[index * self.dimension..(index + 1) * self.dimension]
     }

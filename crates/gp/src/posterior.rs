@@ -18,6 +18,7 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
+use crate::prior::check_size;
 use crate::{Error, Factor, Points, Prior, Result, View};
 use crate::{dense, vector};
 
@@ -114,7 +115,7 @@ impl Posterior {
 
     /// Adds a point together with its value.
     pub fn observe(&mut self, key: Key, point: &[f64], value: f64) -> Result<()> {
-        check_value(value)?;
+        check_size("a value", value)?;
         self.hallucinate(key, point)?;
         self.settle(key.id, value)
     }
@@ -122,7 +123,7 @@ impl Posterior {
     /// Gives a pending point its value. The oldest pending point costs nothing; others are moved before it, which
     /// re-appends the pending rows in between.
     pub fn settle(&mut self, id: u64, value: f64) -> Result<()> {
-        check_value(value)?;
+        check_size("a value", value)?;
         let position = self.pending_position(id)?;
         let observed = self.observed();
         if position > observed {
@@ -283,8 +284,4 @@ impl Posterior {
 /// What is left of a prior variance; rounding can push it below zero next to an observed point.
 pub(crate) fn remaining(prior: f64, explained: f64) -> f64 {
     (prior - explained).max(0.0)
-}
-
-fn check_value(value: f64) -> Result<()> {
-    if value.is_finite() { Ok(()) } else { Err(Error::NotFinite { what: "a value", value }) }
 }

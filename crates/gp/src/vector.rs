@@ -100,20 +100,29 @@ pub(crate) fn solve_upper(rows: Rows<'_>, b: &mut [f64]) {
     Arch::new().dispatch(Backward(rows, b));
 }
 
-/// The largest of (mean + error) + multiplier sqrt(variance + slack), for the paper's commonest score.
+/// The largest of (mean + error) + multiplier sqrt(min(variance + slack, cap)), for the paper's commonest score.
 pub(crate) struct HighestUpper<'a> {
     pub means: &'a [f64],
     pub variances: &'a [f64],
     pub multiplier: f64,
     pub error: f64,
     pub slack: f64,
+    /// No variance exceeds this, slack or not.
+    pub cap: f64,
 }
 
 impl HighestUpper<'_> {
     /// The score at one place.
     #[inline(always)]
     pub fn at(&self, index: usize) -> f64 {
-        (self.means[index] + self.error) + self.multiplier * (self.variances[index] + self.slack).sqrt()
+        self.score(self.means[index], self.variances[index])
+    }
+
+    #[inline(always)]
+    fn score(&self, mean: f64, variance: f64) -> f64 {
+        let most = variance + self.slack;
+        let most = if most < self.cap { most } else { self.cap };
+        (mean + self.error) + self.multiplier * most.sqrt()
     }
 
     /// The largest score; minus infinity if there is none.
@@ -186,7 +195,7 @@ impl WithSimd for &HighestUpper<'_> {
         for from in (0..whole).step_by(LANES) {
             let (means, variances) = (&self.means[from..from + LANES], &self.variances[from..from + LANES]);
             for l in 0..LANES {
-                let score = (means[l] + self.error) + self.multiplier * (variances[l] + self.slack).sqrt();
+                let score = self.score(means[l], variances[l]);
                 lanes[l] = if score > lanes[l] { score } else { lanes[l] };
             }
         }

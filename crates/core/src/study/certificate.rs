@@ -18,7 +18,7 @@ use std::fmt;
 use manyhands_gp::{Score, Surface};
 
 use super::{Study, Trial, TrialState};
-use crate::{Error, Result};
+use crate::{Direction, Error, Result};
 
 /// Up to here every number of observations is a moment of the running extremes.
 const EVERY_ONE: usize = 64;
@@ -65,15 +65,25 @@ impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "candidate {} at {:?} is within {:.4} of the optimum with probability {} ({}; bounds {:.4} to {:.4})",
+            "candidate {} at {:?} is within {} of the optimum with probability {} ({}; bounds {} to {})",
             self.candidate,
             self.point,
-            self.regret_bound,
-            1.0 - self.delta,
+            short(self.regret_bound),
+            short(1.0 - self.delta),
             self.kind,
-            self.lower,
-            self.upper
+            short(self.lower),
+            short(self.upper)
         )
+    }
+}
+
+/// A number in four significant digits.
+fn short(value: f64) -> String {
+    let exponent = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    if (-4.0..6.0).contains(&exponent) {
+        format!("{value:.*}", (3.0 - exponent).max(0.0) as usize)
+    } else {
+        format!("{value:.3e}")
     }
 }
 
@@ -95,7 +105,7 @@ pub struct Best {
     /// The band's upper end there.
     pub upper: f64,
     /// Its value is at most this far from the optimum, with the certificate's probability; none where the domain is not
-    /// finite.
+    /// finite, or the data contradict the assumptions.
     pub regret_bound: Option<f64>,
 }
 
@@ -142,12 +152,18 @@ impl Study {
     /// How far from the optimum the best point can still be.
     pub fn certificate(&mut self) -> Result<Certificate> {
         let extremes = self.extremes()?;
-        let sign = self.spec.direction().sign();
-        let (a, b) = (sign * extremes.lower, sign * extremes.upper);
+        let Extremes { upper, lower, .. } = extremes;
+        if upper < lower {
+            return Err(Error::Contradiction { upper, lower });
+        }
+        let (lower, upper) = match self.spec.direction() {
+            Direction::Maximize => (lower, upper),
+            Direction::Minimize => (-upper, -lower),
+        };
         Ok(Certificate {
-            regret_bound: extremes.upper - extremes.lower,
-            upper: a.max(b),
-            lower: a.min(b),
+            regret_bound: upper - lower,
+            upper,
+            lower,
             candidate: extremes.candidate,
             point: self.chooser.point(&self.spec, 0, extremes.candidate)?,
             delta: self.spec.strategy().delta,
@@ -181,7 +197,8 @@ impl Study {
         };
         if self.chooser.restricted().is_some() {
             let secure = if sign > 0.0 { best.lower } else { -best.upper };
-            best.regret_bound = Some(self.extremes()?.upper - secure);
+            let extremes = self.extremes()?;
+            best.regret_bound = (extremes.upper >= extremes.lower).then_some(extremes.upper - secure);
         }
         Ok(best)
     }

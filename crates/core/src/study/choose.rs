@@ -113,7 +113,10 @@ impl Chooser {
         let t = trial + 1;
         let exact = spec.strategy().norm_bound * lipschitz * side * dimension as f64 * (t * t) as f64;
         let per_coordinate = exact.ceil().max(2.0) as usize;
-        let size = per_coordinate.checked_pow(dimension as u32).filter(|&size| size <= LARGEST_DISCRETIZATION);
+        let size = u32::try_from(dimension)
+            .ok()
+            .and_then(|d| per_coordinate.checked_pow(d))
+            .filter(|&size| size <= LARGEST_DISCRETIZATION);
         match size {
             Some(_) => Ok(Grid::even(&vec![(0.0, side, per_coordinate); dimension])?),
             None => Err(Error::DiscretizationTooLarge { t, per_coordinate, dimension }),
@@ -221,7 +224,8 @@ impl Study {
             Rule::GpBts => assumptions.gp_bts(self.information(self.posterior.observed())?, hallucination),
             Rule::GpBucb => assumptions.gp_bucb(t, self.information(t)?, hallucination),
         };
-        Ok(strategy.width * formula)
+        let value = strategy.width * formula;
+        if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial, value }) }
     }
 
     /// gamma of `points` points, or the realised gain in its place: of the observed rows, for GP-BUCB of all rows.

@@ -13,6 +13,9 @@ pub use self::trial::{Suggestion, Trial, TrialState};
 use crate::event::{Asked, Event};
 use crate::{Error, Result, Spec};
 
+/// The most suggestions that one ask gives.
+const LARGEST_BATCH: usize = 1_000_000;
+
 /// A study: what was asked and told so far, and what to try next.
 ///
 /// ```
@@ -78,7 +81,10 @@ impl Study {
                     study.propose(group.len())?
                 } else {
                     let known = events.get(..seen).ok_or_else(|| bad_log(position, "it knows later events"))?;
-                    Self::replay(spec.clone(), known)?.propose(group.len())?
+                    let mut then = Self::replay(spec.clone(), known)?;
+                    // Trials of the same ask that were logged before something came in between.
+                    let earlier = study.trials.len().saturating_sub(then.trials.len());
+                    then.propose(earlier + group.len())?.split_off(earlier)
                 };
                 compare(group, &chosen)?;
             }
@@ -106,7 +112,7 @@ impl Study {
         self.discard_tentative();
         self.check_ask(count)?;
         let seen = self.events.len();
-        let mut events = Vec::with_capacity(count);
+        let mut events = Vec::new();
         for trial in self.trials.len()..self.trials.len() + count {
             match self.choose(trial, seen) {
                 Ok(asked) => {
@@ -175,6 +181,11 @@ impl Study {
         &self.trials
     }
 
+    /// All trials as they were suggested, in order: the run that the functions of [`regret`](crate::regret) look at.
+    pub fn suggestions(&self) -> Vec<Suggestion> {
+        self.trials.iter().map(|trial| trial.suggestion(self.spec.direction())).collect()
+    }
+
     /// How many trials are in this state.
     pub fn count(&self, state: TrialState) -> usize {
         self.trials.iter().filter(|trial| trial.state() == state).count()
@@ -189,9 +200,12 @@ impl Study {
         if count == 0 {
             return Err(Error::AskedForNone);
         }
+        if count > LARGEST_BATCH {
+            return Err(Error::AskedForTooMany { asked: count, limit: LARGEST_BATCH });
+        }
         let pending = self.count(TrialState::Pending);
         if let Some(max_pending) = self.spec.strategy().max_pending
-            && pending + count > max_pending
+            && pending.saturating_add(count) > max_pending
         {
             return Err(Error::TooManyPending { asked: count, pending, max_pending });
         }
@@ -208,6 +222,9 @@ impl Study {
         }
         if asked.seen > sequence {
             return Err(bad_log(sequence, "it knows later events"));
+        }
+        if let Some(number) = [asked.mean, asked.sd, asked.multiplier, asked.score].iter().find(|n| !n.is_finite()) {
+            return Err(bad_log(sequence, &format!("it holds the number {number}, which is not finite")));
         }
         let row = self.posterior.keys().len() - self.tentative;
         let expected = Key { id: asked.trial as u64, site: asked.candidate };

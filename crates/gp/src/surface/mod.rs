@@ -214,6 +214,8 @@ impl Surface {
     /// The highest score that candidate `index` can have.
     fn upper_score(&self, index: usize, score: Score) -> f64 {
         let (least, most) = self.bounds.interval(index);
+        // Far from all rows the variance is the prior's, which no slack may lift: there everything is tied.
+        let most = most.min(self.restricted.largest_variance());
         let mean = self.means[index] + self.mean_error;
         score.of(mean, if matches!(score, Score::Lower(_)) { least } else { most })
     }
@@ -226,7 +228,8 @@ impl Surface {
             let (from, to) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(len));
             if let (Score::Upper(multiplier), true) = (score, self.excluded.is_empty()) {
                 let (means, variances) = (&self.means[from..to], &uppers[from..to]);
-                let scores = HighestUpper { means, variances, multiplier, error: self.mean_error, slack };
+                let cap = self.restricted.largest_variance();
+                let scores = HighestUpper { means, variances, multiplier, error: self.mean_error, slack, cap };
                 let highest = scores.find();
                 return (0..means.len()).find(|&i| scores.at(i) >= highest).map(|i| (highest, from + i));
             }
@@ -273,14 +276,20 @@ impl Found {
     }
 
     fn add(&mut self, exact: Vec<Exact>) {
-        for e in exact {
-            let value = self.score.of(e.mean, e.variance);
-            self.best = self.best.max(value);
+        let before = self.best;
+        let scored: Vec<(f64, Exact)> = exact.into_iter().map(|e| (self.score.of(e.mean, e.variance), e)).collect();
+        self.best = scored.iter().map(|(value, _)| *value).fold(before, f64::max);
+        let threshold = self.threshold();
+        if self.best > before {
+            self.tied.retain(|(value, _)| *value >= threshold);
+            self.winner = self.tied.iter().min_by_key(|(_, e)| e.index).copied();
+        }
+        for (value, e) in scored.into_iter().filter(|(value, _)| *value >= threshold) {
+            if self.winner.is_none_or(|(_, winner)| e.index < winner.index) {
+                self.winner = Some((value, e));
+            }
             self.tied.push((value, e));
         }
-        let threshold = self.threshold();
-        self.tied.retain(|(value, _)| *value >= threshold);
-        self.winner = self.tied.iter().min_by_key(|(_, e)| e.index).copied();
     }
 
     /// Scores from here on are tied with the best.
