@@ -227,3 +227,70 @@ fn mappings_that_are_no_feedback_are_refused() {
     assert!(matches!(Feedback::Sequential.observed_before(0), Err(Error::Feedback { t: 0, .. })));
     assert_eq!(run(&custom(3, |t| t.saturating_sub(2))), Ok(10));
 }
+
+#[test]
+fn numbers_too_large_to_compute_with_are_refused_at_the_door() {
+    check_refusal(&["a value", "1e100", "1e308"], |study| study.tell(3, 1e308));
+    let error = check_refusal(&["at most 1000000", &usize::MAX.to_string()], |study| study.ask(usize::MAX));
+    assert_eq!(error, Error::AskedForTooMany { asked: usize::MAX, limit: 1_000_000 });
+    assert!(Prior::new(se(0.2), -1e308, 0.1).unwrap_err().to_string().contains("prior mean"));
+    assert!(Prior::new(se(0.2), 0.0, 1e-300).unwrap_err().to_string().contains("noise"));
+    assert!(matches!(Grid::even(&[(0.0, 1.0, 1 << 40)]), Err(gp::Error::TooLarge { .. })));
+    assert!(Grid::even(&[(-1e308, 1e308, 5)]).unwrap_err().to_string().contains("axis"));
+    let cube = Domain::Discretized { side: 1.0, dimension: 1 << 40 };
+    assert!(Spec::new(cube, prior(se(0.2)), Strategy::new(Rule::GpBts, 1.0)).is_err());
+    let far = Domain::Points(Points::from_flat(1, vec![1e200, -1e200]).unwrap());
+    let steep = spec(far, Kernel::linear(&[1.0]).unwrap(), Strategy::new(Rule::IgpBucb, 1.0));
+    assert!(Study::new(steep).unwrap_err().to_string().contains("largest prior variance"));
+}
+
+#[test]
+fn a_multiplier_beyond_all_numbers_is_refused_and_changes_nothing() {
+    let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 500)]).unwrap());
+    let tight = Prior::new(se(0.002), 0.0, 1e-6).unwrap();
+    let strategy = Strategy {
+        hallucination: Hallucination::WorstCase,
+        max_pending: Some(200),
+        ..Strategy::new(Rule::IgpBucb, 1.0)
+    };
+    let mut study = study(&Spec::new(domain, tight, strategy).unwrap());
+    let error = study.ask(1).unwrap_err();
+    assert!(matches!(error, Error::MultiplierTooLarge { trial: 0, .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("realised")));
+    assert!(study.events().is_empty() && study.posterior().keys().is_empty());
+}
+
+/// A function whose norm is far above the stated bound: sooner or later its bounds cross.
+#[test]
+fn data_that_contradict_the_assumptions_give_no_certificate() {
+    let smooth = Prior::new(se(0.5), 0.0, 1e-4).unwrap();
+    let mut study = study(&Spec::new(line(30), smooth, Strategy::new(Rule::IgpBucb, 1.0)).unwrap());
+    for _ in 0..6 {
+        for s in study.ask(5).unwrap() {
+            study.tell(s.trial, (12.0 * s.point[0]).sin() + 2.0).unwrap();
+        }
+    }
+    let error = study.certificate().unwrap_err();
+    assert!(matches!(error, Error::Contradiction { upper, lower } if upper < lower), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("norm_bound")));
+    assert_eq!(study.best().unwrap().regret_bound, None);
+}
+
+#[test]
+fn logs_with_numbers_that_are_not_finite_are_refused() {
+    let live = busy();
+    for tamper in [0, 1, 2, 3] {
+        let mut events = live.events().to_vec();
+        if let Event::Asked(asked) = &mut events[1] {
+            *[&mut asked.mean, &mut asked.sd, &mut asked.multiplier, &mut asked.score][tamper] = f64::NAN;
+        }
+        let error = Study::replay(live.spec().clone(), &events).unwrap_err();
+        assert!(matches!(&error, Error::BadLog { sequence: 2, reason } if reason.contains("NaN")), "{error}");
+    }
+}
+
+#[test]
+fn a_wrong_point_in_a_list_is_named() {
+    let error = Points::from_rows(&[vec![0.0, 1.0], vec![0.0]]).unwrap_err().to_string();
+    assert!(error.contains("point 1") && error.contains("2 entries, got 1"), "{error}");
+}

@@ -293,3 +293,20 @@ fn a_study_over_a_covariance_matrix_tries_its_indices() {
         assert_eq!(found, [0.0, 1.0, 2.0, 3.0, 4.0]);
     }
 }
+
+/// What one ask proposed may be logged with other events in between; each choice still knows those before it.
+#[test]
+fn a_proposal_logged_in_pieces_verifies() {
+    for rule in RULES {
+        let spec = spec(line(30), se(0.2), Strategy::new(rule, 1.5));
+        let mut study = study(&spec);
+        study.ask(1).unwrap();
+        let mut proposed = study.propose(3).unwrap().into_iter();
+        study.apply(proposed.next().unwrap()).unwrap();
+        study.tell(0, 0.7).unwrap();
+        proposed.for_each(|event| study.apply(event).unwrap());
+        study.tell(2, -0.1).unwrap();
+        study.ask(2).unwrap();
+        Study::verify(&spec, study.events()).unwrap();
+    }
+}
