@@ -69,7 +69,7 @@ impl fmt::Display for Certificate {
             self.candidate,
             self.point,
             short(self.regret_bound),
-            short(1.0 - self.delta),
+            1.0 - self.delta,
             self.kind,
             short(self.lower),
             short(self.upper)
@@ -150,6 +150,10 @@ impl Extremes {
 
 impl Study {
     /// How far from the optimum the best point can still be.
+    ///
+    /// The first call looks at the moments of the whole log, later ones at those that came since; each moment costs about
+    /// as much as a suggestion. Refused where the data contradict the assumptions: the bounds have crossed, which has
+    /// probability at most delta if they are true.
     pub fn certificate(&mut self) -> Result<Certificate> {
         let extremes = self.extremes()?;
         let Extremes { upper, lower, .. } = extremes;
