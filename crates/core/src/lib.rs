@@ -22,3 +22,8 @@ pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use spec::{Direction, Domain, Hallucination, Information, Initial, Rule, Spec, Strategy};
 pub use study::{Best, Certificate, Kind, Prediction, Study, Suggestion, Trial, TrialState};
+
+/// The README's example, run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
