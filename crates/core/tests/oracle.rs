@@ -370,7 +370,9 @@ fn gp_bts_chooses_by_the_law_of_dense_cholesky_draws() {
         Event::Told { trial: 0, value: 0.9 },
     ];
     let spec = |domain| {
-        let spec = Spec::new(domain, prior.clone(), Strategy::new(Rule::GpBts, 0.5)).unwrap();
+        // Narrow, so that the means matter beside the spread.
+        let strategy = Strategy { width: 0.1, ..Strategy::new(Rule::GpBts, 0.5) };
+        let spec = Spec::new(domain, prior.clone(), strategy).unwrap();
         spec.with_direction(Direction::Minimize)
     };
     let scattered = spec(Domain::Points(Points::from_flat(1, axis.clone()).unwrap()));
@@ -378,7 +380,7 @@ fn gp_bts_chooses_by_the_law_of_dense_cholesky_draws() {
     let negated = maximized(&scattered);
     let seen = Oracle::new(&negated, &points, &rows.observed, &rows.values);
     let xi = 1.0 + largest_eigenvalue(covariance(&negated, &rows.hallucinated, &rows.observed)) / prior.noise();
-    let v = multiplier(&scattered, 5, seen.information, xi);
+    let v = 0.1 * multiplier(&scattered, 5, seen.information, xi);
     let mut scaled = covariance(&negated, &points, &rows.all());
     scaled.iter_mut().flatten().for_each(|c| *c *= v * v);
     let law = argmax_frequencies(&seen.means, &scaled, DRAWS);
