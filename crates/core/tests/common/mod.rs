@@ -110,3 +110,21 @@ pub fn argmax(values: &[f64]) -> usize {
 pub fn on_one_and_two_threads<T: Send>(work: impl Fn() -> T + Sync) -> [T; 2] {
     [1, 2].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&work))
 }
+
+/// The largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
+pub fn largest_eigenvalue(mut a: Vec<Vec<f64>>) -> f64 {
+    let n = a.len();
+    for _ in 0..30 {
+        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
+            let angle = 0.5 * (2.0 * a[p][q]).atan2(a[q][q] - a[p][p]);
+            let (sin, cos) = angle.sin_cos();
+            for row in &mut a {
+                (row[p], row[q]) = (cos * row[p] - sin * row[q], sin * row[p] + cos * row[q]);
+            }
+            for i in 0..n {
+                (a[p][i], a[q][i]) = (cos * a[p][i] - sin * a[q][i], sin * a[p][i] + cos * a[q][i]);
+            }
+        }
+    }
+    (0..n).map(|i| a[i][i]).fold(0.0, f64::max)
+}
