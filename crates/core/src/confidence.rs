@@ -11,6 +11,8 @@
 //! | alpha | band | multiplier of sigma_S |
 //! | beta_t, v_t | igp_bucb, gp_bts | multipliers of sigma_{t-1} |
 
+use std::f64::consts::PI;
+
 /// What the user assumes of the function and the noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assumptions {
@@ -48,6 +50,14 @@ impl Assumptions {
     pub fn gp_bucb(&self, t: usize, information: f64, hallucination: f64) -> f64 {
         let log = (t as f64).ln() - self.delta.ln();
         (hallucination * (2.0 * self.norm_bound.powi(2) + 300.0 * information * log.powi(3))).sqrt()
+    }
+
+    /// The multiplier of GP-BUCB where f is a draw of the prior on a finite domain (Desautels, Krause and Burdick 2014,
+    /// Theorem 2, case 1): sqrt(2 xi ln(|D| t^2 pi^2/(6 delta))). Their index is the last round that was observed; with t,
+    /// as in [`Assumptions::gp_bucb`], the multiplier is a little larger and their bound holds all the more.
+    pub fn gp_bucb_bayesian(&self, t: usize, candidates: usize, hallucination: f64) -> f64 {
+        let log = (candidates as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - self.delta.ln();
+        (2.0 * hallucination * log).sqrt()
     }
 }
 

@@ -19,6 +19,16 @@ pub enum Error {
         /// What was given.
         value: f64,
     },
+    /// A setting is not one of its names.
+    #[error("{setting} must be {allowed}, got \"{value}\"")]
+    UnknownName {
+        /// The setting's name in a study file.
+        setting: &'static str,
+        /// What was given.
+        value: String,
+        /// The names it may have.
+        allowed: String,
+    },
     /// A setting needs the bound M on pending trials.
     #[error("{setting} needs max_pending, the largest number of trials pending at once")]
     NeedsMaxPending {

@@ -13,6 +13,7 @@ mod feedback;
 pub mod information;
 pub mod regret;
 mod spec;
+mod strategy;
 mod study;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
@@ -20,7 +21,8 @@ pub use error::{Error, Result};
 pub use event::{Asked, Event};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
-pub use spec::{Direction, Domain, Hallucination, Information, Initial, Rule, Spec, Strategy};
+pub use spec::{Direction, Domain, Spec};
+pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{Best, Certificate, Kind, Prediction, Study, Suggestion, Trial, TrialState};
 
 /// The README's example, run with the tests.

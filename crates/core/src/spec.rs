@@ -3,6 +3,7 @@
 use manyhands_gp::{self as gp, Family, Grid, Points, Prior};
 
 use crate::confidence::Assumptions;
+use crate::strategy::{Hallucination, Information, Initial, Rule, Strategy, require};
 use crate::{Error, Result};
 
 /// What may be chosen.
@@ -53,101 +54,6 @@ impl Direction {
     }
 }
 
-/// The rule that chooses. With one worker the first two are IGP-UCB and GP-TS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// Improved GP-Batch UCB, the paper's Algorithm 1.
-    IgpBucb,
-    /// GP-Batch Thompson sampling, the paper's Algorithm 2.
-    GpBts,
-    /// GP-BUCB of Desautels, Krause and Burdick (2014), RKHS case: the paper's baseline.
-    GpBucb,
-}
-
-/// Where the information gain gamma in a multiplier comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Information {
-    /// The gain of the points at hand: the observed ones (for GP-BUCB observed and pending).
-    #[default]
-    Realised,
-    /// Greedy maximum information gain over the domain, a lower bound of gamma.
-    Greedy,
-    /// The smaller of two certified upper bounds of gamma.
-    GreedyUpper,
-    /// The order of the paper's Lemma 2 with constant 1.
-    ClosedForm,
-    /// ln t.
-    Log,
-}
-
-/// The factor xi that makes up for hallucinated rewards.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Hallucination {
-    /// 1 + lambda_max(C)/lambda with C the covariance of the pending points: valid, and free.
-    #[default]
-    Realised,
-    /// sup of sigma_S^2/sigma_{t-1}^2 over the domain, by looking at every candidate.
-    Exact,
-    /// 1 + (M - 1) max k(x,x)/lambda.
-    APriori,
-    /// exp(2 gamma_{M-1}), the paper's Lemma 4.
-    WorstCase,
-    /// A number; the paper's experiments use 1.
-    Number(f64),
-}
-
-/// The initialization scheme of the paper's appendix: picks of largest variance before the rule starts.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Initial {
-    /// No such picks.
-    #[default]
-    None,
-    /// T_init picks.
-    Count(usize),
-    /// Picks until max sigma^2 <= lambda (C^2 - 1)/(M - 1), which certifies sqrt(xi) <= C for this C > 1.
-    Until(f64),
-}
-
-/// How to choose, and what is assumed of the black box.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Strategy {
-    /// The rule.
-    pub rule: Rule,
-    /// B: the RKHS norm of f - prior mean is at most this.
-    pub norm_bound: f64,
-    /// R: the noise is R-sub-Gaussian. None stands for sqrt(noise).
-    pub noise_bound: Option<f64>,
-    /// The probability with which the guarantees may fail; 0.1 unless set.
-    pub delta: f64,
-    /// Where gamma comes from.
-    pub information: Information,
-    /// Where xi comes from.
-    pub hallucination: Hallucination,
-    /// A factor on the multiplier; 1 is the theorem.
-    pub width: f64,
-    /// The initialization scheme.
-    pub initial: Initial,
-    /// M: the most trials pending at once, if bounded.
-    pub max_pending: Option<usize>,
-}
-
-impl Strategy {
-    /// A rule with its bound B on the norm; the rest at its defaults.
-    pub fn new(rule: Rule, norm_bound: f64) -> Self {
-        Self {
-            rule,
-            norm_bound,
-            noise_bound: None,
-            delta: 0.1,
-            information: Information::default(),
-            hallucination: Hallucination::default(),
-            width: 1.0,
-            initial: Initial::default(),
-            max_pending: None,
-        }
-    }
-}
-
 /// A valid description of a study.
 ///
 /// ```
@@ -181,7 +87,7 @@ impl Spec {
             }
             points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
         }
-        check_strategy(&strategy)?;
+        strategy.check()?;
         check_combination(&domain, &prior, &strategy)?;
         Ok(Self { domain, prior, strategy, direction: Direction::Maximize, seed: 0, repeats: true, memory: 256 << 20 })
     }
@@ -201,7 +107,7 @@ impl Spec {
         if let Domain::Discretized { .. } = self.domain {
             return Err(Error::Incompatible {
                 setting: "repeats = false",
-                with: "a discretized cube",
+                with: CUBE,
                 reason: "its candidates change from round to round",
             });
         }
@@ -267,46 +173,21 @@ pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
     reason: "Lemma 2 has no order for it; use \"log\"",
 };
 
+const CUBE: &str = "a discretized cube";
+
+/// The appendix's discretization is for samples.
+pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
+    setting: "this rule",
+    with: CUBE,
+    reason: "only gp-bts chooses from the appendix's discretization",
+};
+
 /// Greedy information gain looks at every candidate.
 pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
     setting: "greedy information",
-    with: "a discretized cube",
+    with: CUBE,
     reason: "greedy gain needs a finite domain; use \"realised\"",
 };
-
-fn require(ok: bool, setting: &'static str, allowed: &'static str, value: f64) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
-}
-
-fn check_strategy(strategy: &Strategy) -> Result<()> {
-    let positive =
-        |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
-    positive("norm_bound", strategy.norm_bound)?;
-    positive("width", strategy.width)?;
-    if let Some(bound) = strategy.noise_bound {
-        require((0.0..=1e100).contains(&bound), "noise_bound", "from 0 to 1e100", bound)?;
-    }
-    let delta = strategy.delta;
-    require((1e-100..=1.0).contains(&delta), "delta", "above 0 (from 1e-100) and at most 1", delta)?;
-    if let Hallucination::Number(xi) = strategy.hallucination {
-        require((1.0..=1e100).contains(&xi), "hallucination", "from 1 to 1e100", xi)?;
-    }
-    if let Initial::Until(target) = strategy.initial {
-        require(target > 1.0 && target <= 1e100, "initial.until", "above 1 and at most 1e100", target)?;
-    }
-    if let Some(workers) = strategy.max_pending {
-        require(workers >= 1, "max_pending", "at least 1", workers as f64)?;
-    }
-    let needs = [
-        ("hallucination = \"a-priori\"", strategy.hallucination == Hallucination::APriori),
-        ("hallucination = \"worst-case\"", strategy.hallucination == Hallucination::WorstCase),
-        ("initial = { until = ... }", matches!(strategy.initial, Initial::Until(_))),
-    ];
-    match needs.into_iter().find(|(_, needed)| *needed && strategy.max_pending.is_none()) {
-        Some((setting, _)) => Err(Error::NeedsMaxPending { setting }),
-        None => Ok(()),
-    }
-}
 
 fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Result<()> {
     let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
@@ -321,9 +202,8 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
     require(side > 0.0 && side <= 1e100, "side", "positive and at most 1e100", side)?;
     require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
     prior.kernel().lipschitz()?;
-    const CUBE: &str = "a discretized cube";
     if strategy.rule != Rule::GpBts {
-        return refuse("this rule", CUBE, "only gp-bts chooses from the appendix's discretization");
+        return Err(ONLY_GP_BTS_ON_A_CUBE);
     }
     if strategy.initial != Initial::None {
         return refuse("initial", CUBE, "the largest variance is not known over a cube; use a grid");

@@ -25,6 +25,10 @@ fn multiplier(spec: &Spec, t: usize, information: f64, xi: f64) -> f64 {
     match rule {
         Rule::IgpBucb => theorem(1.0 / delta),
         Rule::GpBts => theorem(2.0 / delta),
+        Rule::GpBucbBayesian => {
+            let size = candidates(spec.domain()).len() as f64;
+            (2.0 * xi * (size * (t as f64 * std::f64::consts::PI).powi(2) / (6.0 * delta)).ln()).sqrt()
+        }
         Rule::GpBucb => (xi * (2.0 * b * b + 300.0 * information * (t as f64 / delta).ln().powi(3))).sqrt(),
     }
 }
@@ -213,9 +217,9 @@ proptest! {
     #![proptest_config(config(160))]
 
     #[test]
-    fn every_suggestion_is_the_rules_argmax_of_dense_solves_from_scratch(seed: u64, bucb: bool, steps in 1usize..14) {
+    fn every_suggestion_is_the_rules_argmax_of_dense_solves_from_scratch(seed: u64, rule in 0..3, steps in 1usize..14) {
         let rng = &mut rng(seed);
-        let spec = random_spec(rng, if bucb { Rule::GpBucb } else { Rule::IgpBucb });
+        let spec = random_spec(rng, [Rule::GpBucb, Rule::IgpBucb, Rule::GpBucbBayesian][rule as usize]);
         let points = candidates(spec.domain());
         let mut study = Study::new(spec.clone()).unwrap();
         for _ in 0..steps {

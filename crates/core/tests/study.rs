@@ -35,10 +35,11 @@ fn random_spec(rng: &mut impl Rng) -> Spec {
             Hallucination::Exact,
             Hallucination::APriori,
             Hallucination::Number(1.0),
-        ][rng.random_range(0..4)],
+            Hallucination::Off,
+        ][rng.random_range(0..5)],
         initial: [Initial::None, Initial::Count(4), Initial::Until(3.0)][rng.random_range(0..3)],
         max_pending: Some(8),
-        ..strategy(RULES[rng.random_range(0..3)])
+        ..strategy(RULES[rng.random_range(0..RULES.len())])
     };
     let spec = spec(domain, kernel, strategy).with_seed(rng.random());
     let spec = if rng.random_bool(0.5) { spec.with_direction(Direction::Minimize) } else { spec };

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use manyhands_gp::{
-    self as gp, GreedyInformation, Grid, Key, Prior, Restricted, Sampler, Score, Surface, TIE, draw_on_grid,
+    self as gp, GreedyInformation, Grid, Key, Posterior, Prior, Restricted, Sampler, Score, Surface, TIE, View,
+    draw_on_grid,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +16,8 @@ use super::{Study, TrialState};
 use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
 use crate::event::Asked;
 use crate::information::{closed_form, logarithm};
-use crate::spec::{Domain, Hallucination, Information, Initial, NO_CLOSED_FORM, NO_GREEDY_GAIN, Rule};
+use crate::spec::{Domain, NO_CLOSED_FORM, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE};
+use crate::strategy::{Hallucination, Information, Initial, Rule};
 use crate::{Error, Result, Spec};
 
 /// The largest D_t, and so the longest coordinate, that is sampled.
@@ -132,7 +134,7 @@ impl Study {
         }
         let multiplier = self.multiplier(trial)?;
         match self.spec.strategy().rule {
-            Rule::IgpBucb | Rule::GpBucb => {
+            Rule::IgpBucb | Rule::GpBucb | Rule::GpBucbBayesian => {
                 let choice = self.argmax(Score::Upper(multiplier))?;
                 let gp::Choice { index: candidate, mean, sd, score } = choice;
                 Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
@@ -183,8 +185,13 @@ impl Study {
     }
 
     fn argmax(&mut self, score: Score) -> Result<gp::Choice> {
+        let view = match score {
+            // The initialization scheme is about pending points and never ignores them.
+            Score::Variance => self.posterior.view(),
+            _ => choosing_view(&self.spec, &self.posterior),
+        };
         match &mut self.chooser {
-            Chooser::Finite(finite) => finite.surface.argmax(self.posterior.view(), score),
+            Chooser::Finite(finite) => finite.surface.argmax(view, score),
             Chooser::Discretized { .. } => None,
         }
         .ok_or(Error::PoolExhausted { asked: 1, left: 0 })
@@ -194,7 +201,7 @@ impl Study {
     fn choose_by_sample(&mut self, trial: usize, seen: usize, multiplier: f64) -> Result<Asked> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.spec.seed());
         rng.set_stream(trial as u64);
-        let view = self.posterior.view();
+        let view = choosing_view(&self.spec, &self.posterior);
         let exhausted = Error::PoolExhausted { asked: 1, left: 0 };
         match &mut self.chooser {
             Chooser::Finite(finite) => {
@@ -208,7 +215,8 @@ impl Study {
                 let grid = self.chooser.discretization(&self.spec, trial)?;
                 let sample = draw_on_grid(view, &grid, multiplier, self.spec.memory(), &mut rng)?;
                 let (candidate, score) = peak(&sample, |_| true).ok_or(exhausted)?;
-                let gp::Marginal { mean, sd, .. } = self.posterior.predict(&grid.point(candidate))?;
+                let gp::Marginal { mean, sd, sd_observed } = self.posterior.predict(&grid.point(candidate))?;
+                let sd = if view.keys().len() == view.observed() { sd_observed } else { sd };
                 Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
             }
         }
@@ -223,6 +231,10 @@ impl Study {
             Rule::IgpBucb => assumptions.igp_bucb(self.information(self.posterior.observed())?, hallucination),
             Rule::GpBts => assumptions.gp_bts(self.information(self.posterior.observed())?, hallucination),
             Rule::GpBucb => assumptions.gp_bucb(t, self.information(t)?, hallucination),
+            Rule::GpBucbBayesian => {
+                let candidates = self.chooser.restricted().ok_or(ONLY_GP_BTS_ON_A_CUBE)?.domain().len();
+                assumptions.gp_bucb_bayesian(t, candidates, hallucination)
+            }
         };
         let value = strategy.width * formula;
         if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial, value }) }
@@ -255,6 +267,7 @@ impl Study {
         let workers = self.spec.strategy().max_pending.unwrap_or(1) + self.count(TrialState::Failed);
         match self.spec.strategy().hallucination {
             Hallucination::Number(xi) => Ok(xi),
+            Hallucination::Off => Ok(1.0),
             Hallucination::Realised => Ok(self.posterior.hallucination_factor()?),
             Hallucination::Exact => match &mut self.chooser {
                 Chooser::Finite(finite) => Ok(finite.surface.hallucination_factor(self.posterior.view())),
@@ -281,6 +294,14 @@ impl Study {
             }
             (None, _) => self.spec.prior().kernel().variance(),
         }
+    }
+}
+
+/// What a rule sees: pending points are hallucinated unless the spec says to ignore them.
+fn choosing_view<'a>(spec: &Spec, posterior: &'a Posterior) -> View<'a> {
+    match spec.strategy().hallucination {
+        Hallucination::Off => posterior.past_view(posterior.observed()),
+        _ => posterior.view(),
     }
 }
 

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 pub use elimination::{dot, solve};
 pub use seeded::config;
 
-pub const RULES: [Rule; 3] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb];
+pub const RULES: [Rule; 4] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb, Rule::GpBucbBayesian];
 pub const NOISE: f64 = 0.01;
 
 pub fn rng(seed: u64) -> ChaCha8Rng {

@@ -1,0 +1,266 @@
+//! How to choose and what is assumed of the black box: the rule, its settings, and their names in a study file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Error, Result};
+
+/// The rule that chooses. With one worker the first two are IGP-UCB and GP-TS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Improved GP-Batch UCB, the paper's Algorithm 1.
+    IgpBucb,
+    /// GP-Batch Thompson sampling, the paper's Algorithm 2.
+    GpBts,
+    /// GP-BUCB of Desautels, Krause and Burdick (2014), RKHS case: the paper's baseline.
+    GpBucb,
+    /// GP-BUCB of the same authors, Bayesian case on a finite domain: f is a draw of the prior. Reads neither the norm
+    /// bound nor the information gain.
+    GpBucbBayesian,
+}
+
+/// Where the information gain gamma in a multiplier comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Information {
+    /// The gain of the points at hand: the observed ones (for GP-BUCB observed and pending).
+    #[default]
+    Realised,
+    /// Greedy maximum information gain over the domain, a lower bound of gamma.
+    Greedy,
+    /// The smaller of two certified upper bounds of gamma.
+    GreedyUpper,
+    /// The order of the paper's Lemma 2 with constant 1.
+    ClosedForm,
+    /// ln t.
+    Log,
+}
+
+/// The factor xi that makes up for hallucinated rewards.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Hallucination {
+    /// 1 + lambda_max(C)/lambda with C the covariance of the pending points: valid, and free.
+    #[default]
+    Realised,
+    /// sup of sigma_S^2/sigma_{t-1}^2 over the domain, by looking at every candidate.
+    Exact,
+    /// 1 + (M - 1) max k(x,x)/lambda.
+    APriori,
+    /// exp(2 gamma_{M-1}), the paper's Lemma 4.
+    WorstCase,
+    /// A number; the paper's experiments use 1.
+    Number(f64),
+    /// Nothing is hallucinated: the rule sees sigma_S in place of sigma_{t-1}, with xi = 1. For comparisons: the UCB
+    /// rules then choose the same point until a result arrives (and a failed one for ever), and GP-BTS is parallel
+    /// Thompson sampling without hallucination (Kandasamy et al. 2018).
+    Off,
+}
+
+/// The initialization scheme of the paper's appendix: picks of largest variance before the rule starts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Initial {
+    /// No such picks.
+    #[default]
+    None,
+    /// T_init picks.
+    Count(usize),
+    /// Picks until max sigma^2 <= lambda (C^2 - 1)/(M - 1), which certifies sqrt(xi) <= C for this C > 1.
+    Until(f64),
+}
+
+/// How to choose, and what is assumed of the black box.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strategy {
+    /// The rule.
+    pub rule: Rule,
+    /// B: the RKHS norm of f - prior mean is at most this.
+    pub norm_bound: f64,
+    /// R: the noise is R-sub-Gaussian. None stands for sqrt(noise).
+    pub noise_bound: Option<f64>,
+    /// The probability with which the guarantees may fail; 0.1 unless set.
+    pub delta: f64,
+    /// Where gamma comes from.
+    pub information: Information,
+    /// Where xi comes from.
+    pub hallucination: Hallucination,
+    /// A factor on the multiplier; 1 is the theorem.
+    pub width: f64,
+    /// The initialization scheme.
+    pub initial: Initial,
+    /// M: the most trials pending at once, if bounded.
+    pub max_pending: Option<usize>,
+}
+
+impl Strategy {
+    /// A rule with its bound B on the norm; the rest at its defaults.
+    pub fn new(rule: Rule, norm_bound: f64) -> Self {
+        Self {
+            rule,
+            norm_bound,
+            noise_bound: None,
+            delta: 0.1,
+            information: Information::default(),
+            hallucination: Hallucination::default(),
+            width: 1.0,
+            initial: Initial::default(),
+            max_pending: None,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let positive =
+            |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
+        positive("norm_bound", self.norm_bound)?;
+        positive("width", self.width)?;
+        if let Some(bound) = self.noise_bound {
+            require((0.0..=1e100).contains(&bound), "noise_bound", "from 0 to 1e100", bound)?;
+        }
+        require((1e-100..=1.0).contains(&self.delta), "delta", "above 0 (from 1e-100) and at most 1", self.delta)?;
+        self.hallucination.check()?;
+        if let Initial::Until(target) = self.initial {
+            require(target > 1.0 && target <= 1e100, "initial.until", "above 1 and at most 1e100", target)?;
+        }
+        if let Some(workers) = self.max_pending {
+            require(workers >= 1, "max_pending", "at least 1", workers as f64)?;
+        }
+        let needs = [
+            ("hallucination = \"a-priori\"", self.hallucination == Hallucination::APriori),
+            ("hallucination = \"worst-case\"", self.hallucination == Hallucination::WorstCase),
+            ("initial = { until = ... }", matches!(self.initial, Initial::Until(_))),
+        ];
+        match needs.into_iter().find(|(_, needed)| *needed && self.max_pending.is_none()) {
+            Some((setting, _)) => Err(Error::NeedsMaxPending { setting }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Hallucination {
+    fn check(self) -> Result<()> {
+        match self {
+            Self::Number(xi) => require((1.0..=1e100).contains(&xi), "hallucination", "from 1 to 1e100", xi),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn require(ok: bool, setting: &'static str, allowed: &'static str, value: f64) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
+}
+
+const RULES: [(&str, Rule); 4] = [
+    ("igp-bucb", Rule::IgpBucb),
+    ("gp-bts", Rule::GpBts),
+    ("gp-bucb", Rule::GpBucb),
+    ("gp-bucb-bayesian", Rule::GpBucbBayesian),
+];
+
+const INFORMATION: [(&str, Information); 5] = [
+    ("realised", Information::Realised),
+    ("greedy", Information::Greedy),
+    ("greedy-upper", Information::GreedyUpper),
+    ("closed-form", Information::ClosedForm),
+    ("log", Information::Log),
+];
+
+const HALLUCINATION: [(&str, Hallucination); 5] = [
+    ("realised", Hallucination::Realised),
+    ("exact", Hallucination::Exact),
+    ("a-priori", Hallucination::APriori),
+    ("worst-case", Hallucination::WorstCase),
+    ("off", Hallucination::Off),
+];
+
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+    names.iter().find(|(_, named)| named == value).map_or("", |(name, _)| name)
+}
+
+fn named<T: Copy>(names: &[(&'static str, T)], setting: &'static str, text: &str, also: &str) -> Result<T> {
+    match names.iter().find(|(name, _)| *name == text) {
+        Some((_, value)) => Ok(*value),
+        None => {
+            let allowed: Vec<String> = names.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+            let allowed = allowed.join(", ") + also;
+            Err(Error::UnknownName { setting, value: text.to_string(), allowed })
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(&RULES, self))
+    }
+}
+
+impl FromStr for Rule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&RULES, "strategy name", text, "")
+    }
+}
+
+impl fmt::Display for Information {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(&INFORMATION, self))
+    }
+}
+
+impl FromStr for Information {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&INFORMATION, "information", text, "")
+    }
+}
+
+impl fmt::Display for Hallucination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(xi) => write!(f, "{xi}"),
+            named => f.write_str(name_of(&HALLUCINATION, named)),
+        }
+    }
+}
+
+impl FromStr for Hallucination {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let hallucination = match text.parse() {
+            Ok(xi) => Self::Number(xi),
+            Err(_) => named(&HALLUCINATION, "hallucination", text, ", or a number from 1")?,
+        };
+        hallucination.check()?;
+        Ok(hallucination)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back_as_what_it_names() {
+        for (name, rule) in RULES {
+            assert_eq!((rule.to_string(), name.parse()), (name.to_string(), Ok(rule)));
+        }
+        for (name, information) in INFORMATION {
+            assert_eq!((information.to_string(), name.parse()), (name.to_string(), Ok(information)));
+        }
+        for (name, hallucination) in HALLUCINATION.into_iter().chain([("2.5", Hallucination::Number(2.5))]) {
+            assert_eq!((hallucination.to_string(), name.parse()), (name.to_string(), Ok(hallucination)));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_together_with_the_known_ones() {
+        let told = "greed".parse::<Information>().map_err(|error| error.to_string());
+        let names = "\"realised\", \"greedy\", \"greedy-upper\", \"closed-form\", \"log\"";
+        assert_eq!(told, Err(format!("information must be {names}, got \"greed\"")));
+        let told = "0.5".parse::<Hallucination>().map_err(|error| error.to_string());
+        assert_eq!(told, Err("hallucination must be from 1 to 1e100, got 0.5".to_string()));
+        let told = "none".parse::<Hallucination>().map_err(|error| error.to_string());
+        assert!(told.is_err_and(|message| message.contains("\"off\", or a number from 1, got \"none\"")));
+        assert!("nan".parse::<Hallucination>().is_err() && "IGP".parse::<Rule>().is_err());
+    }
+}

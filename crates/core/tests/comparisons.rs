@@ -1,0 +1,73 @@
+//! What exists for comparisons: choosing without hallucination, and GP-BUCB's Bayesian width.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{NOISE, Oracle, argmax, candidates, f, line, matern, se, spec, study};
+use manyhands_core::{Assumptions, Hallucination, Information, Rule, Strategy};
+
+fn off(rule: Rule) -> Strategy {
+    Strategy { hallucination: Hallucination::Off, information: Information::Log, ..Strategy::new(rule, 1.5) }
+}
+
+#[test]
+fn without_hallucination_ucb_repeats_the_choice_of_the_observed_points() {
+    let spec = spec(line(40), se(0.2), off(Rule::IgpBucb));
+    let all = candidates(spec.domain());
+    let (mut study, mut rows, mut values) = (study(&spec), vec![], vec![]);
+    for _ in 0..6 {
+        let oracle = Oracle::new(spec.prior(), &all, &rows, &values);
+        let multiplier = spec.assumptions().igp_bucb((rows.len().max(1) as f64).ln(), 1.0);
+        let scores: Vec<f64> =
+            oracle.means.iter().zip(&oracle.variances).map(|(mean, v)| mean + multiplier * v.sqrt()).collect();
+        let batch = study.ask(3).unwrap();
+        for suggestion in &batch {
+            assert_eq!(suggestion.candidate, argmax(&scores));
+            // The oracle's elimination and the factor differ by rounding, at a condition number of 18/NOISE.
+            assert!((suggestion.sd - oracle.variances[suggestion.candidate].sqrt()).abs() < 1e-9);
+        }
+        for suggestion in batch {
+            values.push(f(&suggestion.point) + 0.01 * suggestion.trial as f64);
+            study.tell(suggestion.trial, values[suggestion.trial]).unwrap();
+            rows.push(suggestion.point);
+        }
+    }
+}
+
+/// The oracle is the same study with everything pending called off before each choice.
+#[test]
+fn without_hallucination_thompson_sampling_sees_only_what_was_observed() {
+    for kernel in [se(0.2), matern(0.3)] {
+        let ignoring = spec(line(40), kernel.clone(), off(Rule::GpBts)).with_seed(5);
+        let strategy = Strategy { hallucination: Hallucination::Number(1.0), ..off(Rule::GpBts) };
+        let alone = spec(line(40), kernel, strategy).with_seed(5);
+        let (mut ignoring, mut alone) = (study(&ignoring), study(&alone));
+        for study in [&mut ignoring, &mut alone] {
+            let first = study.ask(1).unwrap().remove(0);
+            study.tell(first.trial, f(&first.point)).unwrap();
+        }
+        let batch = ignoring.ask(8).unwrap();
+        for suggestion in &batch {
+            let expected = alone.ask(1).unwrap().remove(0);
+            assert_eq!(*suggestion, expected);
+            alone.cancel(expected.trial).unwrap();
+        }
+        assert!(batch.iter().any(|s| s.candidate != batch[0].candidate), "samples differ");
+    }
+}
+
+#[test]
+fn the_bayesian_width_is_that_of_desautels_krause_and_burdick() {
+    let spec = spec(line(40), se(0.2), Strategy { max_pending: Some(4), ..Strategy::new(Rule::GpBucbBayesian, 1.5) });
+    let mut study = study(&spec);
+    for s in study.ask(4).unwrap() {
+        study.tell(s.trial, f(&s.point)).unwrap();
+    }
+    // |D| = 40, t = 5, pi^2/6 = 1.644934..., delta = 0.1, nothing pending.
+    let by_hand = (2.0f64 * (40.0f64 * 25.0 * 1.644_934_066_848_226 / 0.1).ln()).sqrt();
+    let suggestion = study.ask(1).unwrap().remove(0);
+    assert!((suggestion.multiplier - by_hand).abs() < 1e-12, "{} against {by_hand}", suggestion.multiplier);
+    let assumptions = Assumptions { norm_bound: 9.0, noise_bound: 9.0, noise: NOISE, delta: 0.1 };
+    let twice = assumptions.gp_bucb_bayesian(5, 40, 4.0);
+    assert!((twice - 2.0 * by_hand).abs() < 1e-12, "xi enters by its root, B and R not at all");
+}
