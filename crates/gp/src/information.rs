@@ -47,6 +47,13 @@ impl GreedyInformation {
         Ok(&self.picks[..t])
     }
 
+    /// s_j, the largest variance that is left after the first j greedy points.
+    pub fn peak(&mut self, j: usize) -> Result<f64> {
+        // It is seen when the next point is picked.
+        self.gain(j + 1)?;
+        Ok(self.peaks[j])
+    }
+
     /// gamma_t <= g_t / (1 - 1/e).
     pub fn submodular_upper(&mut self, t: usize) -> Result<f64> {
         Ok(self.gain(t)? / (1.0 - (-1.0f64).exp()))
@@ -54,8 +61,7 @@ impl GreedyInformation {
 
     /// gamma_t <= min over j <= t of g_j + (t/2) ln(1 + s_j/lambda).
     pub fn remainder_upper(&mut self, t: usize) -> Result<f64> {
-        // s_t is seen when the next point is picked.
-        self.gain(t + 1)?;
+        self.peak(t)?;
         let noise = self.posterior.prior().noise();
         let bound = |j: usize| self.gains[j] + 0.5 * t as f64 * (self.peaks[j] / noise).ln_1p();
         Ok((0..=t).map(bound).fold(f64::INFINITY, f64::min))

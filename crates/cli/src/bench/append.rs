@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::measure::{median, timed};
 use super::problem;
-use super::progress::Progress;
 use super::report::{Limit, Row, Unit};
+use crate::progress::Progress;
 
 /// Appended points that are timed.
 pub const REPEATS: usize = 40;

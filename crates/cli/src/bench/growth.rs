@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::measure::{median, timed};
-use super::progress::Progress;
 use super::{Size, fit, problem};
+use crate::progress::Progress;
 
 const REPEATS: usize = 7;
 const POOL: usize = 10_000;

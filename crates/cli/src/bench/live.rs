@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::measure::{median, peak_memory, timed};
 use super::part::{Part, spawn};
 use super::problem::{self, BATCH};
-use super::progress::Progress;
 use super::report::{Limit, Row, Unit};
+use crate::progress::Progress;
 
 const SIDE: usize = 316;
 /// The batches at the end of a run whose median is its time per batch.

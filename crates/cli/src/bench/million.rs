@@ -9,8 +9,8 @@ use super::measure::{peak_memory, timed};
 use super::part::{Part, spawn};
 use super::problem::{self, BATCH};
 use super::products::product_seconds;
-use super::progress::Progress;
 use super::report::{Limit, Row, Unit};
+use crate::progress::Progress;
 
 /// Points along each axis of the million.
 pub const SIDE: usize = 1000;

@@ -9,7 +9,6 @@ mod million;
 mod part;
 mod problem;
 mod products;
-mod progress;
 mod report;
 mod rows;
 mod sample;
@@ -21,8 +20,8 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 pub use self::part::run_part;
-use self::progress::Progress;
 use self::report::Report;
+use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
 Examples:

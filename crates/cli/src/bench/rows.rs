@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::live::Run;
 use super::measure::{peak_memory, timed};
 use super::problem::{self, BATCH};
-use super::progress::Progress;
+use crate::progress::Progress;
 
 /// Columns that one task works on, rounded to whole rows of the grid.
 const CHUNK: usize = 2048;

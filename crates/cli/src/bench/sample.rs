@@ -14,8 +14,8 @@ use super::million::{MEMORY, SIDE};
 use super::part::{Part, spawn};
 use super::problem;
 use super::products::product_seconds;
-use super::progress::Progress;
 use super::report::{Limit, Row, Unit};
+use crate::progress::Progress;
 
 const REPEATS: usize = 9;
 /// Bytes for the sampler's factors; a study's default.

@@ -1,21 +1,28 @@
-//! Progress on standard error: a bar on a terminal, one line per measurement elsewhere.
+//! Progress on standard error: a bar with the time left on a terminal.
 
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The progress of one measurement; gone from the terminal when dropped.
+/// The progress of some work; gone from the terminal when dropped.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// Begins a measurement of `steps` steps.
+    /// Begins work of `steps` steps: a bar on a terminal, one line elsewhere.
     pub fn new(name: &str, steps: usize) -> Self {
         if !stderr().is_terminal() {
             eprintln!("{name} ...");
+        }
+        Self::on_terminal(name, steps)
+    }
+
+    /// Begins work of `steps` steps: a bar on a terminal, nothing elsewhere.
+    pub fn on_terminal(name: &str, steps: usize) -> Self {
+        if !stderr().is_terminal() {
             return Self::silent();
         }
         let bar = ProgressBar::new(steps as u64).with_message(name.to_string());
-        if let Ok(style) = ProgressStyle::with_template("{msg:24} {bar:40} {pos}/{len} {elapsed}") {
+        if let Ok(style) = ProgressStyle::with_template("{msg:24} {bar:40} {pos}/{len} {elapsed}, {eta} left") {
             bar.set_style(style);
         }
         bar.tick();

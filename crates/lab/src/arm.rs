@@ -1,0 +1,142 @@
+//! An arm: one algorithm with one choice of constants, played on every instance of an experiment.
+
+use std::sync::Arc;
+
+use manyhands_core::{Initial, Rule};
+use rayon::prelude::*;
+
+use crate::experiment::{Experiment, Instance};
+use crate::watch::{Certified, Coverage, certificates, coverage};
+use crate::{Error, Regret, Result, Settings};
+
+/// Who chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// One of the rules.
+    Rule(Rule),
+    /// Uniform random search.
+    Random,
+}
+
+impl Algorithm {
+    /// The paper's three, and random search.
+    pub const ALL: [Self; 4] =
+        [Self::Rule(Rule::IgpBucb), Self::Rule(Rule::GpBts), Self::Rule(Rule::GpBucb), Self::Random];
+
+    /// The name in tables and legends.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rule(Rule::IgpBucb) => "IGP-BUCB",
+            Self::Rule(Rule::GpBts) => "GP-BTS",
+            Self::Rule(Rule::GpBucb) => "GP-BUCB",
+            Self::Rule(Rule::GpBucbBayesian) => "GP-BUCB Bayesian",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// What an algorithm takes for B.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// max |f|, as the paper's experiments do.
+    Largest,
+    /// The function's RKHS norm, as the theorems ask.
+    Norm,
+}
+
+/// What is looked at beside the regret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Nothing else.
+    Regret,
+    /// Whether the band that choices are made with holds.
+    Band,
+    /// What the certificate promises, and what is true.
+    Certificate,
+}
+
+/// One algorithm with one choice of constants, on one experiment.
+#[derive(Debug, Clone)]
+pub struct Arm {
+    /// Where it plays.
+    pub experiment: Arc<Experiment>,
+    /// Who chooses.
+    pub algorithm: Algorithm,
+    /// With which constants.
+    pub settings: Settings,
+    /// After which initialization.
+    pub initial: Initial,
+    /// With which B.
+    pub bound: Bound,
+    /// What is looked at.
+    pub watch: Watch,
+}
+
+/// What one run showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The regret of its choices.
+    pub regret: Regret,
+    /// For [`Watch::Band`].
+    pub coverage: Option<Coverage>,
+    /// For [`Watch::Certificate`], after every M rewards.
+    pub certificates: Vec<Certified>,
+}
+
+impl Arm {
+    /// As in the paper: no initialization, B = max |f|.
+    pub fn new(experiment: &Arc<Experiment>, algorithm: Algorithm, settings: Settings) -> Self {
+        let experiment = experiment.clone();
+        Self { experiment, algorithm, settings, initial: Initial::None, bound: Bound::Largest, watch: Watch::Regret }
+    }
+
+    /// Plays one instance.
+    pub fn play(&self, instance: &Instance) -> Result<Measured> {
+        let rounds = self.settings.horizon;
+        let Algorithm::Rule(rule) = self.algorithm else {
+            let regret = instance.regret(instance.search_at_random(rounds));
+            return Ok(Measured { regret, coverage: None, certificates: vec![] });
+        };
+        let problem = instance.problem();
+        let bound = match self.bound {
+            Bound::Largest => problem.largest(),
+            Bound::Norm => problem.norm().ok_or_else(|| Error::Problem {
+                name: problem.name().to_string(),
+                reason: "its RKHS norm is not known".to_string(),
+            })?,
+        };
+        let mut strategy = self.settings.strategy(rule, problem, bound);
+        strategy.initial = self.initial;
+        let feedback = self.experiment.arrival.feedback(self.settings.workers);
+        let study = instance.play(strategy, &feedback, rounds)?;
+        let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));
+        let (coverage, certificates) = match self.watch {
+            Watch::Regret => (None, vec![]),
+            Watch::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
+            Watch::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
+        };
+        Ok(Measured { regret, coverage, certificates })
+    }
+
+    /// The time-average regret of each run at the last round.
+    pub fn final_averages(runs: &[Measured]) -> Vec<f64> {
+        runs.iter().filter_map(|run| run.regret.time_average().last().copied()).collect()
+    }
+}
+
+/// Plays every instance of every arm, on all threads; `tick` hears of each finished run. Each run is a function of its
+/// arm and instance alone.
+pub fn play(arms: &[Arm], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Measured>>> {
+    let runs: Vec<(&Arm, &Instance)> =
+        arms.iter().flat_map(|arm| arm.experiment.instances.iter().map(move |instance| (arm, instance))).collect();
+    let measured: Result<Vec<Measured>> = runs
+        .into_par_iter()
+        .map(|(arm, instance)| {
+            let measured = arm.play(instance);
+            tick();
+            measured
+        })
+        .collect();
+    let mut measured = measured?.into_iter();
+    Ok(arms.iter().map(|arm| measured.by_ref().take(arm.experiment.instances.len()).collect()).collect())
+}

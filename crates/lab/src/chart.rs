@@ -1,0 +1,150 @@
+//! Line charts with standard-error bands, several to a picture, told apart by colour and by markers.
+
+use std::sync::Arc;
+
+use kuva::backend::png::PngBackend;
+use kuva::backend::svg::SvgBackend;
+use kuva::plot::legend::{LegendEntry, LegendShape};
+use kuva::plot::scatter::MarkerShape;
+use kuva::plot::{BandPlot, LinePlot, ScatterPlot};
+use kuva::render::figure::Figure;
+use kuva::render::layout::{Layout, TickFormat};
+use kuva::render::plots::Plot;
+
+use crate::statistics::Estimate;
+use crate::{Error, Result};
+
+/// Colours of Okabe and Ito (2008), safe for the colour-blind, each with a marker of its own for print.
+const STYLES: [(&str, MarkerShape); 6] = [
+    ("#0072B2", MarkerShape::Circle),
+    ("#D55E00", MarkerShape::Triangle),
+    ("#009E73", MarkerShape::Square),
+    ("#555555", MarkerShape::Cross),
+    ("#CC79A7", MarkerShape::Diamond),
+    ("#E69F00", MarkerShape::TriangleDown),
+];
+/// Markers on a long curve.
+const MARKERS: usize = 7;
+
+/// One curve.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Which of the styles.
+    pub style: usize,
+    /// (x, y with its standard error).
+    pub points: Vec<(f64, Estimate)>,
+}
+
+/// One chart.
+#[derive(Debug, Clone, Default)]
+pub struct Chart {
+    /// Above it.
+    pub title: String,
+    /// Under it.
+    pub x_label: String,
+    /// Beside it.
+    pub y_label: String,
+    /// Whether x is on a logarithmic scale.
+    pub log_x: bool,
+    /// Whether y is on a logarithmic scale.
+    pub log_y: bool,
+    /// The curves.
+    pub series: Vec<Series>,
+}
+
+/// A drawn picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// As SVG.
+    pub svg: String,
+    /// As PNG.
+    pub png: Vec<u8>,
+}
+
+/// Draws charts with one legend for all: up to three in a row, more in two rows (eight as in the paper).
+pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
+    let columns = if charts.len() <= 3 { charts.len().max(1) } else { charts.len().div_ceil(2) };
+    let plots: Vec<Vec<Plot>> = charts.iter().map(Chart::plots).collect();
+    let layouts = charts.iter().zip(&plots).map(|(chart, plots)| chart.layout(plots)).collect();
+    let figure = Figure::new(charts.len().div_ceil(columns), columns)
+        .with_plots(plots)
+        .with_layouts(layouts)
+        .with_cell_size(340.0, 280.0)
+        .with_shared_legend_right_middle()
+        .with_shared_legend_entries(legend(charts));
+    let scene = figure.render();
+    let png = PngBackend::new().with_scale(2.0).render_scene(&scene);
+    let png = png.map_err(|reason| Error::Picture { what: what.to_string(), reason })?;
+    Ok(Picture { svg: SvgBackend::new().render_scene(&scene), png })
+}
+
+/// Every curve's name once.
+fn legend(charts: &[Chart]) -> Vec<LegendEntry> {
+    let mut entries: Vec<LegendEntry> = Vec::new();
+    for series in charts.iter().flat_map(|chart| &chart.series) {
+        let (color, marker) = STYLES[series.style % STYLES.len()];
+        if entries.iter().all(|entry| entry.label != series.name) {
+            let (label, color) = (series.name.clone(), color.to_string());
+            entries.push(LegendEntry { label, color, shape: LegendShape::Marker(marker), dasharray: None });
+        }
+    }
+    entries
+}
+
+impl Chart {
+    /// Bands under curves under markers.
+    fn plots(&self) -> Vec<Plot> {
+        let shown = |series: &Series| Series {
+            points: series.points.iter().copied().filter(|(_, y)| !self.log_y || y.mean > 0.0).collect(),
+            ..series.clone()
+        };
+        let shown: Vec<Series> = self.series.iter().map(shown).filter(|series| !series.points.is_empty()).collect();
+        let bands = shown.iter().map(|series| self.band(series));
+        bands.chain(shown.iter().map(Series::curve)).chain(shown.iter().map(Series::markers)).collect()
+    }
+
+    fn band(&self, series: &Series) -> Plot {
+        // A logarithmic scale has no room for a band that reaches 0.
+        let lower = |y: &Estimate| if self.log_y { (y.mean - y.se).max(0.5 * y.mean) } else { y.mean - y.se };
+        let xs = series.points.iter().map(|(x, _)| *x);
+        let lowers = series.points.iter().map(|(_, y)| lower(y));
+        let uppers = series.points.iter().map(|(_, y)| y.mean + y.se);
+        Plot::Band(BandPlot::new(xs, lowers, uppers).with_color(series.color()).with_opacity(0.2))
+    }
+
+    fn layout(&self, plots: &[Plot]) -> Layout {
+        let layout = Layout::auto_from_plots(plots)
+            .with_title(&self.title)
+            .with_title_size(14)
+            .with_x_label(&self.x_label)
+            .with_y_label(&self.y_label)
+            .with_label_size(12)
+            .with_tick_size(11)
+            .with_body_size(12);
+        let plain = || TickFormat::Custom(Arc::new(|value| format!("{value}")));
+        let layout = if self.log_x { layout.with_log_x().with_x_tick_format(plain()) } else { layout };
+        if self.log_y { layout.with_log_y().with_y_tick_format(plain()) } else { layout.with_y_axis_min(0.0) }
+    }
+}
+
+impl Series {
+    fn color(&self) -> &'static str {
+        STYLES[self.style % STYLES.len()].0
+    }
+
+    fn curve(&self) -> Plot {
+        let points = self.points.iter().map(|(x, y)| (*x, y.mean));
+        Plot::Line(LinePlot::new().with_data(points).with_color(self.color()).with_stroke_width(1.6))
+    }
+
+    /// A few markers, at places of the curve's own where curves are long.
+    fn markers(&self) -> Plot {
+        let step = self.points.len().div_ceil(MARKERS + 1);
+        let first = if step > 1 { (self.style + 1) * step / (STYLES.len() + 1) } else { 0 };
+        let places = self.points.iter().skip(first).step_by(step).map(|(x, y)| (*x, y.mean));
+        let marker = STYLES[self.style % STYLES.len()].1;
+        Plot::Scatter(ScatterPlot::new().with_data(places).with_color(self.color()).with_marker(marker).with_size(4.0))
+    }
+}

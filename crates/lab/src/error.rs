@@ -1,0 +1,77 @@
+//! What an experiment refuses, with the value, what is allowed, and how to mend it.
+
+use std::path::PathBuf;
+
+/// A refusal.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The optimizer refused a setting.
+    #[error(transparent)]
+    Study(#[from] manyhands_core::Error),
+    /// A setting has a value outside its range.
+    #[error("{setting} must be {allowed}, got {value}")]
+    Setting {
+        /// The setting's name.
+        setting: &'static str,
+        /// The values it may have.
+        allowed: String,
+        /// What was given.
+        value: String,
+    },
+    /// A test problem is not one.
+    #[error("the problem \"{name}\" is not one: {reason}")]
+    Problem {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {action} {}: {reason}", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// A file is not the table it should be.
+    #[error("{} is not a table of readings: {reason}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line.
+        reason: String,
+    },
+    /// A picture cannot be drawn.
+    #[error("cannot draw {what}: {reason}")]
+    Picture {
+        /// The picture.
+        what: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// What to do about it, where that is not plain from the message.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Study(error) => error.hint(),
+            Self::Table { .. } => {
+                Some("a table has a header, a first column that numbers the rows, and one column of numbers per sensor")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the input is at fault, and not the machine.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::File { action: "write", .. } | Self::Picture { .. })
+    }
+}
+
+/// The result of an experiment's operations.
+pub type Result<T> = std::result::Result<T, Error>;

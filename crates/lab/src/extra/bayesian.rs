@@ -1,0 +1,54 @@
+//! GP-BUCB with the width of its Bayesian case (Desautels, Krause and Burdick 2014): how much of the difference is width.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use manyhands_core::Rule;
+
+use super::{Extra, Finished, Played, series, titles};
+use crate::arm::Arm;
+use crate::chart::Chart;
+use crate::sheet::Sheet;
+use crate::{Algorithm, Panel, Result, Settings};
+
+const RULES: [(Rule, usize); 3] = [(Rule::IgpBucb, 0), (Rule::GpBucb, 2), (Rule::GpBucbBayesian, 4)];
+
+pub fn arms(settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
+    let mut arms = Vec::new();
+    for panel in Panel::PAPER.into_iter().filter(|panel| panel.missing_files(data).is_empty()) {
+        let experiment = Arc::new(panel.experiment(settings, data.unwrap_or(Path::new("")))?);
+        let arm = |(rule, _)| Arm::new(&experiment, Algorithm::Rule(rule), *settings);
+        arms.extend(RULES.map(arm));
+    }
+    Ok(arms)
+}
+
+pub fn finish(played: &[Played]) -> Finished {
+    let mut sheet = Sheet::new(&["experiment", "algorithm", "t", "mean", "se"]);
+    for one in played {
+        let curve = one.regret_curve();
+        for t in one.arm.settings.milestones() {
+            let (_, regret) = curve[t - 1];
+            let title = one.title().into();
+            sheet.push(vec![title, one.algorithm().name().into(), t.into(), regret.mean.into(), regret.se.into()]);
+        }
+    }
+    let name = |one: &Played| {
+        let style = RULES.iter().find(|(rule, _)| Algorithm::Rule(*rule) == one.algorithm()).map_or(0, |(_, s)| *s);
+        (one.algorithm().name().to_string(), style)
+    };
+    let chart = |title: &str| Chart {
+        title: title.to_string(),
+        x_label: "t".to_string(),
+        y_label: "time-average regret".to_string(),
+        series: series(played.iter().filter(|one| one.title() == title), name, Played::regret_curve),
+        ..Chart::default()
+    };
+    let charts = titles(played).into_iter().map(chart).collect();
+    let note = "GP-BUCB's multiplier is sqrt(2 B^2 + 300 gamma_t ln^3(t/delta)) where f has a bounded RKHS norm, and sqrt(2 \
+        ln(|D| t^2 pi^2/(6 delta))) where f is a draw of the prior. The functions here are of the first kind: the second \
+        width carries no guarantee for them."
+        .to_string();
+    let digest = sheet.pivot(&["experiment", "algorithm"], "t", "mean");
+    Finished { extra: Extra::Bayesian, note, charts, sheet, digest }
+}

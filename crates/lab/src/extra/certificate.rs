@@ -1,0 +1,105 @@
+//! The certificate: how far from the optimum its point can be, by its own word, and how far it is.
+
+use manyhands_core::Rule;
+
+use super::{Extra, Finished, Played, experiment, series, titles};
+use crate::arm::{Arm, Bound, Watch};
+use crate::chart::Chart;
+use crate::sheet::Sheet;
+use crate::statistics::Estimate;
+use crate::watch::Certified;
+use crate::{Algorithm, Panel, Result, Settings};
+
+pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
+    let mut arms = Vec::new();
+    for panel in [Panel::A, Panel::B] {
+        let experiment = experiment(panel, settings)?;
+        for rule in [Rule::IgpBucb, Rule::GpBts] {
+            let arm = Arm::new(&experiment, Algorithm::Rule(rule), *settings);
+            arms.push(Arm { bound: Bound::Norm, watch: Watch::Certificate, ..arm });
+        }
+    }
+    Ok(arms)
+}
+
+pub fn finish(played: &[Played]) -> Finished {
+    let mut sheet = Sheet::new(&[
+        "experiment",
+        "algorithm",
+        "observed",
+        "bound",
+        "bound_se",
+        "regret",
+        "regret_se",
+        "held",
+        "runs",
+    ]);
+    let mut digest = sheet.clone();
+    for one in played {
+        for (moment, certified) in moments(one).iter().enumerate() {
+            let (observed, bound, regret) = (certified[0].observed, bound(certified), regret(certified));
+            // Held: at this moment and at all before it.
+            let held = |run: &&crate::Measured| run.certificates[..=moment].iter().all(Certified::holds);
+            let row = vec![
+                one.title().into(),
+                one.algorithm().name().into(),
+                observed.into(),
+                bound.mean.into(),
+                bound.se.into(),
+                regret.mean.into(),
+                regret.se.into(),
+                one.runs.iter().filter(held).count().into(),
+                one.runs.len().into(),
+            ];
+            if one.arm.settings.milestones().contains(&observed) {
+                digest.push(row.clone());
+            }
+            sheet.push(row);
+        }
+    }
+    let chart = |title: &str| {
+        let ours = || played.iter().filter(|one| one.title() == title);
+        let bounds = |one: &Played| (format!("{}, bound", one.algorithm().name()), style(one));
+        let truths = |one: &Played| (format!("{}, truth", one.algorithm().name()), 2 + style(one));
+        let points = |of: fn(&[Certified]) -> Estimate| {
+            move |one: &Played| {
+                moments(one).iter().map(|certified| (certified[0].observed as f64, of(certified))).collect()
+            }
+        };
+        let mut all = series(ours(), bounds, points(bound));
+        all.extend(series(ours(), truths, points(regret)));
+        Chart {
+            title: title.to_string(),
+            x_label: "observed".to_string(),
+            y_label: "simple regret".to_string(),
+            log_y: true,
+            series: all,
+            ..Chart::default()
+        }
+    };
+    let charts = titles(played).into_iter().map(chart).collect();
+    let note = "B is the function's RKHS norm. The bound is the certificate's: the regret of its point is at most that with \
+        probability 90 %, whatever xi the choices were made with. The truth is the regret of the same point; where a curve \
+        of it ends, all runs have found the optimum exactly. Held counts the runs in which no certificate so far was \
+        wrong."
+        .to_string();
+    Finished { extra: Extra::Certificate, note, charts, sheet, digest }
+}
+
+fn style(one: &Played) -> usize {
+    usize::from(one.algorithm() == Algorithm::Rule(Rule::GpBts))
+}
+
+/// The certificates of all runs, moment by moment.
+fn moments(one: &Played) -> Vec<Vec<Certified>> {
+    let count = one.runs.iter().map(|run| run.certificates.len()).min().unwrap_or(0);
+    (0..count).map(|moment| one.runs.iter().map(|run| run.certificates[moment]).collect()).collect()
+}
+
+fn bound(certified: &[Certified]) -> Estimate {
+    Estimate::of(&certified.iter().filter_map(|one| one.bound).collect::<Vec<_>>())
+}
+
+fn regret(certified: &[Certified]) -> Estimate {
+    Estimate::of(&certified.iter().map(|one| one.regret).collect::<Vec<_>>())
+}

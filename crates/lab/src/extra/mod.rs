@@ -1,0 +1,179 @@
+//! What the paper does not show and its reader will ask: further figures, each with its arms and its table.
+
+mod bayesian;
+mod certificate;
+mod hallucination;
+mod initialization;
+mod width;
+mod workers;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::arm::{Arm, Measured};
+use crate::chart::{Chart, Series};
+use crate::sheet::Sheet;
+use crate::statistics::Estimate;
+use crate::{Algorithm, Error, Experiment, Panel, Result, Settings};
+
+/// A further figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extra {
+    /// Regret against M with hallucination on and off, and the batches that M workers need.
+    Workers,
+    /// The factor xi: regret, and whether the band holds.
+    Hallucination,
+    /// A factor on the multiplier.
+    Width,
+    /// The initialization scheme for several T_init.
+    Initialization,
+    /// GP-BUCB with the width of its Bayesian case.
+    Bayesian,
+    /// The certificate's bound against the truth.
+    Certificate,
+}
+
+/// Charts, their table, and how to read them.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Which.
+    pub extra: Extra,
+    /// What was run, and how to read it.
+    pub note: String,
+    /// The pictures.
+    pub charts: Vec<Chart>,
+    /// The numbers.
+    pub sheet: Sheet,
+    /// What of them a reader wants to see at once.
+    pub digest: Sheet,
+}
+
+impl Extra {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Workers, Self::Hallucination, Self::Width, Self::Initialization, Self::Bayesian, Self::Certificate];
+
+    /// Its name in files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workers => "workers",
+            Self::Hallucination => "hallucination",
+            Self::Width => "width",
+            Self::Initialization => "initialization",
+            Self::Bayesian => "bayesian",
+            Self::Certificate => "certificate",
+        }
+    }
+
+    /// What it shows.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Workers => "What M workers cost in regret and save in time",
+            Self::Hallucination => "The hallucination factor xi, and whether the band holds",
+            Self::Width => "A factor on the multiplier",
+            Self::Initialization => "The initialization scheme",
+            Self::Bayesian => "GP-BUCB with the width of its Bayesian case",
+            Self::Certificate => "The certificate's bound and the truth",
+        }
+    }
+
+    /// Reads a list such as `workers,width`, or `all`.
+    pub fn list(text: &str) -> Result<Vec<Self>> {
+        let mut extras = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            match Self::ALL.into_iter().find(|extra| extra.name() == part) {
+                Some(extra) => extras.push(extra),
+                None if part == "all" => extras.extend(Self::ALL),
+                None => {
+                    let names: Vec<&str> = Self::ALL.into_iter().map(Self::name).collect();
+                    let allowed = format!("all, or some of {}", names.join(", "));
+                    return Err(Error::Setting { setting: "extra", allowed, value: format!("\"{part}\"") });
+                }
+            }
+        }
+        extras.sort();
+        extras.dedup();
+        Ok(extras)
+    }
+
+    /// What has to be played for it; sensors are read from `data` where they are there.
+    pub fn arms(self, settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
+        match self {
+            Self::Workers => workers::arms(settings),
+            Self::Hallucination => hallucination::arms(settings),
+            Self::Width => width::arms(settings),
+            Self::Initialization => initialization::arms(settings),
+            Self::Bayesian => bayesian::arms(settings, data),
+            Self::Certificate => certificate::arms(settings),
+        }
+    }
+
+    /// What came of it.
+    pub fn finish(self, arms: Vec<Arm>, runs: Vec<Vec<Measured>>) -> Finished {
+        let played: Vec<Played> = arms.into_iter().zip(runs).map(|(arm, runs)| Played { arm, runs }).collect();
+        match self {
+            Self::Workers => workers::finish(&played),
+            Self::Hallucination => hallucination::finish(&played),
+            Self::Width => width::finish(&played),
+            Self::Initialization => initialization::finish(&played),
+            Self::Bayesian => bayesian::finish(&played),
+            Self::Certificate => certificate::finish(&played),
+        }
+    }
+}
+
+/// An arm and its runs.
+struct Played {
+    arm: Arm,
+    runs: Vec<Measured>,
+}
+
+impl Played {
+    /// The time-average regret at the last round.
+    fn regret(&self) -> Estimate {
+        Estimate::of(&Arm::final_averages(&self.runs))
+    }
+
+    /// The time-average regret over time.
+    fn regret_curve(&self) -> Vec<(f64, Estimate)> {
+        let averages: Vec<Vec<f64>> = self.runs.iter().map(|run| run.regret.time_average()).collect();
+        (1..).map(f64::from).zip(crate::statistics::curve(&averages)).collect()
+    }
+
+    fn algorithm(&self) -> Algorithm {
+        self.arm.algorithm
+    }
+
+    fn title(&self) -> &str {
+        &self.arm.experiment.title
+    }
+}
+
+/// The functions of a panel that needs no files.
+fn experiment(panel: Panel, settings: &Settings) -> Result<Arc<Experiment>> {
+    panel.experiment(settings, Path::new("")).map(Arc::new)
+}
+
+/// The titles of the arms' experiments, in the order in which they first come.
+fn titles(played: &[Played]) -> Vec<&str> {
+    let mut titles: Vec<&str> = played.iter().map(Played::title).collect();
+    titles.dedup();
+    titles
+}
+
+/// Series from arms: those with the same name are one curve, each arm giving the points `points` makes of it.
+fn series<'a>(
+    played: impl IntoIterator<Item = &'a Played>,
+    name: impl Fn(&Played) -> (String, usize),
+    points: impl Fn(&Played) -> Vec<(f64, Estimate)>,
+) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for one in played {
+        let (name, style) = name(one);
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.extend(points(one)),
+            None => all.push(Series { name, style, points: points(one) }),
+        }
+    }
+    all
+}

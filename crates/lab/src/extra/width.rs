@@ -1,0 +1,55 @@
+//! A factor on the multiplier: how far the theory's constants are from the best ones.
+
+use super::{Extra, Finished, Played, experiment, series, titles};
+use crate::arm::Arm;
+use crate::chart::Chart;
+use crate::sheet::Sheet;
+use crate::{Algorithm, Panel, Result, Settings};
+
+const WIDTHS: [f64; 7] = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
+
+pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
+    let mut arms = Vec::new();
+    for panel in [Panel::A, Panel::B, Panel::E, Panel::F] {
+        let experiment = experiment(panel, settings)?;
+        for algorithm in &Algorithm::ALL[..3] {
+            for width in WIDTHS {
+                arms.push(Arm::new(&experiment, *algorithm, Settings { width, ..*settings }));
+            }
+        }
+    }
+    Ok(arms)
+}
+
+pub fn finish(played: &[Played]) -> Finished {
+    let mut sheet = Sheet::new(&["experiment", "algorithm", "width", "mean", "se"]);
+    for one in played {
+        let regret = one.regret();
+        sheet.push(vec![
+            one.title().into(),
+            one.algorithm().name().into(),
+            one.arm.settings.width.into(),
+            regret.mean.into(),
+            regret.se.into(),
+        ]);
+    }
+    let name = |one: &Played| {
+        let style = Algorithm::ALL.iter().position(|algorithm| *algorithm == one.algorithm());
+        (one.algorithm().name().to_string(), style.unwrap_or(0))
+    };
+    let chart = |title: &str| Chart {
+        title: title.to_string(),
+        x_label: "width (1 is the theory)".to_string(),
+        y_label: "time-average regret at T".to_string(),
+        log_x: true,
+        series: series(played.iter().filter(|one| one.title() == title), name, |one| {
+            vec![(one.arm.settings.width, one.regret())]
+        }),
+        ..Chart::default()
+    };
+    let charts = titles(played).into_iter().map(chart).collect();
+    let note =
+        "Every multiplier times a constant: time-average regret at T. The theorems hold at 1 and above.".to_string();
+    let digest = sheet.pivot(&["experiment", "algorithm"], "width", "mean");
+    Finished { extra: Extra::Width, note, charts, sheet, digest }
+}

@@ -1,0 +1,77 @@
+//! The report for readers: one page of Markdown beside the figures.
+
+use std::fmt::Write;
+
+use crate::sheet::{Sheet, significant};
+use crate::{Observation, Outcome, Reproduction, Settings};
+
+impl Reproduction {
+    /// The page.
+    pub fn report(&self) -> String {
+        let mut page = String::from("# \"On Batch Bayesian Optimization\", reproduced\n\n");
+        let _ = writeln!(page, "manyhands {}, {}.\n", env!("CARGO_PKG_VERSION"), describe(&self.settings));
+        if !self.panels.is_empty() {
+            page += "![Time-average regret, mean and standard error](figure.svg)\n\n## Time-average regret\n\n";
+            page += &self.regrets().pivot(&["panel", "algorithm"], "T", "mean").to_markdown();
+            page += "\nMean over functions; `summary.json` has standard errors, simple regrets and every paired test, \
+                     `panel-*.csv` every round.\n\n## The paper's observations\n\n";
+            page += &self.observations.iter().map(paragraph).collect::<Vec<_>>().join("\n");
+        }
+        if !self.missing.is_empty() {
+            page += "\n## Not run\n\n";
+            for missing in &self.missing {
+                let _ = writeln!(page, "- {missing}");
+            }
+        }
+        for extra in &self.extras {
+            let (name, title) = (extra.extra.name(), extra.extra.title());
+            let _ = writeln!(page, "\n## {title}\n\n{}\n\n![{title}](extra-{name}.svg)\n", extra.note);
+            page += &extra.digest.to_markdown();
+        }
+        page
+    }
+
+    fn regrets(&self) -> Sheet {
+        let mut sheet = Sheet::new(&["panel", "algorithm", "T", "mean"]);
+        for outcome in &self.panels {
+            for (algorithm, runs) in &outcome.runs {
+                let curve = Outcome::time_average(runs);
+                for t in self.settings.milestones() {
+                    let panel = outcome.panel.heading().into();
+                    sheet.push(vec![panel, algorithm.name().into(), t.into(), curve[t - 1].mean.into()]);
+                }
+            }
+        }
+        sheet
+    }
+}
+
+fn describe(settings: &Settings) -> String {
+    let Settings { seed, functions, horizon, workers, delta, noise, width, information, hallucination } = settings;
+    format!(
+        "seed {seed}: {functions} functions, T = {horizon}, M = {workers}, delta = {delta}, lambda = R^2 = {noise} (sensors \
+         0.05), gamma {information} (sensors: log where there is no closed form), xi {hallucination}, width {width}"
+    )
+}
+
+fn paragraph(observation: &Observation) -> String {
+    let Observation { number, claim, findings } = observation;
+    let mut text = format!("{number}. \"{claim}\": **{}**.\n", observation.verdict().name());
+    for finding in findings {
+        let comparison = &finding.comparison;
+        let _ = writeln!(
+            text,
+            "   - {}: {}; {} has less regret than {} in {} of {} pairs, mean {} times the other's, p = {} (less), {} (greater)",
+            finding.panel.heading(),
+            finding.verdict.name(),
+            comparison.first.name(),
+            comparison.second.name(),
+            comparison.wins,
+            comparison.pairs,
+            significant(comparison.ratio),
+            significant(comparison.test.p_less),
+            significant(comparison.test.p_greater),
+        );
+    }
+    text
+}

@@ -1,0 +1,83 @@
+//! The summary for programs: settings, regrets at the milestones, paired tests, verdicts, and the further figures' tables.
+
+use serde_json::{Map, Value, json};
+
+use crate::statistics::Estimate;
+use crate::{Comparison, Finding, Measured, Observation, Outcome, Panel, Reproduction, Settings};
+
+impl Reproduction {
+    /// Everything that a program would ask for. The same settings give the same summary.
+    pub fn summary(&self) -> Value {
+        let panels = self.panels.iter().map(|outcome| (outcome.panel.to_string(), self.panel(outcome)));
+        let missing = self.missing.iter().map(|missing| {
+            let files: Vec<String> = missing.files.iter().map(|file| file.display().to_string()).collect();
+            json!({"panel": missing.panel.name(), "files": files})
+        });
+        let extras = self.extras.iter().map(|extra| {
+            let entry = json!({"title": extra.extra.title(), "note": extra.note, "rows": extra.sheet.to_json()});
+            (extra.extra.name().to_string(), entry)
+        });
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "settings": settings(&self.settings),
+            "panels": Map::from_iter(panels),
+            "observations": self.observations.iter().map(observation).collect::<Vec<_>>(),
+            "missing": missing.collect::<Vec<_>>(),
+            "extra": Map::from_iter(extras),
+        })
+    }
+
+    fn panel(&self, outcome: &Outcome) -> Value {
+        let milestones = self.settings.milestones();
+        let at = |curve: Vec<Estimate>| {
+            let entry = |&t: &usize| (t.to_string(), json!({"mean": curve[t - 1].mean, "se": curve[t - 1].se}));
+            Value::Object(Map::from_iter(milestones.iter().map(entry)))
+        };
+        let regrets = |of: fn(&[Measured]) -> Vec<Estimate>| {
+            let entries = outcome.runs.iter().map(|(who, runs)| (who.name().to_string(), at(of(runs))));
+            Value::Object(Map::from_iter(entries))
+        };
+        let problem = outcome.experiment.instances[0].problem();
+        json!({
+            "title": outcome.panel.title(),
+            "in_the_paper": outcome.panel != Panel::Field,
+            "arrival": outcome.experiment.arrival.name(),
+            "functions": outcome.experiment.instances.len(),
+            "candidates": problem.values().len(),
+            "noise": problem.prior().noise(),
+            "information": self.settings.information_on(problem).to_string(),
+            "time_average_regret": regrets(Outcome::time_average),
+            "simple_regret": regrets(Outcome::simple),
+            "tests": outcome.comparisons().iter().map(comparison).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn settings(settings: &Settings) -> Value {
+    json!({
+        "seed": settings.seed, "functions": settings.functions, "horizon": settings.horizon,
+        "workers": settings.workers, "delta": settings.delta, "noise": settings.noise, "width": settings.width,
+        "information": settings.information.to_string(), "hallucination": settings.hallucination.to_string(),
+    })
+}
+
+fn comparison(comparison: &Comparison) -> Value {
+    let Comparison { first, second, pairs, wins, ties, difference, ratio, test } = comparison;
+    json!({
+        "first": first.name(), "second": second.name(), "pairs": pairs, "wins": wins, "ties": ties,
+        "mean_difference": difference.mean, "se": difference.se, "ratio": ratio,
+        "signed_rank": {"positive": test.positive, "negative": test.negative},
+        "p_less": test.p_less, "p_greater": test.p_greater, "p_two_sided": test.p_two_sided(),
+    })
+}
+
+fn observation(observation: &Observation) -> Value {
+    let finding = |finding: &Finding| {
+        let entry = json!({"verdict": finding.verdict.name(), "test": comparison(&finding.comparison)});
+        (finding.panel.to_string(), entry)
+    };
+    json!({
+        "number": observation.number, "claim": observation.claim, "verdict": observation.verdict().name(),
+        "panels": Map::from_iter(observation.findings.iter().map(finding)),
+    })
+}

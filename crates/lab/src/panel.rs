@@ -1,0 +1,212 @@
+//! The eight panels of the paper's figure, and one of our own for those without its sensor files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use manyhands_core::gp::Kernel;
+
+use crate::problems::{self, Sensors};
+use crate::stream::{Family, Purpose, generator};
+use crate::{Arrival, Error, Experiment, Problem, Result, Settings};
+
+/// A panel of the figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Panel {
+    /// (a) RKHS functions of the squared exponential kernel, simple batch.
+    A,
+    /// (b) RKHS functions of the Matern kernel, simple batch.
+    B,
+    /// (c) RKHS functions of the squared exponential kernel, simple delay.
+    C,
+    /// (d) RKHS functions of the Matern kernel, simple delay.
+    D,
+    /// (e) Cosines.
+    E,
+    /// (f) Rosenbrock.
+    F,
+    /// (g) Temperature sensors.
+    G,
+    /// (h) Light sensors.
+    H,
+    /// A synthetic sensor field, which is not in the paper.
+    Field,
+}
+
+impl Panel {
+    /// Every panel, the paper's eight first.
+    pub const ALL: [Self; 9] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::G, Self::H, Self::Field];
+    /// The paper's.
+    pub const PAPER: [Self; 8] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::G, Self::H];
+
+    /// Its letter, or the field's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+            Self::C => "c",
+            Self::D => "d",
+            Self::E => "e",
+            Self::F => "f",
+            Self::G => "g",
+            Self::H => "h",
+            Self::Field => "field",
+        }
+    }
+
+    /// What it shows.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::A => "RKHS functions, SE, batch",
+            Self::B => "RKHS functions, Matern, batch",
+            Self::C => "RKHS functions, SE, delay",
+            Self::D => "RKHS functions, Matern, delay",
+            Self::E => "Cosines",
+            Self::F => "Rosenbrock",
+            Self::G => "Temperature sensors",
+            Self::H => "Light sensors",
+            Self::Field => "Synthetic field (not in the paper)",
+        }
+    }
+
+    /// Letter and title.
+    pub fn heading(self) -> String {
+        match self {
+            Self::Field => self.title().to_string(),
+            panel => format!("({}) {}", panel.name(), panel.title()),
+        }
+    }
+
+    /// Whether its functions are sensor readings, real or not.
+    pub fn is_of_sensors(self) -> bool {
+        matches!(self, Self::G | Self::H | Self::Field)
+    }
+
+    /// The files it reads that are not in this folder.
+    pub fn missing_files(self, data: Option<&Path>) -> Vec<PathBuf> {
+        let files: &[&str] = match self {
+            Self::G => &[problems::TEMPERATURE],
+            Self::H => &problems::LIGHT,
+            _ => &[],
+        };
+        let there = |file: &&str| {
+            data.is_some_and(|data| [file, file.trim_end_matches(".gz")].iter().any(|name| data.join(name).exists()))
+        };
+        files.iter().filter(|file| !there(file)).map(PathBuf::from).collect()
+    }
+
+    /// Its functions; sensors are read from `data`.
+    pub fn experiment(self, settings: &Settings, data: &Path) -> Result<Experiment> {
+        let arrival = match self {
+            Self::C | Self::D => Arrival::Delay,
+            _ => Arrival::Batch,
+        };
+        let family = self.family();
+        let problems = match self {
+            Self::A | Self::C => rkhs_functions(&Kernel::squared_exponential(&[0.2]), settings, family)?,
+            Self::B | Self::D => rkhs_functions(&Kernel::matern(2.5, &[0.2]), settings, family)?,
+            Self::E => vec![Arc::new(problems::cosines(settings.noise)?); settings.functions],
+            Self::F => vec![Arc::new(problems::rosenbrock(settings.noise)?); settings.functions],
+            Self::G => rows(&problems::temperature(data)?, settings, family)?,
+            Self::H => rows(&problems::light(data)?, settings, family)?,
+            // Index 0 of the family draws the field, index 1 its test rows.
+            Self::Field => {
+                rows(&problems::field(&mut generator(settings.seed, Purpose::Function, family, 1))?, settings, family)?
+            }
+        };
+        Ok(Experiment::new(self.title(), arrival, (family, settings.seed), problems))
+    }
+
+    fn family(self) -> Family {
+        match self {
+            Self::A | Self::C => Family::SquaredExponential,
+            Self::B | Self::D => Family::Matern,
+            Self::E => Family::Cosines,
+            Self::F => Family::Rosenbrock,
+            Self::G => Family::Temperature,
+            Self::H => Family::Light,
+            Self::Field => Family::Field,
+        }
+    }
+
+    /// Reads a list such as `a,c-f,field`, `all` (the paper's eight) or `none`; in the paper's order, without repetition.
+    pub fn list(text: &str) -> Result<Vec<Self>> {
+        let mut panels = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            match part.split_once('-') {
+                _ if part == "all" => panels.extend(Self::PAPER),
+                _ if part == "none" => {}
+                Some((first, last)) => {
+                    let (first, last): (Self, Self) = (first.parse()?, last.parse()?);
+                    if first > last || last == Self::Field {
+                        return Err(unknown(part));
+                    }
+                    panels.extend(Self::ALL.iter().filter(|panel| (first..=last).contains(*panel)));
+                }
+                None => panels.push(part.parse()?),
+            }
+        }
+        panels.sort();
+        panels.dedup();
+        Ok(panels)
+    }
+}
+
+impl fmt::Display for Panel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Panel {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|panel| panel.name() == text).ok_or_else(|| unknown(text))
+    }
+}
+
+fn unknown(text: &str) -> Error {
+    Error::Setting {
+        setting: "panels",
+        allowed: "letters from a to h or ranges of them (a,c-f), field, all or none".to_string(),
+        value: format!("\"{text}\""),
+    }
+}
+
+fn rkhs_functions(
+    kernel: &manyhands_core::gp::Result<Kernel>,
+    settings: &Settings,
+    family: Family,
+) -> Result<Vec<Arc<Problem>>> {
+    let kernel = kernel.clone().map_err(manyhands_core::Error::from)?;
+    let draw = |index| {
+        let mut rng = generator(settings.seed, Purpose::Function, family, index);
+        problems::rkhs_function(kernel.clone(), settings.noise, &mut rng).map(Arc::new)
+    };
+    (0..settings.functions).map(draw).collect()
+}
+
+fn rows(sensors: &Sensors, settings: &Settings, family: Family) -> Result<Vec<Arc<Problem>>> {
+    let mut rng = generator(settings.seed, Purpose::Function, family, 0);
+    Ok(sensors.draw(settings.functions, &mut rng)?.into_iter().map(Arc::new).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn lists_of_panels_are_read_in_the_papers_order() {
+        assert_eq!(Panel::list("h, a,c-e,d").unwrap(), [Panel::A, Panel::C, Panel::D, Panel::E, Panel::H]);
+        assert_eq!(Panel::list("all").unwrap(), Panel::PAPER);
+        assert_eq!(Panel::list("all,field").unwrap(), Panel::ALL);
+        assert_eq!(Panel::list("none").unwrap(), []);
+        for (text, culprit) in [("a,i", "\"i\""), ("", "\"\""), ("c-a", "\"c-a\""), ("a-z", "\"z\""), ("A", "\"A\"")] {
+            let told = Panel::list(text).unwrap_err().to_string();
+            assert!(told.contains(culprit) && told.contains("from a to h"), "{told}");
+        }
+    }
+}

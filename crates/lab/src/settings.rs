@@ -1,0 +1,109 @@
+//! The constants of the paper's section 5, which every experiment shares and a researcher may change.
+
+use manyhands_core::gp::Family;
+use manyhands_core::{Hallucination, Information, Initial, Rule, Strategy};
+
+use crate::{Error, Problem, Result};
+
+/// The largest horizon: a run keeps T^2/2 numbers.
+const LONGEST: usize = 5_000;
+/// The most functions of one panel, and the most workers.
+const MOST: usize = 10_000;
+
+/// What all runs of a reproduction have in common.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// For all that is random.
+    pub seed: u64,
+    /// How many functions (or noise seeds, or test rows) a panel has.
+    pub functions: usize,
+    /// T.
+    pub horizon: usize,
+    /// M.
+    pub workers: usize,
+    /// delta.
+    pub delta: f64,
+    /// lambda = R^2, except where sensors set it.
+    pub noise: f64,
+    /// A factor on every multiplier.
+    pub width: f64,
+    /// Where gamma comes from; ln t stands in for the closed form of empirical kernels.
+    pub information: Information,
+    /// Where xi comes from.
+    pub hallucination: Hallucination,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            functions: 25,
+            horizon: 200,
+            workers: 5,
+            delta: 0.1,
+            noise: 0.025,
+            width: 1.0,
+            information: Information::ClosedForm,
+            hallucination: Hallucination::Number(1.0),
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what cannot be run.
+    pub fn check(&self) -> Result<()> {
+        let counts = [
+            ("functions", self.functions, 2, MOST),
+            ("horizon", self.horizon, 1, LONGEST),
+            ("workers", self.workers, 1, MOST),
+        ];
+        for (setting, value, least, most) in counts {
+            if !(least..=most).contains(&value) {
+                let allowed = format!("from {least} to {most}");
+                return Err(Error::Setting { setting, allowed, value: value.to_string() });
+            }
+        }
+        let numbers = [
+            ("delta", self.delta, 1e-100, 1.0),
+            ("noise", self.noise, 1e-12, 1e12),
+            ("width", self.width, 1e-12, 1e12),
+        ];
+        for (setting, value, least, most) in numbers {
+            if !(least..=most).contains(&value) {
+                let allowed = format!("from {least} to {most}");
+                return Err(Error::Setting { setting, allowed, value: value.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// gamma as it is on this problem.
+    pub fn information_on(&self, problem: &Problem) -> Information {
+        match (self.information, problem.prior().kernel().family()) {
+            (Information::ClosedForm, Family::Empirical) => Information::Log,
+            (information, _) => information,
+        }
+    }
+
+    /// A rule with these constants on a problem, R^2 being the problem's noise.
+    pub fn strategy(&self, rule: Rule, problem: &Problem, norm_bound: f64) -> Strategy {
+        Strategy {
+            rule,
+            norm_bound,
+            noise_bound: None,
+            delta: self.delta,
+            information: self.information_on(problem),
+            hallucination: self.hallucination,
+            width: self.width,
+            initial: Initial::None,
+            max_pending: Some(self.workers),
+        }
+    }
+
+    /// The rounds at which a summary looks: 25, 50, 100, 200 as far as they are reached, and the last.
+    pub fn milestones(&self) -> Vec<usize> {
+        let mut rounds: Vec<usize> = [25, 50, 100, 200].into_iter().filter(|&t| t < self.horizon).collect();
+        rounds.push(self.horizon);
+        rounds
+    }
+}

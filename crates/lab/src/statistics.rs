@@ -1,0 +1,60 @@
+//! Means with standard errors, and medians that know of runs which never arrived.
+
+/// A mean and its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// The standard error of the mean: unbiased standard deviation/sqrt(n).
+    pub se: f64,
+}
+
+impl Estimate {
+    /// Of at least two numbers; the standard error of fewer is 0.
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let se = if values.len() < 2 { 0.0 } else { (squares / (n - 1.0) / n).sqrt() };
+        Self { mean, se }
+    }
+}
+
+/// The estimate at every position of curves of one length.
+pub fn curve(runs: &[Vec<f64>]) -> Vec<Estimate> {
+    let length = runs.first().map_or(0, Vec::len);
+    (0..length).map(|t| Estimate::of(&runs.iter().map(|run| run[t]).collect::<Vec<_>>())).collect()
+}
+
+/// The median of numbers of which some are not known but larger than all known ones; None where the median is such a one.
+pub fn censored_median(values: &[Option<f64>]) -> Option<f64> {
+    let mut known: Vec<f64> = values.iter().flatten().copied().collect();
+    known.sort_by(f64::total_cmp);
+    let (low, high) = ((values.len().max(1) - 1) / 2, values.len() / 2);
+    Some(0.5 * (known.get(low)? + known.get(high)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2, 4, 9: mean 5, squares 9 + 1 + 16 = 26, variance 13, standard error sqrt(13/3).
+    #[test]
+    fn mean_and_standard_error_by_hand() {
+        let estimate = Estimate::of(&[2.0, 4.0, 9.0]);
+        assert_eq!(estimate.mean, 5.0);
+        assert!((estimate.se - (13.0f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert_eq!(Estimate::of(&[7.0, 7.0]), Estimate { mean: 7.0, se: 0.0 });
+        let curve = curve(&[vec![1.0, 2.0], vec![3.0, 2.0]]);
+        assert_eq!(curve, [Estimate { mean: 2.0, se: 1.0 }, Estimate { mean: 2.0, se: 0.0 }]);
+    }
+
+    #[test]
+    fn a_median_counts_those_who_never_arrived() {
+        assert_eq!(censored_median(&[Some(3.0), None, Some(1.0)]), Some(3.0));
+        assert_eq!(censored_median(&[Some(3.0), Some(1.0)]), Some(2.0));
+        assert_eq!(censored_median(&[Some(3.0), None, None]), None);
+        assert_eq!(censored_median(&[Some(3.0), None]), None);
+        assert_eq!(censored_median(&[]), None);
+    }
+}

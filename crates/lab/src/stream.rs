@@ -1,0 +1,43 @@
+//! Random numbers: one stream for every purpose, family of problems and index, so that no draw depends on another.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// What random numbers are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Drawing a function.
+    Function = 1,
+    /// The noise that every algorithm sees.
+    Noise,
+    /// The seed of an algorithm's own randomness.
+    Study,
+    /// Uniform random search.
+    Search,
+}
+
+/// What kind of problem they are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Functions of the squared exponential kernel's RKHS.
+    SquaredExponential = 1,
+    /// Functions of the Matern kernel's RKHS.
+    Matern,
+    /// The Cosines benchmark.
+    Cosines,
+    /// The Rosenbrock benchmark.
+    Rosenbrock,
+    /// Temperature sensors.
+    Temperature,
+    /// Light sensors.
+    Light,
+    /// The synthetic sensor field.
+    Field,
+}
+
+/// The generator of one purpose for the problem `index` of a family.
+pub fn generator(seed: u64, purpose: Purpose, family: Family, index: usize) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(((purpose as u64) << 56) | ((family as u64) << 48) | index as u64);
+    rng
+}
