@@ -1,0 +1,257 @@
+//! Small versions of every panel and every further figure, what they write, and what they refuse.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{data, folder, readings, small, write};
+use manyhands_core::{Hallucination, Information, Rule};
+use manyhands_lab::{Algorithm, Extra, Outcome, Panel, Plan, Reproduction, Request, Settings, Verdict};
+use serde_json::Value;
+
+fn everything(data: &Path) -> Request {
+    Request {
+        settings: small(),
+        panels: Panel::ALL.to_vec(),
+        extras: Extra::ALL.to_vec(),
+        data: Some(data.to_path_buf()),
+    }
+}
+
+fn reproduce(request: &Request) -> Reproduction {
+    Plan::new(request).unwrap().run(&|| ()).unwrap()
+}
+
+fn refusal(request: &Request) -> String {
+    Plan::new(request).unwrap_err().to_string()
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), fs::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn every_panel_and_every_extra_is_written_and_the_same_on_any_number_of_threads() {
+    let request = everything(&data("every-data"));
+    let on = |threads: usize| {
+        let out = folder(&format!("every-{threads}"));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let written = pool.install(|| reproduce(&request).write(&out).unwrap());
+        let files = files(&out);
+        assert_eq!(written.len(), files.len());
+        files
+    };
+    let [one, two] = [1, 2].map(on);
+    let names: Vec<&str> = one.keys().map(String::as_str).collect();
+    let panels = Panel::ALL.map(|panel| format!("panel-{panel}.csv"));
+    let extras = Extra::ALL.map(Extra::name).into_iter();
+    let extras = extras.flat_map(|name| ["csv", "png", "svg"].map(|kind| format!("extra-{name}.{kind}")));
+    let mut expected: Vec<String> = panels.into_iter().chain(extras).collect();
+    expected.extend(["figure.png", "figure.svg", "report.md", "summary.json"].map(String::from));
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(one == two, "files differ between one thread and two");
+    for (name, content) in &one {
+        match name.rsplit('.').next() {
+            Some("png") => assert!(content.starts_with(b"\x89PNG\r\n\x1a\n") && content.len() > 10_000, "{name}"),
+            Some("svg") => assert!(content.starts_with(b"<svg") && content.ends_with(b"</svg>"), "{name}"),
+            _ => assert!(!String::from_utf8_lossy(content).contains("NaN"), "{name}"),
+        }
+    }
+}
+
+#[test]
+fn the_progress_hears_of_every_run() {
+    let plan = Plan::new(&Request { panels: vec![Panel::A, Panel::Field], settings: small(), ..Request::default() });
+    let (plan, heard) = (plan.unwrap(), std::sync::atomic::AtomicUsize::new(0));
+    let runs = plan.runs();
+    assert_eq!(runs, 2 * 4 * 3);
+    plan.run(&|| _ = heard.fetch_add(1, std::sync::atomic::Ordering::Relaxed)).unwrap();
+    assert_eq!(heard.into_inner(), runs);
+}
+
+/// The CSV's mean and standard error, from the runs by hand.
+#[test]
+fn a_panels_csv_has_every_algorithm_and_round() {
+    let out = folder("csv");
+    let reproduction = reproduce(&Request { panels: vec![Panel::D], settings: small(), ..Request::default() });
+    reproduction.write(&out).unwrap();
+    let text = fs::read_to_string(out.join("panel-d.csv")).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("algorithm,t,mean,se"));
+    for (name, (_, runs)) in ["IGP-BUCB", "GP-BTS", "GP-BUCB", "random"].iter().zip(&reproduction.panels[0].runs) {
+        for t in 1..=12usize {
+            let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
+            assert_eq!(cells[..2], [*name, t.to_string().as_str()]);
+            let averages: Vec<f64> =
+                runs.iter().map(|run| run.regret.instantaneous()[..t].iter().sum::<f64>() / t as f64).collect();
+            let mean = averages.iter().sum::<f64>() / 3.0;
+            let se = (averages.iter().map(|a| (a - mean).powi(2)).sum::<f64>() / 6.0).sqrt();
+            assert!((cells[2].parse::<f64>().unwrap() - mean).abs() < 1e-12);
+            assert!((cells[3].parse::<f64>().unwrap() - se).abs() < 1e-12);
+        }
+    }
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn the_summary_tells_settings_regrets_tests_and_verdicts() {
+    let settings = Settings { horizon: 60, information: Information::Greedy, ..small() };
+    let request = Request { settings, ..everything(&data("summary-data")) };
+    let reproduction = reproduce(&request);
+    let summary = reproduction.summary();
+    let told = &summary["settings"];
+    assert_eq!(
+        (&told["information"], &told["horizon"], &told["hallucination"]),
+        (&"greedy".into(), &60.into(), &"1".into())
+    );
+    for panel in Panel::ALL {
+        let entry = &summary["panels"][panel.name()];
+        for name in ["IGP-BUCB", "GP-BTS", "GP-BUCB", "random"] {
+            let regrets = entry["time_average_regret"][name].as_object().unwrap();
+            assert_eq!(regrets.keys().collect::<Vec<_>>(), ["25", "50", "60"]);
+            assert!(regrets.values().all(|at| at["mean"].is_f64() && at["se"].is_f64()));
+            assert!(entry["simple_regret"][name]["60"]["mean"].as_f64() <= regrets["60"]["mean"].as_f64());
+        }
+        assert_eq!(entry["tests"].as_array().unwrap().len(), 6);
+        assert_eq!(entry["information"], "greedy");
+        assert_eq!(entry["in_the_paper"], panel != Panel::Field);
+        assert_eq!(entry["arrival"], if "cd".contains(panel.name()) { "delay" } else { "batch" });
+    }
+    let observations = summary["observations"].as_array().unwrap();
+    let panels = |i: usize| observations[i]["panels"].as_object().unwrap().keys().cloned().collect::<String>();
+    assert_eq!([panels(0), panels(1), panels(2)], ["abcdefgh", "abcdef", "gh"], "the field is no panel of the paper");
+    let words = ["holds", "does not hold", "not decided"];
+    assert!(observations.iter().all(|one| words.contains(&one["verdict"].as_str().unwrap())));
+    assert_eq!(summary["missing"], Value::Array(vec![]));
+    for extra in Extra::ALL {
+        assert!(!summary["extra"][extra.name()]["rows"].as_array().unwrap().is_empty(), "{}", extra.name());
+    }
+}
+
+/// The test of a comparison is that of its panel's runs, and wins are counted pair by pair.
+#[test]
+fn verdicts_follow_from_the_pairs() {
+    let settings = Settings { functions: 8, horizon: 60, workers: 5, ..Settings::default() };
+    let reproduction = reproduce(&Request { settings, panels: vec![Panel::A], ..Request::default() });
+    let outcome = &reproduction.panels[0];
+    let [igp, bucb] = [Rule::IgpBucb, Rule::GpBucb].map(|rule| outcome.final_averages(Algorithm::Rule(rule)).unwrap());
+    let first = &reproduction.observations[0];
+    let finding = &first.findings[0];
+    assert_eq!(finding.comparison.wins, igp.iter().zip(bucb).filter(|(a, b)| a < b).count());
+    assert_eq!((finding.comparison.wins, finding.comparison.pairs), (8, 8));
+    assert_eq!(finding.comparison.test.p_less, 1.0 / 256.0);
+    assert_eq!((finding.verdict, first.verdict()), (Verdict::Holds, Verdict::Holds));
+    assert_eq!(reproduction.observations[2].verdict(), Verdict::Untested);
+    let mean = igp.iter().sum::<f64>() / 8.0;
+    let last = *Outcome::time_average(&outcome.runs[0].1).last().unwrap();
+    assert!((last.mean - mean).abs() < 1e-14);
+}
+
+#[test]
+fn without_files_the_sensor_panels_say_so_and_the_rest_runs() {
+    let plan = Plan::new(&Request { settings: small(), ..Request::default() }).unwrap();
+    let told: Vec<String> = plan.missing().iter().map(ToString::to_string).collect();
+    assert_eq!(told[0], "panel g needs intel_lab/intel_temp_1min.csv.gz, and no data folder was given");
+    assert!(told[1].contains("light_train_lux.csv and cmu_light_sensor/light_test_lux.csv"), "{told:?}");
+    assert_eq!(plan.runs(), 6 * 4 * 3);
+    let half = folder("half-data");
+    write(&half, "cmu_light_sensor/light_train_lux.csv", &readings("row", &["s01", "s02"], 20));
+    let request = Request { settings: small(), panels: vec![Panel::H], data: Some(half.clone()), ..Request::default() };
+    let plan = Plan::new(&request).unwrap();
+    let expected = format!("panel h needs cmu_light_sensor/light_test_lux.csv, not found in {}", half.display());
+    assert_eq!(plan.missing()[0].to_string(), expected);
+    let report = plan.run(&|| ()).unwrap().report();
+    assert!(report.contains("## Not run") && report.contains("light_test_lux.csv"), "{report}");
+}
+
+#[test]
+fn settings_out_of_range_are_refused_by_name() {
+    let cases: [(Settings, &str); 6] = [
+        (Settings { functions: 1, ..small() }, "functions must be from 2 to 10000, got 1"),
+        (Settings { horizon: 0, ..small() }, "horizon must be from 1 to 5000, got 0"),
+        (Settings { workers: 0, ..small() }, "workers must be from 1 to 10000, got 0"),
+        (Settings { delta: 0.0, ..small() }, "delta must be"),
+        (Settings { noise: f64::NAN, ..small() }, "noise must be"),
+        (Settings { width: -1.0, ..small() }, "width must be"),
+    ];
+    for (settings, expected) in cases {
+        let told = refusal(&Request { settings, ..Request::default() });
+        assert!(told.contains(expected), "{told}");
+    }
+    let nowhere = Request { data: Some("no-such-folder".into()), ..Request::default() };
+    assert_eq!(refusal(&nowhere), "cannot read no-such-folder: there is no such folder");
+}
+
+#[test]
+fn malformed_sensor_files_are_refused_with_file_line_and_column() {
+    let light = |test: &str| {
+        let path = data("malformed");
+        write(&path, "cmu_light_sensor/light_test_lux.csv", test);
+        refusal(&Request { settings: small(), panels: vec![Panel::H], data: Some(path), ..Request::default() })
+    };
+    let good = readings("row", &["s01", "s02", "s03"], 9);
+    let told = light(&readings("row", &["s01", "s03"], 9));
+    assert!(told.contains("light_test_lux.csv") && told.contains("column \"s02\" is missing"), "{told}");
+    let told = light(&good.replacen("20", "nan", 1));
+    assert!(told.contains("must be a finite number, got \"nan") && told.contains("line 2, column"), "{told}");
+    let told = light(&readings("row", &["s01", "s02", "s03"], 2));
+    assert!(
+        told.contains("functions must be at most 2, the number of test rows of the light readings, got 3"),
+        "{told}"
+    );
+    let told = light(&good.replace("row,", "minute,"));
+    assert!(told.contains("first column must be \"row\", got \"minute\""), "{told}");
+    assert!(light("").contains("first column must be \"row\""));
+    let told = light(&format!("{good}9,1,2\n"));
+    assert!(told.contains("line 11 has 3 cells, the header has 4"), "{told}");
+    let told = light("row,s01,s03,s02\n0,1,2,3\n");
+    assert!(told.contains("in the same order"), "{told}");
+
+    let temperature = |file: &str, text: &str| {
+        let path = folder("malformed-temperature");
+        write(&path, file, text);
+        refusal(&Request { settings: small(), panels: vec![Panel::G], data: Some(path), ..Request::default() })
+    };
+    let told = temperature("intel_lab/intel_temp_1min.csv", &readings("minute", &["m01", "m02"], 2));
+    assert!(told.contains("1 training rows of 2 sensors, a covariance needs 2 of each"), "{told}");
+    let told = temperature("intel_lab/intel_temp_1min.csv", "minute,m01,m02\n0,1,2\n1,1,2\n2,1,2\n");
+    assert!(told.contains("average variance must be positive and finite, got 0"), "{told}");
+    let told = temperature("intel_lab/intel_temp_1min.csv.gz", "this is not gzip");
+    assert!(told.contains("cannot read") && told.contains("intel_temp_1min.csv.gz"), "{told}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let out = folder("unwritable").join("file");
+    fs::write(&out, "in the way").unwrap();
+    let reproduction = reproduce(&Request { panels: vec![Panel::A], settings: small(), ..Request::default() });
+    let error = reproduction.write(&out).unwrap_err();
+    assert!(error.to_string().starts_with("cannot write") && error.to_string().contains("unwritable"), "{error}");
+    assert!(!error.is_bad_input());
+    assert_eq!(fs::read_to_string(&out).unwrap(), "in the way");
+}
+
+/// One worker, and every kind of xi and gamma.
+#[test]
+fn every_setting_runs() {
+    let kinds = ["realised", "greedy", "greedy-upper", "closed-form", "log"].map(|name| name.parse::<Information>());
+    let factors = ["1", "realised", "exact", "a-priori", "worst-case", "off"].map(|name| name.parse::<Hallucination>());
+    let path = data("settings-data");
+    for information in kinds {
+        for hallucination in &factors {
+            let (information, hallucination) = (*information.as_ref().unwrap(), *hallucination.as_ref().unwrap());
+            let settings = Settings { information, hallucination, horizon: 6, functions: 2, ..small() };
+            let panels = vec![Panel::B, Panel::G];
+            let request = Request { settings, panels, data: Some(path.clone()), ..Request::default() };
+            assert_eq!(reproduce(&request).panels.len(), 2);
+        }
+    }
+    let settings = Settings { workers: 1, horizon: 6, functions: 2, ..small() };
+    let request = Request { settings, panels: vec![Panel::C], extras: Extra::ALL.to_vec(), data: None };
+    assert_eq!(reproduce(&request).extras.len(), 6);
+}
