@@ -16,7 +16,7 @@ Examples:
   manyhands reproduce                                    panels a to f; g and h too if their data is there
   manyhands reproduce --data ~/sensors                   all eight
   manyhands reproduce --panels a,c-e --information greedy
-  manyhands reproduce --panels none --extra=workers      one further figure and nothing else
+  manyhands reproduce --panels none --extra workers      one further figure and nothing else
   manyhands reproduce --panels field                     a synthetic sensor field, for want of data
 
 Panels: (a, c) RKHS functions of the squared exponential kernel and (b, d) of the Matern kernel, in batches (a, b) and
@@ -27,7 +27,7 @@ the folder given by --data. docs/reproduction.md says where the public originals
 
 The same options give the same files, byte for byte, on any number of threads (RAYON_NUM_THREADS).";
 
-/// Run the experiments of \"On Batch Bayesian Optimization\": figure, numbers and a verdict on each observation.
+/// Run the experiments of "On Batch Bayesian Optimization": figure, numbers and a verdict on each observation.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -35,7 +35,7 @@ pub struct Options {
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = panels, help_heading = "What")]
     panels: List<Panel>,
     /// Further figures: workers, hallucination, width, initialization, bayesian, certificate; all of them if none is named
-    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "all",
+    #[arg(long, value_name = "LIST", num_args = 0..=1, default_missing_value = "all",
         value_parser = extras, help_heading = "What")]
     extra: Option<List<Extra>>,
     /// The folder to write to; files of the same names are replaced
@@ -53,7 +53,7 @@ pub struct Options {
 
 /// The constants of the paper's section 5.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Constants")]
+#[command(next_help_heading = "Constants", allow_negative_numbers = true)]
 struct Constants {
     /// gamma: realised, greedy, greedy-upper, closed-form (ln t for sensors) or log
     #[arg(long, value_name = "KIND", default_value_t = Settings::default().information)]
@@ -115,7 +115,7 @@ pub fn run(options: &Options) -> Result<()> {
         writeln!(stderr(), "skipped: {missing} (see `manyhands reproduce --help`)")?;
     }
     if plan.runs() == 0 {
-        bail!("there is nothing to run: give --data, other --panels, or --extra");
+        bail!(manyhands_lab::Error::NothingToRun);
     }
     // Better to fail now than after the work.
     std::fs::create_dir_all(&options.out).with_context(|| format!("cannot write to {}", options.out.display()))?;
@@ -161,7 +161,13 @@ fn sentence(observation: &Observation) -> String {
         .iter()
         .map(|finding| {
             let comparison = &finding.comparison;
-            format!("{} {}/{} {}", finding.panel, comparison.wins, comparison.pairs, finding.verdict.name())
+            let counts = format!("{} {}/{}", finding.panel, comparison.wins, comparison.pairs);
+            // Where a panel is unlike the whole, that is worth a word.
+            if finding.verdict == observation.verdict() {
+                counts
+            } else {
+                format!("{counts} ({})", finding.verdict.name())
+            }
         })
         .collect();
     let (verdict, claim) = (observation.verdict().name(), observation.claim);

@@ -26,6 +26,9 @@ const STYLES: [(&str, MarkerShape); 6] = [
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
+/// A logarithmic x axis that spans more than this is too long for a number at every tick.
+const MANY: f64 = 50.0;
+
 /// One curve.
 #[derive(Debug, Clone)]
 pub struct Series {
@@ -71,7 +74,7 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
     let figure = Figure::new(charts.len().div_ceil(columns), columns)
         .with_plots(plots)
         .with_layouts(layouts)
-        .with_cell_size(340.0, 280.0)
+        .with_cell_size(270.0, 235.0)
         .with_shared_legend_right_middle()
         .with_shared_legend_entries(legend(charts));
     let scene = figure.render();
@@ -139,13 +142,24 @@ impl Chart {
             .with_title_size(14)
             .with_x_label(&self.x_label)
             .with_y_label(&self.y_label)
-            .with_label_size(12)
-            .with_tick_size(11)
+            .with_label_size(14)
+            .with_tick_size(13)
             .with_body_size(12);
-        let plain = || TickFormat::Custom(Arc::new(|value| format!("{value}")));
-        let layout = if self.log_x { layout.with_log_x().with_x_tick_format(plain()) } else { layout };
-        if self.log_y { layout.with_log_y().with_y_tick_format(plain()) } else { layout.with_y_axis_min(0.0) }
+        let xs = self.series.iter().flat_map(|series| series.points.iter().map(|(x, _)| *x));
+        let (least, most) = xs.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let layout =
+            if self.log_x { layout.with_log_x().with_x_tick_format(decimal(most > MANY * least)) } else { layout };
+        if self.log_y { layout.with_log_y().with_y_tick_format(decimal(false)) } else { layout.with_y_axis_min(0.0) }
     }
+}
+
+/// Numbers on a logarithmic axis; on a long one only the powers of ten.
+fn decimal(only_powers: bool) -> TickFormat {
+    TickFormat::Custom(Arc::new(move |value| {
+        let text = format!("{value}");
+        let is_power = text.trim_start_matches(['0', '.']).trim_end_matches('0') == "1";
+        if only_powers && !is_power { String::new() } else { text }
+    }))
 }
 
 impl Series {

@@ -45,6 +45,9 @@ pub enum Error {
         /// What is wrong, with the line.
         reason: String,
     },
+    /// No panel and no further figure is left to run.
+    #[error("there is nothing to run")]
+    NothingToRun,
     /// A picture cannot be drawn.
     #[error("cannot draw {what}: {reason}")]
     Picture {
@@ -63,6 +66,7 @@ impl Error {
             Self::Table { .. } => {
                 Some("a table has a header, a first column that numbers the rows, and one column of numbers per sensor")
             }
+            Self::NothingToRun => Some("ask for other panels or further figures, or give the data folder"),
             _ => None,
         }
     }

@@ -58,10 +58,10 @@ impl Panel {
     /// What it shows.
     pub fn title(self) -> &'static str {
         match self {
-            Self::A => "RKHS functions, SE, batch",
-            Self::B => "RKHS functions, Matern, batch",
-            Self::C => "RKHS functions, SE, delay",
-            Self::D => "RKHS functions, Matern, delay",
+            Self::A => "RKHS of SE, batch",
+            Self::B => "RKHS of Matern, batch",
+            Self::C => "RKHS of SE, delay",
+            Self::D => "RKHS of Matern, delay",
             Self::E => "Cosines",
             Self::F => "Rosenbrock",
             Self::G => "Temperature sensors",

@@ -1,11 +1,10 @@
 //! GP-BUCB with the width of its Bayesian case (Desautels, Krause and Burdick 2014): how much of the difference is width.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use manyhands_core::Rule;
 
-use super::{Extra, Finished, Played, series, titles};
+use super::{Extra, Finished, Played, available, series, titles};
 use crate::arm::Arm;
 use crate::chart::Chart;
 use crate::sheet::Sheet;
@@ -15,8 +14,7 @@ const RULES: [(Rule, usize); 3] = [(Rule::IgpBucb, 0), (Rule::GpBucb, 2), (Rule:
 
 pub fn arms(settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
     let mut arms = Vec::new();
-    for panel in Panel::PAPER.into_iter().filter(|panel| panel.missing_files(data).is_empty()) {
-        let experiment = Arc::new(panel.experiment(settings, data.unwrap_or(Path::new("")))?);
+    for experiment in available(&Panel::PAPER, settings, data)? {
         let arm = |(rule, _)| Arm::new(&experiment, Algorithm::Rule(rule), *settings);
         arms.extend(RULES.map(arm));
     }

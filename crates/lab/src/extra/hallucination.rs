@@ -57,7 +57,7 @@ pub fn finish(played: &[Played]) -> Finished {
         charts.push(Chart {
             title: title.to_string(),
             x_label: "t".to_string(),
-            y_label: "runs whose band held up to t".to_string(),
+            y_label: "runs with a valid band".to_string(),
             series: series(ours(), name, coverage_curve),
             ..Chart::default()
         });

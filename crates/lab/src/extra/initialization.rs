@@ -65,7 +65,7 @@ pub fn finish(played: &[Played]) -> Finished {
         charts.push(Chart {
             title: title.to_string(),
             x_label: "T_init".to_string(),
-            y_label: "time-average regret at T".to_string(),
+            y_label: "time-average regret".to_string(),
             series: series(played.iter().filter(|one| one.title() == title), name, |one| {
                 vec![(count(one) as f64, one.regret())]
             }),

@@ -101,7 +101,7 @@ impl Extra {
         match self {
             Self::Workers => workers::arms(settings),
             Self::Hallucination => hallucination::arms(settings),
-            Self::Width => width::arms(settings),
+            Self::Width => width::arms(settings, data),
             Self::Initialization => initialization::arms(settings),
             Self::Bayesian => bayesian::arms(settings, data),
             Self::Certificate => certificate::arms(settings),
@@ -152,6 +152,12 @@ impl Played {
 /// The functions of a panel that needs no files.
 fn experiment(panel: Panel, settings: &Settings) -> Result<Arc<Experiment>> {
     panel.experiment(settings, Path::new("")).map(Arc::new)
+}
+
+/// The functions of those panels that need no files or whose files are there.
+fn available(panels: &[Panel], settings: &Settings, data: Option<&Path>) -> Result<Vec<Arc<Experiment>>> {
+    let there = panels.iter().filter(|panel| panel.missing_files(data).is_empty());
+    there.map(|panel| panel.experiment(settings, data.unwrap_or(Path::new(""))).map(Arc::new)).collect()
 }
 
 /// The titles of the arms' experiments, in the order in which they first come.

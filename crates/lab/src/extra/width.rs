@@ -1,17 +1,19 @@
 //! A factor on the multiplier: how far the theory's constants are from the best ones.
 
-use super::{Extra, Finished, Played, experiment, series, titles};
+use std::path::Path;
+
+use super::{Extra, Finished, Played, available, series, titles};
 use crate::arm::Arm;
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::{Algorithm, Panel, Result, Settings};
 
+const PANELS: [Panel; 6] = [Panel::A, Panel::B, Panel::E, Panel::F, Panel::G, Panel::H];
 const WIDTHS: [f64; 7] = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
 
-pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
+pub fn arms(settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
     let mut arms = Vec::new();
-    for panel in [Panel::A, Panel::B, Panel::E, Panel::F] {
-        let experiment = experiment(panel, settings)?;
+    for experiment in available(&PANELS, settings, data)? {
         for algorithm in &Algorithm::ALL[..3] {
             for width in WIDTHS {
                 arms.push(Arm::new(&experiment, *algorithm, Settings { width, ..*settings }));
@@ -40,7 +42,7 @@ pub fn finish(played: &[Played]) -> Finished {
     let chart = |title: &str| Chart {
         title: title.to_string(),
         x_label: "width (1 is the theory)".to_string(),
-        y_label: "time-average regret at T".to_string(),
+        y_label: "time-average regret".to_string(),
         log_x: true,
         series: series(played.iter().filter(|one| one.title() == title), name, |one| {
             vec![(one.arm.settings.width, one.regret())]

@@ -79,7 +79,7 @@ fn regret_chart(title: &str, played: &[&Played]) -> Chart {
     Chart {
         title: title.to_string(),
         x_label: "M workers".to_string(),
-        y_label: "time-average regret at T".to_string(),
+        y_label: "time-average regret".to_string(),
         log_x: true,
         series: series(played.iter().copied(), name, |one| vec![(one.arm.settings.workers as f64, one.regret())]),
         ..Chart::default()
@@ -95,7 +95,7 @@ fn time_chart(title: &str, played: &[&Played]) -> Chart {
     Chart {
         title: title.to_string(),
         x_label: "M workers".to_string(),
-        y_label: "median batches to within 2 %".to_string(),
+        y_label: "median batches to 2 %".to_string(),
         log_x: true,
         log_y: true,
         series: series(played.iter().copied(), name, median),
