@@ -58,6 +58,12 @@ pub enum Error {
     },
 }
 
+impl From<manyhands_core::gp::Error> for Error {
+    fn from(error: manyhands_core::gp::Error) -> Self {
+        Self::Study(error.into())
+    }
+}
+
 impl Error {
     /// What to do about it, where that is not plain from the message.
     pub fn hint(&self) -> Option<&'static str> {

@@ -104,10 +104,10 @@ impl Panel {
         };
         let family = self.family();
         let problems = match self {
-            Self::A | Self::C => rkhs_functions(&Kernel::squared_exponential(&[0.2]), settings, family)?,
-            Self::B | Self::D => rkhs_functions(&Kernel::matern(2.5, &[0.2]), settings, family)?,
-            Self::E => vec![Arc::new(problems::cosines(settings.noise)?); settings.functions],
-            Self::F => vec![Arc::new(problems::rosenbrock(settings.noise)?); settings.functions],
+            Self::A | Self::C => rkhs_functions(&Kernel::squared_exponential(&[0.2])?, settings, family)?,
+            Self::B | Self::D => rkhs_functions(&Kernel::matern(2.5, &[0.2])?, settings, family)?,
+            Self::E => same(problems::cosines(settings.noise)?, settings),
+            Self::F => same(problems::rosenbrock(settings.noise)?, settings),
             Self::G => rows(&problems::temperature(data)?, settings, family)?,
             Self::H => rows(&problems::light(data)?, settings, family)?,
             // Index 0 of the family draws the field, index 1 its test rows.
@@ -175,17 +175,18 @@ fn unknown(text: &str) -> Error {
     }
 }
 
-fn rkhs_functions(
-    kernel: &manyhands_core::gp::Result<Kernel>,
-    settings: &Settings,
-    family: Family,
-) -> Result<Vec<Arc<Problem>>> {
-    let kernel = kernel.clone().map_err(manyhands_core::Error::from)?;
+fn rkhs_functions(kernel: &Kernel, settings: &Settings, family: Family) -> Result<Vec<Arc<Problem>>> {
     let draw = |index| {
         let mut rng = generator(settings.seed, Purpose::Function, family, index);
         problems::rkhs_function(kernel.clone(), settings.noise, &mut rng).map(Arc::new)
     };
     (0..settings.functions).map(draw).collect()
+}
+
+/// One function under many noises.
+fn same(problem: Problem, settings: &Settings) -> Vec<Arc<Problem>> {
+    let problem = Arc::new(problem);
+    vec![problem; settings.functions]
 }
 
 fn rows(sensors: &Sensors, settings: &Settings, family: Family) -> Result<Vec<Arc<Problem>>> {

@@ -67,7 +67,7 @@ impl Problem {
             reason: "its domain must be finite".to_string(),
         })?;
         let restricted = Restricted::new(self.prior.kernel().clone(), domain, MEMORY);
-        Ok(Arc::new(restricted.map_err(manyhands_core::Error::from)?))
+        Ok(Arc::new(restricted?))
     }
 
     /// f at every candidate.

@@ -36,9 +36,9 @@ pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
 fn certified_factor(experiment: &Experiment, settings: &Settings, count: usize) -> Result<f64> {
     let arrived = experiment.arrival.feedback(settings.workers).observed_before(count + 1)?;
     let problem = experiment.instances[0].problem();
-    let (prior, numeric) = (problem.prior(), manyhands_core::Error::from);
-    let mut greedy = GreedyInformation::new(prior.clone(), problem.restricted()?).map_err(numeric)?;
-    let variance = greedy.peak(arrived).map_err(numeric)?;
+    let prior = problem.prior();
+    let mut greedy = GreedyInformation::new(prior.clone(), problem.restricted()?)?;
+    let variance = greedy.peak(arrived)?;
     Ok(a_priori_hallucination(settings.workers, variance, prior.noise()))
 }
 

@@ -27,10 +27,9 @@ pub fn rosenbrock(noise: f64) -> Result<Problem> {
 }
 
 fn on_the_grid(name: &str, noise: f64, f: impl Fn(f64, f64) -> f64) -> Result<Problem> {
-    let numeric = manyhands_core::Error::from;
-    let grid = Grid::even(&[(0.0, 1.0, SIDE); 2]).map_err(numeric)?;
-    let kernel = Kernel::squared_exponential(&[SQUARED_LENGTHSCALE.sqrt()]).map_err(numeric)?;
-    let prior = Prior::new(kernel, 0.0, noise).map_err(numeric)?;
+    let grid = Grid::even(&[(0.0, 1.0, SIDE); 2])?;
+    let kernel = Kernel::squared_exponential(&[SQUARED_LENGTHSCALE.sqrt()])?;
+    let prior = Prior::new(kernel, 0.0, noise)?;
     let values = (0..grid.len()).map(|i| grid.point(i)).map(|x| f(x[0], x[1])).collect();
     Problem::new(name, Domain::Grid(grid), prior, values)
 }

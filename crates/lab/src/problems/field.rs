@@ -18,9 +18,8 @@ const OWN_VARIANCE: f64 = 0.01;
 /// Fifty sensors scattered over a unit square. Each has a level and a share in a common daily cycle; on top lies a draw of
 /// a Matern field (nu = 5/2, l = 0.3) and a little of the sensor's own, new in every row. 600 training rows, 300 test rows.
 pub fn field(rng: &mut impl Rng) -> Result<Sensors> {
-    let numeric = manyhands_core::Error::from;
     let places: Vec<[f64; 2]> = (0..SENSORS).map(|_| [rng.random(), rng.random()]).collect();
-    let kernel = Kernel::matern(2.5, &[0.3]).map_err(numeric)?;
+    let kernel = Kernel::matern(2.5, &[0.3])?;
     let mut root = Factor::new();
     for (i, place) in places.iter().enumerate() {
         let covariances: Vec<f64> = places[..i].iter().map(|other| kernel.covariance(place, other)).collect();

@@ -14,7 +14,7 @@ const CANDIDATES: usize = 100;
 /// f = sum_i a_i k(c_i, .)/m with 100 centres c_i uniform on [0, 1], weights a_i uniform on [-1, 1], and m such that
 /// max |f| = 1 over 100 evenly spaced points. Its norm is sqrt(a'Ka)/m.
 pub fn rkhs_function(kernel: Kernel, noise: f64, rng: &mut impl Rng) -> Result<Problem> {
-    let grid = Grid::even(&[(0.0, 1.0, CANDIDATES)]).map_err(manyhands_core::Error::from)?;
+    let grid = Grid::even(&[(0.0, 1.0, CANDIDATES)])?;
     let centres: Vec<f64> = (0..CENTRES).map(|_| rng.random_range(0.0..=1.0)).collect();
     let weights: Vec<f64> = (0..CENTRES).map(|_| rng.random_range(-1.0..=1.0)).collect();
     let at = |x: f64| -> f64 { centres.iter().zip(&weights).map(|(c, a)| a * kernel.covariance(&[*c], &[x])).sum() };
@@ -23,6 +23,6 @@ pub fn rkhs_function(kernel: Kernel, noise: f64, rng: &mut impl Rng) -> Result<P
     // a'Ka is not negative; for a smooth kernel it can round below 0 where the function all but vanishes.
     let norm = centres.iter().zip(&weights).map(|(c, a)| a * at(*c)).sum::<f64>().max(0.0).sqrt();
     let values = raw.iter().map(|value| value / largest).collect();
-    let prior = Prior::new(kernel, 0.0, noise).map_err(manyhands_core::Error::from)?;
+    let prior = Prior::new(kernel, 0.0, noise)?;
     Ok(Problem::new("RKHS function", Domain::Grid(grid), prior, values)?.with_norm(norm / largest))
 }

@@ -73,10 +73,9 @@ impl Sensors {
             );
         }
         let grand_mean = training.rows().iter().flatten().sum::<f64>() / (rows * sensors) as f64;
-        let numeric = manyhands_core::Error::from;
         let scaled = covariance.iter().map(|entry| entry / average_variance).collect();
-        let kernel = Kernel::empirical(Covariance::new(sensors, scaled).map_err(numeric)?);
-        let prior = Prior::new(kernel, 0.0, NOISE).map_err(numeric)?;
+        let kernel = Kernel::empirical(Covariance::new(sensors, scaled)?);
+        let prior = Prior::new(kernel, 0.0, NOISE)?;
         let standard = |reading: &f64| (reading - grand_mean) / average_variance.sqrt();
         let functions = test.rows().iter().map(|row| row.iter().map(standard).collect()).collect();
         Ok(Self { name: name.to_string(), prior, functions, average_variance })

@@ -1,5 +1,5 @@
 //! What the lab's tests share: small settings, small sensor files, and folders to write to.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used)]
 
 #[path = "../../../gp/tests/common/elimination.rs"]
 mod elimination;
