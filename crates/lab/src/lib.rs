@@ -2,6 +2,17 @@
 //!
 //! A [`Plan`] holds everything that was asked for, checked and ready; [`Plan::run`] plays it and gives a [`Reproduction`],
 //! which knows its figures, tables and verdicts and writes them into a folder.
+//!
+//! ```
+//! use manyhands_lab::{Panel, Plan, Request, Settings};
+//! # fn main() -> manyhands_lab::Result<()> {
+//! let settings = Settings { functions: 6, horizon: 40, ..Settings::default() };
+//! let plan = Plan::new(&Request { settings, panels: vec![Panel::A], ..Request::default() })?;
+//! let reproduction = plan.run(&|| ())?;
+//! assert_eq!(reproduction.observations[0].verdict().name(), "holds"); // IGP-BUCB outperforms GP-BUCB
+//! println!("{}", reproduction.report());
+//! # Ok(()) }
+//! ```
 
 mod arm;
 mod chart;

@@ -255,3 +255,24 @@ fn every_setting_runs() {
     let request = Request { settings, panels: vec![Panel::C], extras: Extra::ALL.to_vec(), data: None };
     assert_eq!(reproduce(&request).extras.len(), 6);
 }
+
+/// docs/reproduction.md tells what the command gives; another kind of CPU may make another choice now and then.
+#[test]
+fn the_documented_numbers_are_those_of_the_default_settings() {
+    let reproduction = reproduce(&Request { panels: vec![Panel::A], ..Request::default() });
+    let page = include_str!("../../../docs/reproduction.md");
+    let row = page.lines().find(|line| line.starts_with("| (a) RKHS of SE, batch | 200 |")).unwrap();
+    let cells: Vec<f64> =
+        row.split('|').skip(3).filter_map(|cell| cell.split_whitespace().next()?.parse().ok()).collect();
+    for ((algorithm, runs), documented) in reproduction.panels[0].runs.iter().zip(cells) {
+        let last = *Outcome::time_average(runs).last().unwrap();
+        assert!(
+            (last.mean - documented).abs() < 3.0 * last.se,
+            "{}: {} against {documented}",
+            algorithm.name(),
+            last.mean
+        );
+    }
+    let wins: Vec<usize> = reproduction.observations[..2].iter().map(|one| one.findings[0].comparison.wins).collect();
+    assert_eq!(wins, [25, 25]);
+}
