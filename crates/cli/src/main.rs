@@ -7,6 +7,7 @@ mod reproduce;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use serde_json::json;
 
 /// Bayesian optimization when several experiments run at once.
 #[derive(Parser)]
@@ -29,7 +30,8 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let outcome = match &Cli::parse().verb {
+    let verb = Cli::parse().verb;
+    let outcome = match &verb {
         Verb::Reproduce(options) => reproduce::run(options).map(|()| true),
         Verb::Bench(options) => bench::run(options),
         Verb::BenchPart { part } => bench::run_part(part).map(|()| true),
@@ -37,16 +39,30 @@ fn main() -> ExitCode {
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&error, verb.speaks_json()),
+    }
+}
+
+impl Verb {
+    fn speaks_json(&self) -> bool {
+        match self {
+            Self::Reproduce(options) => options.json,
+            Self::Bench(options) => options.json,
+            Self::BenchPart { .. } => false,
+        }
     }
 }
 
 /// Says what is wrong and how to mend it: exit code 2 for bad usage or a bad file, 1 for what failed.
-fn refuse(error: &anyhow::Error) -> ExitCode {
-    eprintln!("error: {error:#}");
-    let Some(refusal) = error.downcast_ref::<manyhands_lab::Error>() else { return ExitCode::FAILURE };
-    if let Some(hint) = refusal.hint() {
-        eprintln!("hint: {hint}");
+fn refuse(error: &anyhow::Error, json: bool) -> ExitCode {
+    let refusal = error.downcast_ref::<manyhands_lab::Error>();
+    let hint = refusal.and_then(manyhands_lab::Error::hint);
+    if json {
+        let code = refusal.map_or("failed", manyhands_lab::Error::code);
+        eprintln!("{}", json!({"error": {"code": code, "message": format!("{error:#}"), "hint": hint}}));
+    } else {
+        eprintln!("error: {error:#}");
+        hint.inspect(|hint| eprintln!("hint: {hint}"));
     }
-    if refusal.is_bad_input() { ExitCode::from(2) } else { ExitCode::FAILURE }
+    if refusal.is_some_and(manyhands_lab::Error::is_bad_input) { ExitCode::from(2) } else { ExitCode::FAILURE }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{Hallucination, Information};
-use manyhands_lab::{Algorithm, Extra, Observation, Outcome, Panel, Plan, Reproduction, Request, Settings};
+use manyhands_lab::{Algorithm, Extra, Observation, Outcome, Panel, Plan, Played, Reproduction, Request, Settings};
 
 use crate::progress::Progress;
 
@@ -46,7 +46,7 @@ pub struct Options {
     data: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "What")]
-    json: bool,
+    pub json: bool,
     #[command(flatten)]
     constants: Constants,
 }
@@ -146,8 +146,8 @@ fn table(panels: &[Outcome]) -> Table {
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header(["panel"].into_iter().chain(Algorithm::ALL.map(Algorithm::name)));
     for outcome in panels {
-        let last = |runs| Outcome::time_average(runs).last().map(|at| format!("{:.4} ({:.4})", at.mean, at.se));
-        let cells = outcome.runs.iter().filter_map(|(_, runs)| last(runs));
+        let last = |one: &Played| one.time_average().last().map(|at| format!("{:.4} ({:.4})", at.mean, at.se));
+        let cells = outcome.played.iter().filter_map(last);
         table.add_row([outcome.panel.heading()].into_iter().chain(cells));
     }
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));

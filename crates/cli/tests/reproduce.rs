@@ -121,6 +121,16 @@ fn bad_usage_exits_with_2_and_names_value_and_remedy() {
 }
 
 #[test]
+fn with_json_errors_are_json_too() {
+    let output = manyhands(&["--functions", "1", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(told["error"]["code"], "setting");
+    assert_eq!(told["error"]["message"], "functions must be from 2 to 10000, got 1");
+    assert_eq!(told["error"]["hint"], Value::Null);
+}
+
+#[test]
 fn a_malformed_file_exits_with_2_and_a_hint() {
     let data = out("data");
     fs::create_dir_all(data.join("intel_lab")).unwrap();

@@ -163,6 +163,29 @@ pub enum Error {
 }
 
 impl Error {
+    /// A word for programs; it stays when messages change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Numeric(_) => "numeric",
+            Self::Setting { .. } | Self::UnknownName { .. } => "setting",
+            Self::NeedsMaxPending { .. } => "needs-max-pending",
+            Self::Incompatible { .. } => "incompatible",
+            Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
+            Self::MultiplierTooLarge { .. } => "multiplier-too-large",
+            Self::Contradiction { .. } => "contradiction",
+            Self::TooManyPending { .. } => "too-many-pending",
+            Self::PoolExhausted { .. } => "pool-exhausted",
+            Self::UnknownTrial { .. } => "unknown-trial",
+            Self::NotPending { .. } => "not-pending",
+            Self::Value { .. } => "value",
+            Self::NothingObserved => "nothing-observed",
+            Self::BadLog { .. } => "bad-log",
+            Self::NotReproduced { .. } => "not-reproduced",
+            Self::DiscretizationTooLarge { .. } => "discretization-too-large",
+            Self::Feedback { .. } => "feedback",
+        }
+    }
+
     /// What to do about it, where that is not plain from the message.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -6,6 +6,7 @@ use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
 use crate::experiment::{Experiment, Instance};
+use crate::statistics::{Estimate, curve};
 use crate::watch::{Certified, Coverage, certificates, coverage};
 use crate::{Error, Regret, Result, Settings};
 
@@ -117,16 +118,42 @@ impl Arm {
         };
         Ok(Measured { regret, coverage, certificates })
     }
+}
+
+/// An arm and its runs, one for every instance of its experiment.
+#[derive(Debug, Clone)]
+pub struct Played {
+    /// What was played.
+    pub arm: Arm,
+    /// What came of it.
+    pub runs: Vec<Measured>,
+}
+
+impl Played {
+    /// Who chose.
+    pub fn algorithm(&self) -> Algorithm {
+        self.arm.algorithm
+    }
 
     /// The time-average regret of each run at the last round.
-    pub fn final_averages(runs: &[Measured]) -> Vec<f64> {
-        runs.iter().filter_map(|run| run.regret.time_average().last().copied()).collect()
+    pub fn final_averages(&self) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| run.regret.time_average().last().copied()).collect()
+    }
+
+    /// The time-average regret over time, averaged over runs; t = 1 comes first.
+    pub fn time_average(&self) -> Vec<Estimate> {
+        curve(&self.runs.iter().map(|run| run.regret.time_average()).collect::<Vec<_>>())
+    }
+
+    /// The regret of the best point tried so far, averaged over runs; t = 1 comes first.
+    pub fn simple(&self) -> Vec<Estimate> {
+        curve(&self.runs.iter().map(|run| run.regret.simple()).collect::<Vec<_>>())
     }
 }
 
 /// Plays every instance of every arm, on all threads; `tick` hears of each finished run. Each run is a function of its
 /// arm and instance alone.
-pub fn play(arms: &[Arm], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Measured>>> {
+pub fn play(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<Played>> {
     let runs: Vec<(&Arm, &Instance)> =
         arms.iter().flat_map(|arm| arm.experiment.instances.iter().map(move |instance| (arm, instance))).collect();
     let measured: Result<Vec<Measured>> = runs
@@ -138,5 +165,6 @@ pub fn play(arms: &[Arm], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Measured>>
         })
         .collect();
     let mut measured = measured?.into_iter();
-    Ok(arms.iter().map(|arm| measured.by_ref().take(arm.experiment.instances.len()).collect()).collect())
+    let played = |arm: Arm| Played { runs: measured.by_ref().take(arm.experiment.instances.len()).collect(), arm };
+    Ok(arms.into_iter().map(played).collect())
 }

@@ -65,6 +65,19 @@ impl From<manyhands_core::gp::Error> for Error {
 }
 
 impl Error {
+    /// A word for programs; it stays when messages change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Study(error) => error.code(),
+            Self::Setting { .. } => "setting",
+            Self::Problem { .. } => "problem",
+            Self::File { .. } => "file",
+            Self::Table { .. } => "table",
+            Self::NothingToRun => "nothing-to-run",
+            Self::Picture { .. } => "picture",
+        }
+    }
+
     /// What to do about it, where that is not plain from the message.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

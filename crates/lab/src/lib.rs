@@ -34,7 +34,7 @@ mod table;
 mod watch;
 mod wilcoxon;
 
-pub use arm::{Algorithm, Arm, Bound, Measured, Watch, play};
+pub use arm::{Algorithm, Arm, Bound, Measured, Played, Watch, play};
 pub use error::{Error, Result};
 pub use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;

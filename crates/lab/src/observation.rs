@@ -130,10 +130,10 @@ impl Observation {
     }
 
     /// The paper's observations, given each panel's algorithms with the time-average regrets of their runs.
-    pub fn all<'a>(regrets: impl Fn(Panel, Algorithm) -> Option<&'a [f64]>) -> Vec<Self> {
+    pub fn all(regrets: impl Fn(Panel, Algorithm) -> Option<Vec<f64>>) -> Vec<Self> {
         let [igp, bts, bucb] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb].map(Algorithm::Rule);
         let compare = |panel, first, second| {
-            Some(Comparison::new((first, regrets(panel, first)?), (second, regrets(panel, second)?)))
+            Some(Comparison::new((first, &regrets(panel, first)?), (second, &regrets(panel, second)?)))
         };
         let findings = |panels: &[Panel], first, second, judge: fn(&Comparison) -> Verdict| {
             let find = |&panel| {

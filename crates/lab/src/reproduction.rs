@@ -4,10 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::arm::{Arm, Measured, play};
+use crate::arm::{Arm, Played, play};
 use crate::extra::Finished;
-use crate::statistics::{Estimate, curve};
-use crate::{Algorithm, Comparison, Error, Experiment, Extra, Observation, Panel, Result, Settings};
+use crate::{Algorithm, Comparison, Error, Extra, Observation, Panel, Result, Settings};
 
 /// What to reproduce.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,16 +96,11 @@ impl Plan {
 
     /// Plays everything on all threads; `tick` hears of each finished run.
     pub fn run(self, tick: &(dyn Fn() + Sync)) -> Result<Reproduction> {
-        let arms: Vec<Arm> = self.arms().cloned().collect();
-        let mut runs = play(&arms, tick)?.into_iter();
-        let mut take = |count: usize| -> Vec<Vec<Measured>> { runs.by_ref().take(count).collect() };
+        let mut played = play(self.arms().cloned().collect(), tick)?.into_iter();
+        let mut take = |arms: &[Arm]| -> Vec<Played> { played.by_ref().take(arms.len()).collect() };
         let panels: Vec<Outcome> =
-            self.panels.into_iter().map(|(panel, arms)| Outcome::new(panel, &arms, take(arms.len()))).collect();
-        let finish = |(extra, arms): (Extra, Vec<Arm>)| {
-            let runs = take(arms.len());
-            extra.finish(arms, runs)
-        };
-        let extras = self.extras.into_iter().map(finish).collect();
+            self.panels.iter().map(|(panel, arms)| Outcome { panel: *panel, played: take(arms) }).collect();
+        let extras = self.extras.iter().map(|(extra, arms)| extra.finish(&take(arms))).collect();
         let observations = Observation::all(|panel, algorithm| {
             panels.iter().find(|outcome| outcome.panel == panel)?.final_averages(algorithm)
         });
@@ -123,43 +117,25 @@ impl Plan {
 pub struct Outcome {
     /// Which.
     pub panel: Panel,
-    /// Its functions.
-    pub experiment: Arc<Experiment>,
-    /// Each algorithm's regret in every run.
-    pub runs: Vec<(Algorithm, Vec<Measured>)>,
-    averages: Vec<(Algorithm, Vec<f64>)>,
+    /// Its algorithms, in the order of [`Algorithm::ALL`].
+    pub played: Vec<Played>,
 }
 
 impl Outcome {
-    fn new(panel: Panel, arms: &[Arm], runs: Vec<Vec<Measured>>) -> Self {
-        let experiment = arms[0].experiment.clone();
-        let runs: Vec<(Algorithm, Vec<Measured>)> = arms.iter().map(|arm| arm.algorithm).zip(runs).collect();
-        let averages = runs.iter().map(|(algorithm, runs)| (*algorithm, Arm::final_averages(runs))).collect();
-        Self { panel, experiment, runs, averages }
-    }
-
     /// The time-average regret of an algorithm's runs at the last round.
-    pub fn final_averages(&self, algorithm: Algorithm) -> Option<&[f64]> {
-        self.averages.iter().find(|(who, _)| *who == algorithm).map(|(_, averages)| averages.as_slice())
-    }
-
-    /// The time-average regret over time, averaged over runs; t = 1 comes first.
-    pub fn time_average(runs: &[Measured]) -> Vec<Estimate> {
-        curve(&runs.iter().map(|run| run.regret.time_average()).collect::<Vec<_>>())
-    }
-
-    /// The regret of the best point tried so far, averaged over runs; t = 1 comes first.
-    pub fn simple(runs: &[Measured]) -> Vec<Estimate> {
-        curve(&runs.iter().map(|run| run.regret.simple()).collect::<Vec<_>>())
+    pub fn final_averages(&self, algorithm: Algorithm) -> Option<Vec<f64>> {
+        self.played.iter().find(|played| played.algorithm() == algorithm).map(Played::final_averages)
     }
 
     /// Every pair of algorithms, at the last round.
     pub fn comparisons(&self) -> Vec<Comparison> {
-        let pair = |(i, first): (usize, &'_ (Algorithm, Vec<f64>))| {
-            let first = (first.0, first.1.clone());
-            self.averages[i + 1..].iter().map(move |(who, other)| Comparison::new((first.0, &first.1), (*who, other)))
-        };
-        self.averages.iter().enumerate().flat_map(pair).collect()
+        let averages: Vec<(Algorithm, Vec<f64>)> =
+            self.played.iter().map(|played| (played.algorithm(), played.final_averages())).collect();
+        let mut all = Vec::new();
+        for (i, (first, a)) in averages.iter().enumerate() {
+            all.extend(averages[i + 1..].iter().map(|(second, b)| Comparison::new((*first, a), (*second, b))));
+        }
+        all
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
-use manyhands_lab::{Algorithm, Extra, Outcome, Panel, Plan, Reproduction, Request, Settings, Verdict};
+use manyhands_lab::{Algorithm, Extra, Panel, Plan, Reproduction, Request, Settings, Verdict};
 use serde_json::Value;
 
 fn everything(data: &Path) -> Request {
@@ -83,12 +83,12 @@ fn a_panels_csv_has_every_algorithm_and_round() {
     let text = fs::read_to_string(out.join("panel-d.csv")).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("algorithm,t,mean,se"));
-    for (name, (_, runs)) in ["IGP-BUCB", "GP-BTS", "GP-BUCB", "random"].iter().zip(&reproduction.panels[0].runs) {
+    for (name, played) in ["IGP-BUCB", "GP-BTS", "GP-BUCB", "random"].iter().zip(&reproduction.panels[0].played) {
         for t in 1..=12usize {
             let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
             assert_eq!(cells[..2], [*name, t.to_string().as_str()]);
             let averages: Vec<f64> =
-                runs.iter().map(|run| run.regret.instantaneous()[..t].iter().sum::<f64>() / t as f64).collect();
+                played.runs.iter().map(|run| run.regret.instantaneous()[..t].iter().sum::<f64>() / t as f64).collect();
             let mean = averages.iter().sum::<f64>() / 3.0;
             let se = (averages.iter().map(|a| (a - mean).powi(2)).sum::<f64>() / 6.0).sqrt();
             assert!((cells[2].parse::<f64>().unwrap() - mean).abs() < 1e-12);
@@ -142,13 +142,13 @@ fn verdicts_follow_from_the_pairs() {
     let [igp, bucb] = [Rule::IgpBucb, Rule::GpBucb].map(|rule| outcome.final_averages(Algorithm::Rule(rule)).unwrap());
     let first = &reproduction.observations[0];
     let finding = &first.findings[0];
-    assert_eq!(finding.comparison.wins, igp.iter().zip(bucb).filter(|(a, b)| a < b).count());
+    assert_eq!(finding.comparison.wins, igp.iter().zip(&bucb).filter(|(a, b)| *a < b).count());
     assert_eq!((finding.comparison.wins, finding.comparison.pairs), (8, 8));
     assert_eq!(finding.comparison.test.p_less, 1.0 / 256.0);
     assert_eq!((finding.verdict, first.verdict()), (Verdict::Holds, Verdict::Holds));
     assert_eq!(reproduction.observations[2].verdict(), Verdict::Untested);
     let mean = igp.iter().sum::<f64>() / 8.0;
-    let last = *Outcome::time_average(&outcome.runs[0].1).last().unwrap();
+    let last = *outcome.played[0].time_average().last().unwrap();
     assert!((last.mean - mean).abs() < 1e-14);
 }
 
@@ -264,8 +264,8 @@ fn the_documented_numbers_are_those_of_the_default_settings() {
     let row = page.lines().find(|line| line.starts_with("| (a) RKHS of SE, batch | 200 |")).unwrap();
     let cells: Vec<f64> =
         row.split('|').skip(3).filter_map(|cell| cell.split_whitespace().next()?.parse().ok()).collect();
-    for ((algorithm, runs), documented) in reproduction.panels[0].runs.iter().zip(cells) {
-        let last = *Outcome::time_average(runs).last().unwrap();
+    for (played, documented) in reproduction.panels[0].played.iter().zip(cells) {
+        let (algorithm, last) = (played.algorithm(), *played.time_average().last().unwrap());
         assert!(
             (last.mean - documented).abs() < 3.0 * last.se,
             "{}: {} against {documented}",

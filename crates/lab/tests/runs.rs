@@ -101,7 +101,7 @@ fn a_shorter_horizon_is_the_beginning_of_a_longer_one_and_fewer_functions_the_fi
     for algorithm in Algorithm::ALL {
         let regrets = |settings: Settings| {
             let arm = Arm::new(&experiment(Panel::B, &settings), algorithm, settings);
-            play(&[arm], &|| ()).unwrap().remove(0)
+            play(vec![arm], &|| ()).unwrap().remove(0).runs
         };
         for (a, b) in regrets(short).iter().zip(&regrets(long)) {
             assert_eq!(a.regret.instantaneous(), &b.regret.instantaneous()[..12], "{}", algorithm.name());
@@ -116,7 +116,8 @@ fn threads_change_nothing() {
         Algorithm::ALL.iter().map(|who| Arm::new(&experiment(Panel::E, &settings), *who, settings)).collect();
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| play(&arms, &|| ()).unwrap())
+        let played = pool.install(|| play(arms.clone(), &|| ()).unwrap());
+        played.into_iter().map(|one| one.runs).collect::<Vec<_>>()
     };
     assert_eq!(on(1), on(2));
 }
@@ -182,7 +183,7 @@ fn initialization_ignores_rewards_and_its_regret_counts() {
     let experiment = experiment(Panel::A, &settings);
     let arm = Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings);
     let arm = Arm { initial: Initial::Count(12), ..arm };
-    let runs = play(&[arm], &|| ()).unwrap().remove(0);
+    let runs = play(vec![arm], &|| ()).unwrap().remove(0).runs;
     for (run, instance) in runs.iter().zip(&experiment.instances) {
         // Every function is met at the same twelve points: greedy in variance, whatever the rewards.
         let (mut chosen, f) = (vec![], instance.problem().values());

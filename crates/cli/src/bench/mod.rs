@@ -46,7 +46,7 @@ pub struct Options {
     only: Vec<Section>,
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 /// How large the measurements are.

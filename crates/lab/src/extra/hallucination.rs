@@ -2,8 +2,8 @@
 
 use manyhands_core::{Hallucination, Information, Rule};
 
-use super::{Extra, Finished, Played, experiment, series, titles};
-use crate::arm::{Arm, Bound, Watch};
+use super::{Extra, Finished, experiment, series, titles};
+use crate::arm::{Arm, Bound, Played, Watch};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;

@@ -3,8 +3,8 @@
 use manyhands_core::gp::GreedyInformation;
 use manyhands_core::{Hallucination, Initial, Rule, a_priori_hallucination};
 
-use super::{Extra, Finished, Played, experiment, series, titles};
-use crate::arm::Arm;
+use super::{Extra, Finished, experiment, series, titles};
+use crate::arm::{Arm, Played};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;

@@ -10,11 +10,11 @@ mod workers;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::arm::{Arm, Measured};
+use crate::arm::{Arm, Played};
 use crate::chart::{Chart, Series};
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
-use crate::{Algorithm, Error, Experiment, Panel, Result, Settings};
+use crate::{Error, Experiment, Panel, Result, Settings};
 
 /// A further figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,39 +109,27 @@ impl Extra {
     }
 
     /// What came of it.
-    pub fn finish(self, arms: Vec<Arm>, runs: Vec<Vec<Measured>>) -> Finished {
-        let played: Vec<Played> = arms.into_iter().zip(runs).map(|(arm, runs)| Played { arm, runs }).collect();
+    pub fn finish(self, played: &[Played]) -> Finished {
         match self {
-            Self::Workers => workers::finish(&played),
-            Self::Hallucination => hallucination::finish(&played),
-            Self::Width => width::finish(&played),
-            Self::Initialization => initialization::finish(&played),
-            Self::Bayesian => bayesian::finish(&played),
-            Self::Certificate => certificate::finish(&played),
+            Self::Workers => workers::finish(played),
+            Self::Hallucination => hallucination::finish(played),
+            Self::Width => width::finish(played),
+            Self::Initialization => initialization::finish(played),
+            Self::Bayesian => bayesian::finish(played),
+            Self::Certificate => certificate::finish(played),
         }
     }
 }
 
-/// An arm and its runs.
-struct Played {
-    arm: Arm,
-    runs: Vec<Measured>,
-}
-
 impl Played {
-    /// The time-average regret at the last round.
+    /// The mean time-average regret at the last round.
     fn regret(&self) -> Estimate {
-        Estimate::of(&Arm::final_averages(&self.runs))
+        Estimate::of(&self.final_averages())
     }
 
-    /// The time-average regret over time.
+    /// The time-average regret over time, ready to be drawn.
     fn regret_curve(&self) -> Vec<(f64, Estimate)> {
-        let averages: Vec<Vec<f64>> = self.runs.iter().map(|run| run.regret.time_average()).collect();
-        (1..).map(f64::from).zip(crate::statistics::curve(&averages)).collect()
-    }
-
-    fn algorithm(&self) -> Algorithm {
-        self.arm.algorithm
+        (1..).map(f64::from).zip(self.time_average()).collect()
     }
 
     fn title(&self) -> &str {

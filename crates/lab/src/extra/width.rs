@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{Extra, Finished, Played, available, series, titles};
-use crate::arm::Arm;
+use super::{Extra, Finished, available, series, titles};
+use crate::arm::{Arm, Played};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::{Algorithm, Panel, Result, Settings};

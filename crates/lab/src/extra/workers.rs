@@ -2,8 +2,8 @@
 
 use manyhands_core::{Hallucination, Rule};
 
-use super::{Extra, Finished, Played, experiment, series, titles};
-use crate::arm::Arm;
+use super::{Extra, Finished, experiment, series, titles};
+use crate::arm::{Arm, Played};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::{Estimate, censored_median};

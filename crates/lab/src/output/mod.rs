@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::chart::{Chart, Series, draw};
 use crate::sheet::Sheet;
-use crate::{Error, Outcome, Reproduction, Result};
+use crate::{Error, Outcome, Played, Reproduction, Result};
 
 impl Reproduction {
     /// Writes everything into a folder, which is made if it is not there, and gives the files' names.
@@ -35,25 +35,25 @@ impl Reproduction {
 
 /// Time-average regret over time.
 fn chart(outcome: &Outcome) -> Chart {
-    let curve = |(style, (algorithm, runs)): (usize, &(crate::Algorithm, Vec<crate::Measured>))| Series {
-        name: algorithm.name().to_string(),
+    let curve = |(style, played): (usize, &Played)| Series {
+        name: played.algorithm().name().to_string(),
         style,
-        points: (1..).map(f64::from).zip(Outcome::time_average(runs)).collect(),
+        points: (1..).map(f64::from).zip(played.time_average()).collect(),
     };
     Chart {
         title: outcome.panel.heading(),
         x_label: "t".to_string(),
         y_label: "time-average regret".to_string(),
-        series: outcome.runs.iter().enumerate().map(curve).collect(),
+        series: outcome.played.iter().enumerate().map(curve).collect(),
         ..Chart::default()
     }
 }
 
 fn sheet(outcome: &Outcome) -> Sheet {
     let mut sheet = Sheet::new(&["algorithm", "t", "mean", "se"]);
-    for (algorithm, runs) in &outcome.runs {
-        for (t, estimate) in (1usize..).zip(Outcome::time_average(runs)) {
-            sheet.push(vec![algorithm.name().into(), t.into(), estimate.mean.into(), estimate.se.into()]);
+    for played in &outcome.played {
+        for (t, estimate) in (1usize..).zip(played.time_average()) {
+            sheet.push(vec![played.algorithm().name().into(), t.into(), estimate.mean.into(), estimate.se.into()]);
         }
     }
     sheet

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::sheet::{Sheet, significant};
-use crate::{Observation, Outcome, Reproduction, Settings};
+use crate::{Observation, Reproduction, Settings};
 
 impl Reproduction {
     /// The page.
@@ -34,8 +34,8 @@ impl Reproduction {
     fn regrets(&self) -> Sheet {
         let mut sheet = Sheet::new(&["panel", "algorithm", "T", "mean"]);
         for outcome in &self.panels {
-            for (algorithm, runs) in &outcome.runs {
-                let curve = Outcome::time_average(runs);
+            for played in &outcome.played {
+                let (algorithm, curve) = (played.algorithm(), played.time_average());
                 for t in self.settings.milestones() {
                     let panel = outcome.panel.heading().into();
                     sheet.push(vec![panel, algorithm.name().into(), t.into(), curve[t - 1].mean.into()]);
@@ -61,7 +61,7 @@ fn paragraph(observation: &Observation) -> String {
         let comparison = &finding.comparison;
         let _ = writeln!(
             text,
-            "   - {}: {}; {} has less regret than {} in {} of {} pairs, mean {} times the other's, p = {} (less), {} (greater)",
+            "   - {}: {}; {} has less regret than {} in {} of {} pairs, mean {} times the other's, one-sided p = {} (less), {} (more)",
             finding.panel.heading(),
             finding.verdict.name(),
             comparison.first.name(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::statistics::Estimate;
-use crate::{Comparison, Finding, Measured, Observation, Outcome, Panel, Reproduction, Settings};
+use crate::{Comparison, Finding, Observation, Outcome, Panel, Played, Reproduction, Settings};
 
 impl Reproduction {
     /// Everything that a program would ask for. The same settings give the same summary.
@@ -33,21 +33,22 @@ impl Reproduction {
             let entry = |&t: &usize| (t.to_string(), json!({"mean": curve[t - 1].mean, "se": curve[t - 1].se}));
             Value::Object(Map::from_iter(milestones.iter().map(entry)))
         };
-        let regrets = |of: fn(&[Measured]) -> Vec<Estimate>| {
-            let entries = outcome.runs.iter().map(|(who, runs)| (who.name().to_string(), at(of(runs))));
+        let regrets = |of: fn(&Played) -> Vec<Estimate>| {
+            let entries = outcome.played.iter().map(|one| (one.algorithm().name().to_string(), at(of(one))));
             Value::Object(Map::from_iter(entries))
         };
-        let problem = outcome.experiment.instances[0].problem();
+        let experiment = &outcome.played[0].arm.experiment;
+        let problem = experiment.instances[0].problem();
         json!({
             "title": outcome.panel.title(),
             "in_the_paper": outcome.panel != Panel::Field,
-            "arrival": outcome.experiment.arrival.name(),
-            "functions": outcome.experiment.instances.len(),
+            "arrival": experiment.arrival.name(),
+            "functions": experiment.instances.len(),
             "candidates": problem.values().len(),
             "noise": problem.prior().noise(),
             "information": self.settings.information_on(problem).to_string(),
-            "time_average_regret": regrets(Outcome::time_average),
-            "simple_regret": regrets(Outcome::simple),
+            "time_average_regret": regrets(Played::time_average),
+            "simple_regret": regrets(Played::simple),
             "tests": outcome.comparisons().iter().map(comparison).collect::<Vec<_>>(),
         })
     }
