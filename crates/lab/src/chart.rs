@@ -116,6 +116,12 @@ fn legend(charts: &[Chart]) -> Vec<LegendEntry> {
 }
 
 impl Chart {
+    /// Time-average regret on plain axes.
+    pub fn of_regret(title: impl Into<String>, x_label: &str, series: Vec<Series>) -> Self {
+        let (title, x_label, y_label) = (title.into(), x_label.to_string(), "time-average regret".to_string());
+        Self { title, x_label, y_label, log_x: false, log_y: false, series }
+    }
+
     /// Bands under curves under markers.
     fn plots(&self) -> Vec<Plot> {
         let shown = |series: &Series| Series {

@@ -35,12 +35,9 @@ pub fn finish(played: &[Played]) -> Finished {
         let style = RULES.iter().find(|(rule, _)| Algorithm::Rule(*rule) == one.algorithm()).map_or(0, |(_, s)| *s);
         (one.algorithm().name().to_string(), style)
     };
-    let chart = |title: &str| Chart {
-        title: title.to_string(),
-        x_label: "t".to_string(),
-        y_label: "time-average regret".to_string(),
-        series: series(played.iter().filter(|one| one.title() == title), name, Played::regret_curve),
-        ..Chart::default()
+    let chart = |title: &str| {
+        let ours = played.iter().filter(|one| one.title() == title);
+        Chart::of_regret(title, "t", series(ours, name, Played::regret_curve))
     };
     let charts = titles(played).into_iter().map(chart).collect();
     let note = "GP-BUCB's multiplier is sqrt(2 B^2 + 300 gamma_t ln^3(t/delta)) where f has a bounded RKHS norm, and sqrt(2 \

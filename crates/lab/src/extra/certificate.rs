@@ -3,7 +3,7 @@
 use manyhands_core::Rule;
 
 use super::{Extra, Finished, experiment, series, titles};
-use crate::arm::{Arm, Bound, Played, Watch};
+use crate::arm::{Arm, Bound, Measured, Played, Watch};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
@@ -23,23 +23,25 @@ pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
 }
 
 pub fn finish(played: &[Played]) -> Finished {
-    let mut sheet = Sheet::new(&[
-        "experiment",
-        "algorithm",
-        "observed",
-        "bound",
-        "bound_se",
-        "regret",
-        "regret_se",
-        "held",
-        "runs",
-    ]);
-    let mut digest = sheet.clone();
+    let (sheet, digest) = sheets(played);
+    let charts = titles(played).into_iter().map(|title| chart(title, played)).collect();
+    let note = "B is the function's RKHS norm. The bound is the certificate's: the regret of its point is at most that with \
+        probability 1 - delta, whatever xi the choices were made with. The truth is the regret of the same point; where a \
+        curve of it ends, all runs have found the optimum exactly. Held counts the runs in which no certificate so far was \
+        wrong."
+        .to_string();
+    Finished { extra: Extra::Certificate, note, charts, sheet, digest }
+}
+
+/// Every moment, and those of the milestones.
+fn sheets(played: &[Played]) -> (Sheet, Sheet) {
+    let columns = ["experiment", "algorithm", "observed", "bound", "bound_se", "regret", "regret_se", "held", "runs"];
+    let (mut sheet, mut digest) = (Sheet::new(&columns), Sheet::new(&columns));
     for one in played {
         for (moment, certified) in moments(one).iter().enumerate() {
             let (observed, bound, regret) = (certified[0].observed, bound(certified), regret(certified));
             // Held: at this moment and at all before it.
-            let held = |run: &&crate::Measured| run.certificates[..=moment].iter().all(Certified::holds);
+            let held = |run: &&Measured| run.certificates[..=moment].iter().all(Certified::holds);
             let row = vec![
                 one.title().into(),
                 one.algorithm().name().into(),
@@ -57,33 +59,26 @@ pub fn finish(played: &[Played]) -> Finished {
             sheet.push(row);
         }
     }
-    let chart = |title: &str| {
-        let ours = || played.iter().filter(|one| one.title() == title);
-        let bounds = |one: &Played| (format!("{}, bound", one.algorithm().name()), style(one));
-        let truths = |one: &Played| (format!("{}, truth", one.algorithm().name()), 2 + style(one));
-        let points = |of: fn(&[Certified]) -> Estimate| {
-            move |one: &Played| {
-                moments(one).iter().map(|certified| (certified[0].observed as f64, of(certified))).collect()
-            }
-        };
-        let mut all = series(ours(), bounds, points(bound));
-        all.extend(series(ours(), truths, points(regret)));
-        Chart {
-            title: title.to_string(),
-            x_label: "observed".to_string(),
-            y_label: "simple regret".to_string(),
-            log_y: true,
-            series: all,
-            ..Chart::default()
-        }
+    (sheet, digest)
+}
+
+fn chart(title: &str, played: &[Played]) -> Chart {
+    let ours = || played.iter().filter(|one| one.title() == title);
+    let bounds = |one: &Played| (format!("{}, bound", one.algorithm().name()), style(one));
+    let truths = |one: &Played| (format!("{}, truth", one.algorithm().name()), 2 + style(one));
+    let points = |of: fn(&[Certified]) -> Estimate| {
+        move |one: &Played| moments(one).iter().map(|certified| (certified[0].observed as f64, of(certified))).collect()
     };
-    let charts = titles(played).into_iter().map(chart).collect();
-    let note = "B is the function's RKHS norm. The bound is the certificate's: the regret of its point is at most that with \
-        probability 90 %, whatever xi the choices were made with. The truth is the regret of the same point; where a curve \
-        of it ends, all runs have found the optimum exactly. Held counts the runs in which no certificate so far was \
-        wrong."
-        .to_string();
-    Finished { extra: Extra::Certificate, note, charts, sheet, digest }
+    let mut all = series(ours(), bounds, points(bound));
+    all.extend(series(ours(), truths, points(regret)));
+    Chart {
+        title: title.to_string(),
+        x_label: "observed".to_string(),
+        y_label: "simple regret".to_string(),
+        log_y: true,
+        series: all,
+        ..Chart::default()
+    }
 }
 
 fn style(one: &Played) -> usize {

@@ -47,23 +47,12 @@ pub fn finish(played: &[Played]) -> Finished {
     let mut charts = Vec::new();
     for title in titles(played) {
         let ours = || played.iter().filter(|one| one.title() == title);
-        charts.push(Chart {
-            title: title.to_string(),
-            x_label: "t".to_string(),
-            y_label: "time-average regret".to_string(),
-            series: series(ours(), name, Played::regret_curve),
-            ..Chart::default()
-        });
-        charts.push(Chart {
-            title: title.to_string(),
-            x_label: "t".to_string(),
-            y_label: "runs with a valid band".to_string(),
-            series: series(ours(), name, coverage_curve),
-            ..Chart::default()
-        });
+        charts.push(Chart::of_regret(title, "t", series(ours(), name, Played::regret_curve)));
+        let coverage = Chart::of_regret(title, "t", series(ours(), name, coverage_curve));
+        charts.push(Chart { y_label: "runs with a valid band".to_string(), ..coverage });
     }
     let note = "IGP-BUCB with B the function's RKHS norm and the realised information gain, so that the theorem asks for \
-        a band mu_S +- beta_t sigma_{t-1} that holds at all candidates and rounds in 90 % of the runs. A run is covered if \
+        a band mu_S +- beta_t sigma_{t-1} that holds at all candidates and rounds with probability 1 - delta. A run is covered if \
         its band never failed; a pair is a candidate and a round."
         .to_string();
     Finished { extra: Extra::Hallucination, note, charts, digest: sheet.clone(), sheet }

@@ -62,34 +62,35 @@ pub fn finish(played: &[Played]) -> Finished {
     };
     let mut charts = Vec::new();
     for title in titles(played) {
-        charts.push(Chart {
-            title: title.to_string(),
-            x_label: "T_init".to_string(),
-            y_label: "time-average regret".to_string(),
-            series: series(played.iter().filter(|one| one.title() == title), name, |one| {
-                vec![(count(one) as f64, one.regret())]
-            }),
-            ..Chart::default()
-        });
+        let ours = played.iter().filter(|one| one.title() == title);
+        let curves = series(ours, name, |one| vec![(count(one) as f64, one.regret())]);
+        charts.push(Chart::of_regret(title, "T_init", curves));
     }
+    charts.push(certified_chart(played));
+    let note =
+        "T_init picks of largest variance, then the rule. With xi = 1 (as in the paper's experiments) they only cost; \
+        with xi = 1 + (M - 1) max sigma^2/lambda, which they certify, they buy a narrower band. Their \
+        regret is counted. Time-average regret at T:"
+            .to_string();
+    let digest = sheet.pivot(&["experiment", "algorithm", "factor"], "initial", "mean");
+    Finished { extra: Extra::Initialization, note, charts, sheet, digest }
+}
+
+fn certified_chart(played: &[Played]) -> Chart {
     let certified = |one: &&Played| is_certified(one) && one.algorithm() == Algorithm::Rule(Rule::IgpBucb);
-    charts.push(Chart {
+    let name = |one: &Played| (one.title().to_string(), 4 + usize::from(one.title() != played[0].title()));
+    let bound = |one: &Played| {
+        let point = |xi: f64| (count(one) as f64, Estimate { mean: xi.sqrt(), se: 0.0 });
+        xi(one).map(point).into_iter().collect()
+    };
+    Chart {
         title: "What initialization certifies".to_string(),
         x_label: "T_init".to_string(),
         y_label: "bound on sqrt(xi)".to_string(),
         log_y: true,
-        series: series(
-            played.iter().filter(certified),
-            |one| (one.title().to_string(), 4 + usize::from(one.title() != played[0].title())),
-            |one| vec![(count(one) as f64, Estimate { mean: xi(one).sqrt(), se: 0.0 })],
-        ),
+        series: series(played.iter().filter(certified), name, bound),
         ..Chart::default()
-    });
-    let note = "T_init picks of largest variance, then the rule. With xi = 1 (as in the paper's experiments) they only cost; \
-        with xi = 1 + (M - 1) max sigma^2/lambda, which they certify, they buy a narrower band. Their regret is counted. Time-average regret at T:"
-        .to_string();
-    let digest = sheet.pivot(&["experiment", "algorithm", "factor"], "initial", "mean");
-    Finished { extra: Extra::Initialization, note, charts, sheet, digest }
+    }
 }
 
 fn count(one: &Played) -> usize {
@@ -99,15 +100,15 @@ fn count(one: &Played) -> usize {
     }
 }
 
-fn xi(one: &Played) -> f64 {
+fn xi(one: &Played) -> Option<f64> {
     match one.arm.settings.hallucination {
-        Hallucination::Number(xi) => xi,
-        _ => f64::NAN,
+        Hallucination::Number(xi) => Some(xi),
+        _ => None,
     }
 }
 
 fn is_certified(one: &Played) -> bool {
-    xi(one) > 1.0
+    xi(one).is_some_and(|xi| xi > 1.0)
 }
 
 fn kind(one: &Played) -> &'static str {

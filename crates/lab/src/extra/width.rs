@@ -39,15 +39,10 @@ pub fn finish(played: &[Played]) -> Finished {
         let style = Algorithm::ALL.iter().position(|algorithm| *algorithm == one.algorithm());
         (one.algorithm().name().to_string(), style.unwrap_or(0))
     };
-    let chart = |title: &str| Chart {
-        title: title.to_string(),
-        x_label: "width (1 is the theory)".to_string(),
-        y_label: "time-average regret".to_string(),
-        log_x: true,
-        series: series(played.iter().filter(|one| one.title() == title), name, |one| {
-            vec![(one.arm.settings.width, one.regret())]
-        }),
-        ..Chart::default()
+    let chart = |title: &str| {
+        let ours = played.iter().filter(|one| one.title() == title);
+        let curves = series(ours, name, |one| vec![(one.arm.settings.width, one.regret())]);
+        Chart { log_x: true, ..Chart::of_regret(title, "width (1 is the theory)", curves) }
     };
     let charts = titles(played).into_iter().map(chart).collect();
     let note =

@@ -76,14 +76,8 @@ pub fn finish(played: &[Played]) -> Finished {
 }
 
 fn regret_chart(title: &str, played: &[&Played]) -> Chart {
-    Chart {
-        title: title.to_string(),
-        x_label: "M workers".to_string(),
-        y_label: "time-average regret".to_string(),
-        log_x: true,
-        series: series(played.iter().copied(), name, |one| vec![(one.arm.settings.workers as f64, one.regret())]),
-        ..Chart::default()
-    }
+    let point = |one: &Played| vec![(one.arm.settings.workers as f64, one.regret())];
+    Chart { log_x: true, ..Chart::of_regret(title, "M workers", series(played.iter().copied(), name, point)) }
 }
 
 fn time_chart(title: &str, played: &[&Played]) -> Chart {

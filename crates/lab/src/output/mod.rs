@@ -40,13 +40,7 @@ fn chart(outcome: &Outcome) -> Chart {
         style,
         points: (1..).map(f64::from).zip(played.time_average()).collect(),
     };
-    Chart {
-        title: outcome.panel.heading(),
-        x_label: "t".to_string(),
-        y_label: "time-average regret".to_string(),
-        series: outcome.played.iter().enumerate().map(curve).collect(),
-        ..Chart::default()
-    }
+    Chart::of_regret(outcome.panel.heading(), "t", outcome.played.iter().enumerate().map(curve).collect())
 }
 
 fn sheet(outcome: &Outcome) -> Sheet {
