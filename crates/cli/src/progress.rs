@@ -22,7 +22,7 @@ impl Progress {
             return Self::silent();
         }
         let bar = ProgressBar::new(steps as u64).with_message(name.to_string());
-        if let Ok(style) = ProgressStyle::with_template("{msg:24} {bar:40} {pos}/{len} {elapsed}, {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {elapsed}, {eta} left") {
             bar.set_style(style);
         }
         bar.tick();

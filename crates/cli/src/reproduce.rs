@@ -2,12 +2,15 @@
 
 use std::io::{Write, stderr, stdout};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{Hallucination, Information};
-use manyhands_lab::{Algorithm, Extra, Observation, Outcome, Panel, Plan, Played, Reproduction, Request, Settings};
+use manyhands_lab::{
+    Algorithm, Extra, Observation, Outcome, Panel, Plan, Played, Reproduction, Request, Settings, leftovers, prepare,
+};
 
 use crate::progress::Progress;
 
@@ -27,6 +30,10 @@ the folder given by --data. docs/reproduction.md says where the public originals
 
 The same options give the same files, byte for byte, on any number of threads (RAYON_NUM_THREADS).";
 
+const HOW_TO_GET_DATA: &str = "\
+hint: give the folder of the sensor files with --data; docs/reproduction.md says where the public originals are and how
+the files look. `--panels field` runs a synthetic sensor field instead.";
+
 /// Run the experiments of "On Batch Bayesian Optimization": figure, numbers and a verdict on each observation.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -41,8 +48,8 @@ pub struct Options {
     /// The folder to write to; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduction", help_heading = "What")]
     out: PathBuf,
-    /// The folder that holds the sensor files of g and h
-    #[arg(long, value_name = "DIR", env = "MANYHANDS_DATA", help_heading = "What")]
+    /// The folder that holds the sensor files of g and h [default: $MANYHANDS_DATA]
+    #[arg(long, value_name = "DIR", help_heading = "What")]
     data: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "What")]
@@ -65,16 +72,16 @@ struct Constants {
     #[arg(long, value_name = "NUMBER", default_value_t = Settings::default().width)]
     width: f64,
     /// M, the size of a batch or the length of a delay
-    #[arg(long, value_name = "M", default_value_t = Settings::default().workers)]
+    #[arg(long, value_name = "M", default_value_t = Settings::default().workers, value_parser = whole::<usize>)]
     workers: usize,
     /// T, the number of rounds
-    #[arg(long, value_name = "T", default_value_t = Settings::default().horizon)]
+    #[arg(long, value_name = "T", default_value_t = Settings::default().horizon, value_parser = whole::<usize>)]
     horizon: usize,
     /// Functions (noise seeds in e and f, test rows in g and h) of a panel
-    #[arg(long, value_name = "N", default_value_t = Settings::default().functions)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().functions, value_parser = whole::<usize>)]
     functions: usize,
     /// For everything random
-    #[arg(long, value_name = "SEED", default_value_t = Settings::default().seed)]
+    #[arg(long, value_name = "SEED", default_value_t = Settings::default().seed, value_parser = whole::<u64>)]
     seed: u64,
     /// The probability with which bounds may fail
     #[arg(long, value_name = "DELTA", default_value_t = Settings::default().delta)]
@@ -95,6 +102,10 @@ fn extras(text: &str) -> manyhands_lab::Result<List<Extra>> {
     Extra::list(text).map(List::from)
 }
 
+fn whole<T: FromStr>(text: &str) -> std::result::Result<T, String> {
+    text.parse().map_err(|_| "it must be a whole number, from 0".to_string())
+}
+
 impl Options {
     fn request(&self) -> Request {
         let &Constants { information, hallucination, width, workers, horizon, functions, seed, delta, noise } =
@@ -103,22 +114,28 @@ impl Options {
             settings: Settings { seed, functions, horizon, workers, delta, noise, width, information, hallucination },
             panels: self.panels.to_vec(),
             extras: self.extra.as_deref().unwrap_or_default().to_vec(),
-            data: self.data.clone(),
+            data: self.data.clone().or_else(data_of_environment),
         }
     }
+}
+
+fn data_of_environment() -> Option<PathBuf> {
+    std::env::var_os("MANYHANDS_DATA").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
 /// Plays the experiments, writes the files, and prints what was found.
 pub fn run(options: &Options) -> Result<()> {
     let plan = Plan::new(&options.request())?;
     for missing in plan.missing() {
-        writeln!(stderr(), "skipped: {missing} (see `manyhands reproduce --help`)")?;
+        writeln!(stderr(), "skipped: {missing}")?;
+    }
+    if !plan.missing().is_empty() {
+        writeln!(stderr(), "{HOW_TO_GET_DATA}")?;
     }
     if plan.runs() == 0 {
         bail!(manyhands_lab::Error::NothingToRun);
     }
-    // Better to fail now than after the work.
-    std::fs::create_dir_all(&options.out).with_context(|| format!("cannot write to {}", options.out.display()))?;
+    prepare(&options.out)?;
     let progress = Progress::on_terminal("reproduce", plan.runs());
     let reproduction = plan.run(&|| progress.advance(1))?;
     drop(progress);
@@ -126,14 +143,20 @@ pub fn run(options: &Options) -> Result<()> {
     let text = if options.json { format!("{:#}\n", reproduction.summary()) } else { overview(&reproduction) };
     write!(stdout(), "{text}").context("cannot write to standard output")?;
     writeln!(stderr(), "wrote {} files to {}; begin with report.md", files.len(), options.out.display())?;
+    for file in leftovers(&options.out, &files) {
+        writeln!(stderr(), "note: {} is from an earlier run", file.display())?;
+    }
     Ok(())
 }
 
 fn overview(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     if !reproduction.panels.is_empty() {
-        let horizon = reproduction.settings.horizon;
-        text += &format!("Time-average regret at T = {horizon} (standard error)\n{}\n", table(&reproduction.panels));
+        let Settings { horizon, functions, .. } = reproduction.settings;
+        text += &format!(
+            "Time-average regret at T = {horizon}, mean over {functions} runs\n{}\n",
+            table(&reproduction.panels)
+        );
         for observation in reproduction.observations.iter().filter(|observation| !observation.findings.is_empty()) {
             text += &sentence(observation);
         }
@@ -146,7 +169,7 @@ fn table(panels: &[Outcome]) -> Table {
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header(["panel"].into_iter().chain(Algorithm::ALL.map(Algorithm::name)));
     for outcome in panels {
-        let last = |one: &Played| one.time_average().last().map(|at| format!("{:.4} ({:.4})", at.mean, at.se));
+        let last = |one: &Played| one.time_average().last().map(|at| format!("{:.4}", at.mean));
         let cells = outcome.played.iter().filter_map(last);
         table.add_row([outcome.panel.heading()].into_iter().chain(cells));
     }
@@ -171,9 +194,11 @@ fn sentence(observation: &Observation) -> String {
         })
         .collect();
     let (verdict, claim) = (observation.verdict().name(), observation.claim);
+    let not_run: Vec<&str> = observation.not_run.iter().map(|panel| panel.name()).collect();
+    let not_run = if not_run.is_empty() { String::new() } else { format!(" (not run: {})", not_run.join(", ")) };
     let first = observation.findings.first().map_or("", |finding| finding.comparison.first.name());
     format!(
-        "{}. {claim}: {verdict}\n   pairs in which {first} has less regret: {}\n",
+        "{}. {claim}: {verdict}{not_run}\n   pairs in which {first} has less regret: {}\n",
         observation.number,
         panels.join(", ")
     )

@@ -10,7 +10,7 @@ pub enum Error {
     #[error(transparent)]
     Numeric(#[from] manyhands_gp::Error),
     /// A setting has a value outside its range.
-    #[error("{setting} must be {allowed}, got {value}")]
+    #[error("{setting} must be {allowed}, got {}", plain(*value))]
     Setting {
         /// The setting's name in a study file.
         setting: &'static str,
@@ -207,6 +207,11 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// A number as a person would write it.
+fn plain(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e16).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// The result of a study's operations.

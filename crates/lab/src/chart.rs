@@ -15,14 +15,19 @@ use crate::statistics::Estimate;
 use crate::{Error, Result};
 
 /// Colours of Okabe and Ito (2008), safe for the colour-blind, each with a marker of its own for print.
-const STYLES: [(&str, MarkerShape); 6] = [
+/// The first four are IGP-BUCB, GP-BTS, GP-BUCB and random search, the next two variants of the first two.
+const STYLES: [(&str, MarkerShape); 8] = [
     ("#0072B2", MarkerShape::Circle),
     ("#D55E00", MarkerShape::Triangle),
     ("#009E73", MarkerShape::Square),
     ("#555555", MarkerShape::Cross),
-    ("#CC79A7", MarkerShape::Diamond),
+    ("#56B4E9", MarkerShape::Diamond),
     ("#E69F00", MarkerShape::TriangleDown),
+    ("#CC79A7", MarkerShape::Pentagon),
+    ("#000000", MarkerShape::Plus),
 ];
+/// Type size of the legend.
+const LEGEND_SIZE: u32 = 15;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
@@ -74,7 +79,7 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
     let figure = Figure::new(charts.len().div_ceil(columns), columns)
         .with_plots(plots)
         .with_layouts(layouts)
-        .with_cell_size(270.0, 235.0)
+        .with_cell_size(280.0, 245.0)
         .with_shared_legend_right_middle()
         .with_shared_legend_entries(legend(charts));
     let scene = figure.render();
@@ -107,8 +112,10 @@ fn legend(charts: &[Chart]) -> Vec<LegendEntry> {
     let mut entries: Vec<LegendEntry> = Vec::new();
     for series in charts.iter().flat_map(|chart| &chart.series) {
         let (color, marker) = STYLES[series.style % STYLES.len()];
-        if entries.iter().all(|entry| entry.label != series.name) {
-            let (label, color) = (series.name.clone(), color.to_string());
+        if entries.iter().all(|entry| entry.label.trim_end_matches('\u{a0}') != series.name) {
+            // kuva makes the box as wide as names of size 12 need.
+            let padding = "\u{a0}".repeat(series.name.chars().count() * (LEGEND_SIZE as usize - 12) / 6);
+            let (label, color) = (series.name.clone() + &padding, color.to_string());
             entries.push(LegendEntry { label, color, shape: LegendShape::Marker(marker), dasharray: None });
         }
     }
@@ -145,12 +152,12 @@ impl Chart {
     fn layout(&self, plots: &[Plot]) -> Layout {
         let layout = Layout::auto_from_plots(plots)
             .with_title(&self.title)
-            .with_title_size(14)
+            .with_title_size(16)
             .with_x_label(&self.x_label)
             .with_y_label(&self.y_label)
-            .with_label_size(14)
-            .with_tick_size(13)
-            .with_body_size(12);
+            .with_label_size(16)
+            .with_tick_size(15)
+            .with_body_size(LEGEND_SIZE);
         let xs = self.series.iter().flat_map(|series| series.points.iter().map(|(x, _)| *x));
         let (least, most) = xs.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
         let layout =

@@ -39,6 +39,7 @@ pub use error::{Error, Result};
 pub use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;
 pub use observation::{Comparison, Finding, Observation, Verdict};
+pub use output::{leftovers, prepare};
 pub use panel::Panel;
 pub use problem::Problem;
 pub use regret::Regret;

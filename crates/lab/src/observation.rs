@@ -7,7 +7,7 @@ use crate::{Algorithm, Panel, SignedRank};
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
-/// Means closer than this, relatively, are comparable whatever the test says.
+/// Means closer than this, relatively, are comparable.
 const COMPARABLE: f64 = 0.1;
 
 /// Two algorithms on the same instances.
@@ -58,11 +58,16 @@ impl Comparison {
         }
     }
 
-    /// Whether the first is comparable to the second, if not better: within 10 % of its mean, or not worse by a
-    /// one-sided test at 5 %.
+    /// Whether the first is comparable to the second, if not better: a mean within 10 % of the other's, or below it.
+    /// Where it is higher than that, a one-sided test at 5 % says whether by more than chance.
     fn is_comparable(&self) -> Verdict {
-        let worse = self.ratio > 1.0 + COMPARABLE && self.test.p_greater < LEVEL;
-        if worse { Verdict::Fails } else { Verdict::Holds }
+        if self.ratio <= 1.0 + COMPARABLE {
+            Verdict::Holds
+        } else if self.test.p_greater < LEVEL {
+            Verdict::Fails
+        } else {
+            Verdict::Undecided
+        }
     }
 }
 
@@ -73,7 +78,7 @@ pub enum Verdict {
     Holds,
     /// It does not hold.
     Fails,
-    /// The means agree with it, the test does not reach its level.
+    /// The test does not reach its level.
     Undecided,
     /// None of its panels was run.
     Untested,
@@ -121,10 +126,12 @@ pub struct Observation {
     pub claim: &'static str,
     /// What was found, panel by panel.
     pub findings: Vec<Finding>,
+    /// The panels it speaks of that were not run.
+    pub not_run: Vec<Panel>,
 }
 
 impl Observation {
-    /// The verdict over all panels that were run: it holds if it holds in each.
+    /// The verdict over the panels that were run: it holds if it holds in each.
     pub fn verdict(&self) -> Verdict {
         Verdict::of_all(self.findings.iter().map(|finding| finding.verdict))
     }
@@ -132,33 +139,98 @@ impl Observation {
     /// The paper's observations, given each panel's algorithms with the time-average regrets of their runs.
     pub fn all(regrets: impl Fn(Panel, Algorithm) -> Option<Vec<f64>>) -> Vec<Self> {
         let [igp, bts, bucb] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb].map(Algorithm::Rule);
-        let compare = |panel, first, second| {
-            Some(Comparison::new((first, &regrets(panel, first)?), (second, &regrets(panel, second)?)))
-        };
-        let findings = |panels: &[Panel], first, second, judge: fn(&Comparison) -> Verdict| {
-            let find = |&panel| {
-                let comparison = compare(panel, first, second)?;
-                Some(Finding { panel, verdict: judge(&comparison), comparison })
-            };
-            panels.iter().filter_map(find).collect()
-        };
         let (synthetic, sensors) = Panel::PAPER.split_at(6);
-        vec![
-            Self {
-                number: 1,
-                claim: "IGP-BUCB outperforms GP-BUCB in all experiments",
-                findings: findings(&Panel::PAPER, igp, bucb, Comparison::is_better),
-            },
-            Self {
-                number: 2,
-                claim: "for synthetic benchmarks, IGP-BUCB performs better than GP-BTS",
-                findings: findings(synthetic, igp, bts, Comparison::is_better),
-            },
-            Self {
+        let better =
+            |number, claim, panels, sides| Claim { number, claim, panels, sides, judge: Comparison::is_better };
+        let claims = [
+            better(1, "IGP-BUCB outperforms GP-BUCB in all experiments", &Panel::PAPER[..], [igp, bucb]),
+            better(2, "for synthetic benchmarks, IGP-BUCB performs better than GP-BTS", synthetic, [igp, bts]),
+            Claim {
                 number: 3,
                 claim: "for sensor data, GP-BTS fares comparably, if not better, with IGP-BUCB",
-                findings: findings(sensors, bts, igp, Comparison::is_comparable),
+                panels: sensors,
+                sides: [bts, igp],
+                judge: Comparison::is_comparable,
             },
-        ]
+        ];
+        claims.iter().map(|claim| claim.test(&regrets)).collect()
+    }
+}
+
+/// What the paper says of two algorithms on some panels.
+struct Claim<'a> {
+    number: usize,
+    claim: &'static str,
+    panels: &'a [Panel],
+    sides: [Algorithm; 2],
+    judge: fn(&Comparison) -> Verdict,
+}
+
+impl Claim<'_> {
+    fn test(&self, regrets: impl Fn(Panel, Algorithm) -> Option<Vec<f64>>) -> Observation {
+        let [first, second] = self.sides;
+        let (mut findings, mut not_run) = (Vec::new(), Vec::new());
+        for &panel in self.panels {
+            let (Some(a), Some(b)) = (regrets(panel, first), regrets(panel, second)) else {
+                not_run.push(panel);
+                continue;
+            };
+            let comparison = Comparison::new((first, &a), (second, &b));
+            findings.push(Finding { panel, verdict: (self.judge)(&comparison), comparison });
+        }
+        Observation { number: self.number, claim: self.claim, findings, not_run }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compare(a: &[f64], b: &[f64]) -> Comparison {
+        Comparison::new((Algorithm::ALL[0], a), (Algorithm::ALL[1], b))
+    }
+
+    #[test]
+    fn better_takes_a_lower_mean_and_enough_pairs() {
+        let low: Vec<f64> = (1..=6).map(f64::from).collect();
+        let high: Vec<f64> = low.iter().map(|x| x + 0.5).collect();
+        assert_eq!(compare(&low, &high).is_better(), Verdict::Holds, "6 of 6, p = 1/64");
+        assert_eq!(compare(&high, &low).is_better(), Verdict::Fails);
+        assert_eq!(compare(&low, &low).is_better(), Verdict::Fails, "the same is not better");
+        assert_eq!(compare(&low[..4], &high[..4]).is_better(), Verdict::Undecided, "4 of 4, p = 1/16");
+    }
+
+    #[test]
+    fn comparable_takes_a_mean_within_a_tenth_and_chance_decides_beyond() {
+        let base: Vec<f64> = (10..16).map(f64::from).collect();
+        let times = |factor: f64| base.iter().map(|x| factor * x).collect::<Vec<f64>>();
+        assert_eq!(compare(&times(0.5), &base).is_comparable(), Verdict::Holds, "better");
+        assert_eq!(compare(&times(1.09), &base).is_comparable(), Verdict::Holds, "worse in every pair, by 9 %");
+        assert_eq!(compare(&times(1.2), &base).is_comparable(), Verdict::Fails, "6 of 6 by 20 %");
+        assert_eq!(compare(&times(1.2)[..4], &base[..4]).is_comparable(), Verdict::Undecided, "4 pairs cannot tell");
+    }
+
+    #[test]
+    fn a_claim_holds_if_it_holds_on_every_panel_run() {
+        use Verdict::{Fails, Holds, Undecided, Untested};
+        for (verdicts, whole) in [
+            (&[Holds, Holds][..], Holds),
+            (&[Holds, Undecided], Undecided),
+            (&[Undecided, Fails, Holds], Fails),
+            (&[], Untested),
+        ] {
+            assert_eq!(Verdict::of_all(verdicts.iter().copied()), whole);
+        }
+    }
+
+    #[test]
+    fn panels_that_were_not_run_are_named() {
+        let regrets =
+            |panel, who| (panel == Panel::B).then(|| vec![if who == Algorithm::ALL[0] { 1.0 } else { 2.0 }; 6]);
+        let observations = Observation::all(regrets);
+        assert_eq!(observations[0].verdict(), Verdict::Holds);
+        let names: String = observations[0].not_run.iter().map(|panel| panel.name()).collect();
+        assert_eq!(names, "acdefgh");
+        assert_eq!((observations[2].verdict(), observations[2].not_run.len()), (Verdict::Untested, 2));
     }
 }

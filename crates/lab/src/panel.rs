@@ -83,17 +83,21 @@ impl Panel {
         matches!(self, Self::G | Self::H | Self::Field)
     }
 
-    /// The files it reads that are not in this folder.
-    pub fn missing_files(self, data: Option<&Path>) -> Vec<PathBuf> {
-        let files: &[&str] = match self {
+    /// The files it reads, relative to the data folder.
+    pub fn files(self) -> &'static [&'static str] {
+        match self {
             Self::G => &[problems::TEMPERATURE],
             Self::H => &problems::LIGHT,
             _ => &[],
-        };
+        }
+    }
+
+    /// Those of its files that are not in this folder.
+    pub fn missing_files(self, data: Option<&Path>) -> Vec<PathBuf> {
         let there = |file: &&str| {
             data.is_some_and(|data| [file, file.trim_end_matches(".gz")].iter().any(|name| data.join(name).exists()))
         };
-        files.iter().filter(|file| !there(file)).map(PathBuf::from).collect()
+        self.files().iter().filter(|file| !there(file)).map(PathBuf::from).collect()
     }
 
     /// Its functions; sensors are read from `data`.

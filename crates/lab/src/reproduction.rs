@@ -1,5 +1,6 @@
 //! A reproduction from request to result: what is asked, what can be played, and what came of it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +25,24 @@ pub struct Request {
 impl Default for Request {
     fn default() -> Self {
         Self { settings: Settings::default(), panels: Panel::PAPER.to_vec(), extras: vec![], data: None }
+    }
+}
+
+impl Request {
+    /// The panels, of those asked for or used by further figures, whose files are not there.
+    fn missing(&self) -> Result<Vec<Missing>> {
+        let used = self.extras.iter().flat_map(|extra| extra.panels());
+        let wanted: BTreeSet<Panel> = self.panels.iter().chain(used).copied().collect();
+        let reads_files = wanted.iter().any(|panel| !panel.files().is_empty());
+        if let Some(folder) = self.data.as_ref().filter(|folder| reads_files && !folder.is_dir()) {
+            let reason = "there is no such folder".to_string();
+            return Err(Error::File { action: "read", path: folder.clone(), reason });
+        }
+        let missing = |panel: Panel| {
+            let files = panel.missing_files(self.data.as_deref());
+            (!files.is_empty()).then(|| Missing { panel, files, data: self.data.clone() })
+        };
+        Ok(wanted.into_iter().filter_map(missing).collect())
     }
 }
 
@@ -62,25 +81,17 @@ impl Plan {
     /// Reads files and draws functions; refuses settings out of range and files that are not what they should be. Panels
     /// whose files are not there are left out and told by [`Plan::missing`].
     pub fn new(request: &Request) -> Result<Self> {
-        let settings = request.settings;
+        let (settings, data) = (request.settings, request.data.as_deref());
         settings.check()?;
-        let data = request.data.as_deref();
-        if let Some(folder) = data.filter(|folder| !folder.is_dir()) {
-            let reason = "there is no such folder".to_string();
-            return Err(Error::File { action: "read", path: folder.to_path_buf(), reason });
+        let missing = request.missing()?;
+        let (mut panels, mut extras) = (Vec::new(), Vec::new());
+        for &panel in request.panels.iter().filter(|panel| panel.missing_files(data).is_empty()) {
+            let experiment = Arc::new(panel.experiment(&settings, data.unwrap_or(Path::new("")))?);
+            panels.push((panel, Algorithm::ALL.map(|who| Arm::new(&experiment, who, settings)).to_vec()));
         }
-        let (mut missing, mut panels) = (Vec::new(), Vec::new());
-        for &panel in &request.panels {
-            let files = panel.missing_files(data);
-            if files.is_empty() {
-                let experiment = Arc::new(panel.experiment(&settings, data.unwrap_or(Path::new("")))?);
-                panels.push((panel, Algorithm::ALL.map(|who| Arm::new(&experiment, who, settings)).to_vec()));
-            } else {
-                missing.push(Missing { panel, files, data: request.data.clone() });
-            }
+        for &extra in &request.extras {
+            extras.push((extra, extra.arms(&settings, data)?));
         }
-        let extras =
-            request.extras.iter().map(|extra| Ok((*extra, extra.arms(&settings, data)?))).collect::<Result<_>>()?;
         Ok(Self { settings, missing, panels, extras })
     }
 

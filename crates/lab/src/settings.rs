@@ -70,7 +70,7 @@ impl Settings {
         ];
         for (setting, value, least, most) in numbers {
             if !(least..=most).contains(&value) {
-                let allowed = format!("from {least} to {most}");
+                let allowed = format!("from {least:e} to {most:e}");
                 return Err(Error::Setting { setting, allowed, value: value.to_string() });
             }
         }

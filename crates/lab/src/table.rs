@@ -1,12 +1,17 @@
 //! Tables of sensor readings from CSV files, plain or gzipped, with errors that name the line and the column.
 
-use std::fs::File;
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
 use crate::{Error, Result};
+
+/// How a gzip file begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Readings of a larger size would overflow in a variance.
+const LARGEST: f64 = 1e100;
 
 /// Readings: one row a moment, one column a sensor.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +37,16 @@ impl Table {
         let path = path.as_ref();
         let unreadable =
             |error: std::io::Error| Error::File { action: "read", path: path.to_path_buf(), reason: error.to_string() };
-        let file = File::open(path).map_err(unreadable)?;
-        let mut text = Vec::new();
-        match path.extension() {
-            Some(extension) if extension == "gz" => GzDecoder::new(file).read_to_end(&mut text),
-            _ => std::io::BufReader::new(file).read_to_end(&mut text),
+        let bytes = fs::read(path).map_err(unreadable)?;
+        if path.extension().is_none_or(|extension| extension != "gz") {
+            return Self::parse(path, &bytes, index);
         }
-        .map_err(unreadable)?;
+        if !bytes.starts_with(&GZIP) {
+            let reason = "it is named .gz and is not gzip; unpacked files have no .gz".to_string();
+            return Err(Error::Table { path: path.to_path_buf(), reason });
+        }
+        let mut text = Vec::new();
+        GzDecoder::new(bytes.as_slice()).read_to_end(&mut text).map_err(unreadable)?;
         Self::parse(path, &text, index)
     }
 
@@ -51,6 +59,9 @@ impl Table {
             return Err(refuse(format!("its first column must be \"{index}\", got \"{first}\"")));
         }
         let columns: Vec<String> = header.iter().skip(1).map(str::to_string).collect();
+        if let Some(column) = columns.iter().enumerate().find(|(i, column)| columns[..*i].contains(column)) {
+            return Err(refuse(format!("column \"{}\" is there twice", column.1)));
+        }
         let mut rows = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|error| refuse(error.to_string()))?;
@@ -59,8 +70,10 @@ impl Table {
                 return Err(refuse(format!("line {line} has {} cells, the header has {}", record.len(), header.len())));
             }
             let cell = |(column, text): (&String, &str)| match text.parse::<f64>() {
-                Ok(value) if value.is_finite() => Ok(value),
-                _ => Err(refuse(format!("line {line}, column \"{column}\" must be a finite number, got \"{text}\""))),
+                Ok(value) if value.abs() <= LARGEST => Ok(value),
+                _ => Err(refuse(format!(
+                    "line {line}, column \"{column}\" must be a finite number (at most 1e100), got \"{text}\""
+                ))),
             };
             rows.push(columns.iter().zip(record.iter().skip(1)).map(cell).collect::<Result<Vec<f64>>>()?);
         }
@@ -109,12 +122,17 @@ mod tests {
     #[test]
     fn what_is_not_a_number_is_named_with_its_place() {
         assert!(
-            refusal("row,a,b\n0,1,2\n1,3,NaN\n").contains("line 3, column \"b\" must be a finite number, got \"NaN\"")
+            refusal("row,a,b\n0,1,2\n1,3,NaN\n")
+                .contains("line 3, column \"b\" must be a finite number (at most 1e100), got \"NaN\"")
         );
-        assert!(refusal("row,a\n0,\n").contains("line 2, column \"a\" must be a finite number, got \"\""));
+        assert!(
+            refusal("row,a\n0,\n").contains("line 2, column \"a\" must be a finite number (at most 1e100), got \"\"")
+        );
         assert!(refusal("row,a\n0,inf\n").contains("got \"inf\""));
         assert!(refusal("row,a,b\n0,1\n").contains("line 2 has 2 cells, the header has 3"));
         assert!(refusal("minute,a\n0,1\n").contains("first column must be \"row\", got \"minute\""));
+        assert!(refusal("row,a\n0,-1e101\n").contains("got \"-1e101\""));
+        assert!(refusal("row,a,b,a\n0,1,2,3\n").contains("column \"a\" is there twice"));
         assert!(refusal("").contains("first column must be \"row\", got \"\""));
     }
 }

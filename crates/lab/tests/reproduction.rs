@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
-use manyhands_lab::{Algorithm, Extra, Panel, Plan, Reproduction, Request, Settings, Verdict};
+use manyhands_lab::{Algorithm, Extra, Panel, Plan, Reproduction, Request, Settings, SignedRank, Verdict};
 use serde_json::Value;
 
 fn everything(data: &Path) -> Request {
@@ -51,7 +51,7 @@ fn every_panel_and_every_extra_is_written_and_the_same_on_any_number_of_threads(
     let extras = Extra::ALL.map(Extra::name).into_iter();
     let extras = extras.flat_map(|name| ["csv", "png", "svg"].map(|kind| format!("extra-{name}.{kind}")));
     let mut expected: Vec<String> = panels.into_iter().chain(extras).collect();
-    expected.extend(["figure.png", "figure.svg", "report.md", "summary.json"].map(String::from));
+    expected.extend(["figure.png", "figure.svg", "report.md", "runs.csv", "summary.json"].map(String::from));
     expected.sort();
     assert_eq!(names, expected);
     assert!(one == two, "files differ between one thread and two");
@@ -183,6 +183,8 @@ fn settings_out_of_range_are_refused_by_name() {
         let told = refusal(&Request { settings, ..Request::default() });
         assert!(told.contains(expected), "{told}");
     }
+    let zero = refusal(&Request { settings: Settings { delta: 0.0, ..small() }, ..Request::default() });
+    assert_eq!(zero, "delta must be from 1e-100 to 1e0, got 0");
     let nowhere = Request { data: Some("no-such-folder".into()), ..Request::default() };
     assert_eq!(refusal(&nowhere), "cannot read no-such-folder: there is no such folder");
 }
@@ -198,7 +200,10 @@ fn malformed_sensor_files_are_refused_with_file_line_and_column() {
     let told = light(&readings("row", &["s01", "s03"], 9));
     assert!(told.contains("light_test_lux.csv") && told.contains("column \"s02\" is missing"), "{told}");
     let told = light(&good.replacen("20", "nan", 1));
-    assert!(told.contains("must be a finite number, got \"nan") && told.contains("line 2, column"), "{told}");
+    assert!(
+        told.contains("must be a finite number (at most 1e100), got \"nan") && told.contains("line 2, column"),
+        "{told}"
+    );
     let told = light(&readings("row", &["s01", "s02", "s03"], 2));
     assert!(
         told.contains("functions must be at most 2, the number of test rows of the light readings, got 3"),
@@ -222,7 +227,9 @@ fn malformed_sensor_files_are_refused_with_file_line_and_column() {
     let told = temperature("intel_lab/intel_temp_1min.csv", "minute,m01,m02\n0,1,2\n1,1,2\n2,1,2\n");
     assert!(told.contains("average variance must be positive and finite, got 0"), "{told}");
     let told = temperature("intel_lab/intel_temp_1min.csv.gz", "this is not gzip");
-    assert!(told.contains("cannot read") && told.contains("intel_temp_1min.csv.gz"), "{told}");
+    assert!(told.contains("intel_temp_1min.csv.gz") && told.contains("named .gz and is not gzip"), "{told}");
+    let told = light("row,s01,s02,s03\n");
+    assert!(told.contains("light_test_lux.csv") && told.contains("no rows to maximize over"), "{told}");
 }
 
 #[test]
@@ -248,7 +255,14 @@ fn every_setting_runs() {
             let settings = Settings { information, hallucination, horizon: 6, functions: 2, ..small() };
             let panels = vec![Panel::B, Panel::G];
             let request = Request { settings, panels, data: Some(path.clone()), ..Request::default() };
-            assert_eq!(reproduce(&request).panels.len(), 2);
+            let played = reproduce(&request).panels.into_iter().flat_map(|outcome| outcome.played);
+            for played in played {
+                for (run, instance) in played.runs.iter().zip(&played.arm.experiment.instances) {
+                    let possible = 0.0..=instance.problem().range();
+                    assert_eq!(run.regret.instantaneous().len(), 6);
+                    assert!(run.regret.instantaneous().iter().all(|regret| possible.contains(regret)));
+                }
+            }
         }
     }
     let settings = Settings { workers: 1, horizon: 6, functions: 2, ..small() };
@@ -261,18 +275,61 @@ fn every_setting_runs() {
 fn the_documented_numbers_are_those_of_the_default_settings() {
     let reproduction = reproduce(&Request { panels: vec![Panel::A], ..Request::default() });
     let page = include_str!("../../../docs/reproduction.md");
-    let row = page.lines().find(|line| line.starts_with("| (a) RKHS of SE, batch | 200 |")).unwrap();
-    let cells: Vec<f64> =
-        row.split('|').skip(3).filter_map(|cell| cell.split_whitespace().next()?.parse().ok()).collect();
-    for (played, documented) in reproduction.panels[0].played.iter().zip(cells) {
-        let (algorithm, last) = (played.algorithm(), *played.time_average().last().unwrap());
-        assert!(
-            (last.mean - documented).abs() < 3.0 * last.se,
-            "{}: {} against {documented}",
-            algorithm.name(),
-            last.mean
-        );
+    let number = |cell: &str| cell.split_whitespace().next().unwrap().parse::<f64>().unwrap();
+    for t in [25, 50, 100, 200] {
+        let start = format!("| (a) RKHS of SE, batch | {t} |");
+        let row = page.lines().find(|line| line.starts_with(&start)).unwrap();
+        let documented: Vec<f64> = row.trim_end_matches('|').split('|').skip(3).map(number).collect();
+        assert_eq!(documented.len(), 4, "{row}");
+        for (played, documented) in reproduction.panels[0].played.iter().zip(documented) {
+            let (name, at) = (played.algorithm().name(), played.time_average()[t - 1]);
+            assert!((at.mean - documented).abs() < 3.0 * at.se, "{name}: {} against {documented}", at.mean);
+        }
     }
     let wins: Vec<usize> = reproduction.observations[..2].iter().map(|one| one.findings[0].comparison.wins).collect();
     assert_eq!(wins, [25, 25]);
+}
+
+#[test]
+fn a_packed_file_is_the_unpacked_one() {
+    let path = folder("packed");
+    let text = readings("minute", &["m01", "m02", "m03"], 30);
+    write(&path, "intel_lab/intel_temp_1min.csv", &text);
+    let request = Request { settings: small(), panels: vec![Panel::G], data: Some(path.clone()), ..Request::default() };
+    let plain = reproduce(&request).summary();
+    fs::remove_file(path.join("intel_lab/intel_temp_1min.csv")).unwrap();
+    let packed = fs::File::create(path.join("intel_lab/intel_temp_1min.csv.gz")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, text.as_bytes()).unwrap();
+    packed.finish().unwrap();
+    assert_eq!(reproduce(&request).summary(), plain);
+}
+
+/// The paired tests can be made again from the file of runs.
+#[test]
+fn every_run_is_written_and_the_tests_follow_from_it() {
+    let out = folder("runs");
+    let reproduction =
+        reproduce(&Request { panels: vec![Panel::A, Panel::E], settings: small(), ..Request::default() });
+    reproduction.write(&out).unwrap();
+    let text = fs::read_to_string(out.join("runs.csv")).unwrap();
+    assert_eq!(text.lines().next(), Some("panel,run,algorithm,time_average_regret,simple_regret"));
+    assert_eq!(text.lines().count(), 1 + 2 * 3 * 4);
+    let column = |algorithm: &str| -> Vec<f64> {
+        let ours = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        ours.filter(|cells| cells[0] == "e" && cells[2] == algorithm).map(|cells| cells[3].parse().unwrap()).collect()
+    };
+    let differences: Vec<f64> = column("IGP-BUCB").iter().zip(column("GP-BTS")).map(|(a, b)| a - b).collect();
+    let finding = &reproduction.observations[1].findings[1];
+    assert_eq!(finding.panel, Panel::E);
+    assert_eq!(SignedRank::test(&differences), finding.comparison.test);
+}
+
+#[test]
+fn sensor_panels_that_a_further_figure_lacks_are_told() {
+    let request = Request { settings: small(), panels: vec![], extras: vec![Extra::Width], data: None };
+    let plan = Plan::new(&request).unwrap();
+    assert_eq!(plan.missing().iter().map(|missing| missing.panel).collect::<Vec<_>>(), [Panel::G, Panel::H]);
+    assert_eq!(plan.runs(), 4 * 3 * 7 * 3);
+    assert!(plan.run(&|| ()).unwrap().report().contains("## Not run"));
 }

@@ -1,24 +1,19 @@
 //! GP-BUCB with the width of its Bayesian case (Desautels, Krause and Burdick 2014): how much of the difference is width.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use manyhands_core::Rule;
 
-use super::{Extra, Finished, available, series, titles};
+use super::{Extra, Finished, series, titles};
 use crate::arm::{Arm, Played};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
-use crate::{Algorithm, Panel, Result, Settings};
+use crate::{Algorithm, Experiment, Settings};
 
-const RULES: [(Rule, usize); 3] = [(Rule::IgpBucb, 0), (Rule::GpBucb, 2), (Rule::GpBucbBayesian, 4)];
+const RULES: [(Rule, usize); 3] = [(Rule::IgpBucb, 0), (Rule::GpBucb, 2), (Rule::GpBucbBayesian, 6)];
 
-pub fn arms(settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
-    let mut arms = Vec::new();
-    for experiment in available(&Panel::PAPER, settings, data)? {
-        let arm = |(rule, _)| Arm::new(&experiment, Algorithm::Rule(rule), *settings);
-        arms.extend(RULES.map(arm));
-    }
-    Ok(arms)
+pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
+    RULES.map(|(rule, _)| Arm::new(experiment, Algorithm::Rule(rule), *settings)).to_vec()
 }
 
 pub fn finish(played: &[Played]) -> Finished {

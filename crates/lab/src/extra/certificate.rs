@@ -1,25 +1,21 @@
 //! The certificate: how far from the optimum its point can be, by its own word, and how far it is.
 
+use std::sync::Arc;
+
 use manyhands_core::Rule;
 
-use super::{Extra, Finished, experiment, series, titles};
+use super::{Extra, Finished, series, titles};
 use crate::arm::{Arm, Bound, Measured, Played, Watch};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
 use crate::watch::Certified;
-use crate::{Algorithm, Panel, Result, Settings};
+use crate::{Algorithm, Experiment, Settings};
 
-pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
-    let mut arms = Vec::new();
-    for panel in [Panel::A, Panel::B] {
-        let experiment = experiment(panel, settings)?;
-        for rule in [Rule::IgpBucb, Rule::GpBts] {
-            let arm = Arm::new(&experiment, Algorithm::Rule(rule), *settings);
-            arms.push(Arm { bound: Bound::Norm, watch: Watch::Certificate, ..arm });
-        }
-    }
-    Ok(arms)
+pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
+    let arm = |rule| Arm::new(experiment, Algorithm::Rule(rule), *settings);
+    let certified = |rule| Arm { bound: Bound::Norm, watch: Watch::Certificate, ..arm(rule) };
+    [Rule::IgpBucb, Rule::GpBts].map(certified).to_vec()
 }
 
 pub fn finish(played: &[Played]) -> Finished {
@@ -65,7 +61,7 @@ fn sheets(played: &[Played]) -> (Sheet, Sheet) {
 fn chart(title: &str, played: &[Played]) -> Chart {
     let ours = || played.iter().filter(|one| one.title() == title);
     let bounds = |one: &Played| (format!("{}, bound", one.algorithm().name()), style(one));
-    let truths = |one: &Played| (format!("{}, truth", one.algorithm().name()), 2 + style(one));
+    let truths = |one: &Played| (format!("{}, truth", one.algorithm().name()), 4 + style(one));
     let points = |of: fn(&[Certified]) -> Estimate| {
         move |one: &Played| moments(one).iter().map(|certified| (certified[0].observed as f64, of(certified))).collect()
     };

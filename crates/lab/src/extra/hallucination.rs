@@ -1,28 +1,31 @@
 //! The factor xi: what each choice of it costs in regret, and whether the band it makes holds.
 
+use std::sync::Arc;
+
 use manyhands_core::{Hallucination, Information, Rule};
 
-use super::{Extra, Finished, experiment, series, titles};
+use super::{Extra, Finished, series, titles};
 use crate::arm::{Arm, Bound, Played, Watch};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
-use crate::{Algorithm, Panel, Result, Settings};
+use crate::{Algorithm, Experiment, Settings};
 
-const FACTORS: [Hallucination; 4] =
-    [Hallucination::Number(1.0), Hallucination::Realised, Hallucination::APriori, Hallucination::WorstCase];
+/// With their styles.
+const FACTORS: [(Hallucination, usize); 4] = [
+    (Hallucination::Number(1.0), 0),
+    (Hallucination::Realised, 6),
+    (Hallucination::APriori, 7),
+    (Hallucination::WorstCase, 4),
+];
 
-pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
-    let mut arms = Vec::new();
-    for panel in [Panel::A, Panel::B] {
-        let experiment = experiment(panel, settings)?;
-        for hallucination in FACTORS {
-            let settings = Settings { hallucination, information: Information::Realised, ..*settings };
-            let arm = Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings);
-            arms.push(Arm { bound: Bound::Norm, watch: Watch::Band, ..arm });
-        }
-    }
-    Ok(arms)
+pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
+    let arm = |(hallucination, _)| {
+        let settings = Settings { hallucination, information: Information::Realised, ..*settings };
+        let arm = Arm::new(experiment, Algorithm::Rule(Rule::IgpBucb), settings);
+        Arm { bound: Bound::Norm, watch: Watch::Band, ..arm }
+    };
+    FACTORS.map(arm).to_vec()
 }
 
 pub fn finish(played: &[Played]) -> Finished {
@@ -42,7 +45,7 @@ pub fn finish(played: &[Played]) -> Finished {
     }
     let name = |one: &Played| {
         let factor = one.arm.settings.hallucination;
-        (format!("xi {factor}"), FACTORS.iter().position(|known| *known == factor).unwrap_or(0))
+        (format!("xi {factor}"), FACTORS.iter().find(|(known, _)| *known == factor).map_or(0, |(_, style)| *style))
     };
     let mut charts = Vec::new();
     for title in titles(played) {

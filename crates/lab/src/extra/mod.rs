@@ -14,7 +14,7 @@ use crate::arm::{Arm, Played};
 use crate::chart::{Chart, Series};
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
-use crate::{Error, Experiment, Panel, Result, Settings};
+use crate::{Error, Panel, Result, Settings};
 
 /// A further figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,16 +96,31 @@ impl Extra {
         Ok(extras)
     }
 
+    /// The panels whose functions it uses.
+    pub fn panels(self) -> &'static [Panel] {
+        match self {
+            Self::Workers => &[Panel::A, Panel::E],
+            Self::Hallucination | Self::Initialization | Self::Certificate => &[Panel::A, Panel::B],
+            Self::Width => &[Panel::A, Panel::B, Panel::E, Panel::F, Panel::G, Panel::H],
+            Self::Bayesian => &Panel::PAPER,
+        }
+    }
+
     /// What has to be played for it; sensors are read from `data` where they are there.
     pub fn arms(self, settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
-        match self {
-            Self::Workers => workers::arms(settings),
-            Self::Hallucination => hallucination::arms(settings),
-            Self::Width => width::arms(settings, data),
-            Self::Initialization => initialization::arms(settings),
-            Self::Bayesian => bayesian::arms(settings, data),
-            Self::Certificate => certificate::arms(settings),
+        let mut arms = Vec::new();
+        for panel in self.panels().iter().filter(|panel| panel.missing_files(data).is_empty()) {
+            let experiment = Arc::new(panel.experiment(settings, data.unwrap_or(Path::new("")))?);
+            arms.extend(match self {
+                Self::Workers => workers::arms(&experiment, settings),
+                Self::Hallucination => hallucination::arms(&experiment, settings),
+                Self::Width => width::arms(&experiment, settings),
+                Self::Initialization => initialization::arms(&experiment, settings)?,
+                Self::Bayesian => bayesian::arms(&experiment, settings),
+                Self::Certificate => certificate::arms(&experiment, settings),
+            });
         }
+        Ok(arms)
     }
 
     /// What came of it.
@@ -135,17 +150,6 @@ impl Played {
     fn title(&self) -> &str {
         &self.arm.experiment.title
     }
-}
-
-/// The functions of a panel that needs no files.
-fn experiment(panel: Panel, settings: &Settings) -> Result<Arc<Experiment>> {
-    panel.experiment(settings, Path::new("")).map(Arc::new)
-}
-
-/// The functions of those panels that need no files or whose files are there.
-fn available(panels: &[Panel], settings: &Settings, data: Option<&Path>) -> Result<Vec<Arc<Experiment>>> {
-    let there = panels.iter().filter(|panel| panel.missing_files(data).is_empty());
-    there.map(|panel| panel.experiment(settings, data.unwrap_or(Path::new(""))).map(Arc::new)).collect()
 }
 
 /// The titles of the arms' experiments, in the order in which they first come.

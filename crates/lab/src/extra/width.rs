@@ -1,26 +1,18 @@
 //! A factor on the multiplier: how far the theory's constants are from the best ones.
 
-use std::path::Path;
+use std::sync::Arc;
 
-use super::{Extra, Finished, available, series, titles};
+use super::{Extra, Finished, series, titles};
 use crate::arm::{Arm, Played};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
-use crate::{Algorithm, Panel, Result, Settings};
+use crate::{Algorithm, Experiment, Settings};
 
-const PANELS: [Panel; 6] = [Panel::A, Panel::B, Panel::E, Panel::F, Panel::G, Panel::H];
 const WIDTHS: [f64; 7] = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
 
-pub fn arms(settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
-    let mut arms = Vec::new();
-    for experiment in available(&PANELS, settings, data)? {
-        for algorithm in &Algorithm::ALL[..3] {
-            for width in WIDTHS {
-                arms.push(Arm::new(&experiment, *algorithm, Settings { width, ..*settings }));
-            }
-        }
-    }
-    Ok(arms)
+pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
+    let rules = Algorithm::ALL[..3].iter();
+    rules.flat_map(|who| WIDTHS.map(|width| Arm::new(experiment, *who, Settings { width, ..*settings }))).collect()
 }
 
 pub fn finish(played: &[Played]) -> Finished {

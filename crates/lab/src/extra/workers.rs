@@ -1,37 +1,33 @@
 //! M workers: what they cost in regret, with hallucination on and off, and the batches they need to come near the optimum.
 
+use std::sync::Arc;
+
 use manyhands_core::{Hallucination, Rule};
 
-use super::{Extra, Finished, experiment, series, titles};
+use super::{Extra, Finished, series, titles};
 use crate::arm::{Arm, Played};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::{Estimate, censored_median};
-use crate::{Algorithm, Panel, Result, Settings};
+use crate::{Algorithm, Experiment, Settings};
 
 const WORKERS: [usize; 5] = [1, 5, 10, 20, 40];
 /// Near the optimum: within this part of the function's range.
 const NEAR: f64 = 0.02;
 
-pub fn arms(settings: &Settings) -> Result<Vec<Arm>> {
+pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     let on = match settings.hallucination {
         Hallucination::Off => Hallucination::Number(1.0),
         on => on,
     };
     let mut arms = Vec::new();
-    for panel in [Panel::A, Panel::E] {
-        let experiment = experiment(panel, settings)?;
-        for rule in [Rule::IgpBucb, Rule::GpBts] {
-            for hallucination in [on, Hallucination::Off] {
-                let arm = |workers| {
-                    let settings = Settings { workers, hallucination, ..*settings };
-                    Arm::new(&experiment, Algorithm::Rule(rule), settings)
-                };
-                arms.extend(WORKERS.map(arm));
-            }
+    for rule in [Rule::IgpBucb, Rule::GpBts] {
+        for hallucination in [on, Hallucination::Off] {
+            let settings = |workers| Settings { workers, hallucination, ..*settings };
+            arms.extend(WORKERS.map(|workers| Arm::new(experiment, Algorithm::Rule(rule), settings(workers))));
         }
     }
-    Ok(arms)
+    arms
 }
 
 pub fn finish(played: &[Played]) -> Finished {
@@ -97,7 +93,7 @@ fn time_chart(title: &str, played: &[&Played]) -> Chart {
 }
 
 fn name(one: &Played) -> (String, usize) {
-    let style = 2 * usize::from(is_off(one)) + usize::from(one.algorithm() == Algorithm::Rule(Rule::GpBts));
+    let style = 4 * usize::from(is_off(one)) + usize::from(one.algorithm() == Algorithm::Rule(Rule::GpBts));
     (format!("{}, {}", one.algorithm().name(), switch(one)), style)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::chart::{Chart, Series, draw};
 use crate::sheet::Sheet;
-use crate::{Error, Outcome, Played, Reproduction, Result};
+use crate::{Error, Extra, Outcome, Panel, Played, Reproduction, Result};
 
 impl Reproduction {
     /// Writes everything into a folder, which is made if it is not there, and gives the files' names.
@@ -20,6 +20,9 @@ impl Reproduction {
         }
         for outcome in &self.panels {
             folder.file(&format!("panel-{}.csv", outcome.panel), &sheet(outcome).to_csv()?)?;
+        }
+        if !self.panels.is_empty() {
+            folder.file("runs.csv", &runs(&self.panels).to_csv()?)?;
         }
         for extra in &self.extras {
             let name = format!("extra-{}", extra.extra.name());
@@ -53,6 +56,43 @@ fn sheet(outcome: &Outcome) -> Sheet {
     sheet
 }
 
+/// Every run at the last round: what the paired tests are made from.
+fn runs(panels: &[Outcome]) -> Sheet {
+    let mut sheet = Sheet::new(&["panel", "run", "algorithm", "time_average_regret", "simple_regret"]);
+    for outcome in panels {
+        for played in &outcome.played {
+            for (run, measured) in played.runs.iter().enumerate() {
+                let last = |curve: Vec<f64>| curve.last().copied().into();
+                sheet.push(vec![
+                    outcome.panel.name().into(),
+                    run.into(),
+                    played.algorithm().name().into(),
+                    last(measured.regret.time_average()),
+                    last(measured.regret.simple()),
+                ]);
+            }
+        }
+    }
+    sheet
+}
+
+/// Makes a folder if it is not there and sees that files can be written to it: better now than after the work.
+pub fn prepare(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    let probe = folder.join(".manyhands");
+    fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).map_err(|error| cannot_write(folder, &error))
+}
+
+/// Files in a folder that an earlier run wrote and this one did not.
+pub fn leftovers(folder: &Path, written: &[PathBuf]) -> Vec<PathBuf> {
+    let panels = Panel::ALL.map(|panel| format!("panel-{panel}.csv"));
+    let kinds = |name: &str| ["svg", "png", "csv"].map(|kind| format!("extra-{name}.{kind}"));
+    let extras = Extra::ALL.into_iter().flat_map(|extra| kinds(extra.name()));
+    let figures = ["figure.svg", "figure.png", "runs.csv"].map(String::from);
+    let ours = panels.into_iter().chain(extras).chain(figures).map(|name| folder.join(name));
+    ours.filter(|path| path.exists() && !written.contains(path)).collect()
+}
+
 /// A folder that is written to.
 struct Folder {
     path: PathBuf,
@@ -61,7 +101,7 @@ struct Folder {
 
 impl Folder {
     fn open(path: &Path) -> Result<Self> {
-        fs::create_dir_all(path).map_err(|error| cannot_write(path, &error))?;
+        prepare(path)?;
         Ok(Self { path: path.to_path_buf(), written: vec![] })
     }
 

@@ -12,9 +12,9 @@ impl Reproduction {
         let _ = writeln!(page, "manyhands {}, {}.\n", env!("CARGO_PKG_VERSION"), describe(&self.settings));
         if !self.panels.is_empty() {
             page += "![Time-average regret, mean and standard error](figure.svg)\n\n## Time-average regret\n\n";
-            page += &self.regrets().pivot(&["panel", "algorithm"], "T", "mean").to_markdown();
-            page += "\nMean over functions; `summary.json` has standard errors, simple regrets and every paired test, \
-                     `panel-*.csv` every round.\n\n## The paper's observations\n\n";
+            page += &self.regrets().pivot(&["panel", "algorithm"], "T", "regret").to_markdown();
+            page += "\nMean over functions ± standard error. `summary.json` has simple regrets and every paired test, \
+                     `panel-*.csv` every round, `runs.csv` every run.\n\n## The paper's observations\n\n";
             page += &self.observations.iter().map(paragraph).collect::<Vec<_>>().join("\n");
         }
         if !self.missing.is_empty() {
@@ -32,13 +32,14 @@ impl Reproduction {
     }
 
     fn regrets(&self) -> Sheet {
-        let mut sheet = Sheet::new(&["panel", "algorithm", "T", "mean"]);
+        let mut sheet = Sheet::new(&["panel", "algorithm", "T", "regret"]);
         for outcome in &self.panels {
             for played in &outcome.played {
                 let (algorithm, curve) = (played.algorithm(), played.time_average());
                 for t in self.settings.milestones() {
-                    let panel = outcome.panel.heading().into();
-                    sheet.push(vec![panel, algorithm.name().into(), t.into(), curve[t - 1].mean.into()]);
+                    let (panel, at) = (outcome.panel.heading().into(), curve[t - 1]);
+                    let regret = format!("{} ± {}", significant(at.mean), significant(at.se));
+                    sheet.push(vec![panel, algorithm.name().into(), t.into(), regret.into()]);
                 }
             }
         }
@@ -55,8 +56,13 @@ fn describe(settings: &Settings) -> String {
 }
 
 fn paragraph(observation: &Observation) -> String {
-    let Observation { number, claim, findings } = observation;
-    let mut text = format!("{number}. \"{claim}\": **{}**.\n", observation.verdict().name());
+    let Observation { number, claim, findings, not_run } = observation;
+    let mut text = format!("{number}. \"{claim}\": **{}**", observation.verdict().name());
+    if !not_run.is_empty() {
+        let names: Vec<&str> = not_run.iter().map(|panel| panel.name()).collect();
+        let _ = write!(text, " (not run: {})", names.join(", "));
+    }
+    text += ".\n";
     for finding in findings {
         let comparison = &finding.comparison;
         let _ = writeln!(

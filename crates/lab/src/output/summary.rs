@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::statistics::Estimate;
-use crate::{Comparison, Finding, Observation, Outcome, Panel, Played, Reproduction, Settings};
+use crate::{Comparison, Experiment, Finding, Observation, Outcome, Panel, Played, Reproduction, Settings};
 
 impl Reproduction {
     /// Everything that a program would ask for. The same settings give the same summary.
@@ -45,6 +45,7 @@ impl Reproduction {
             "arrival": experiment.arrival.name(),
             "functions": experiment.instances.len(),
             "candidates": problem.values().len(),
+            "norms": norms(experiment),
             "noise": problem.prior().noise(),
             "information": self.settings.information_on(problem).to_string(),
             "time_average_regret": regrets(Played::time_average),
@@ -52,6 +53,14 @@ impl Reproduction {
             "tests": outcome.comparisons().iter().map(comparison).collect::<Vec<_>>(),
         })
     }
+}
+
+/// The RKHS norms of the functions in ascending order, where they are known.
+fn norms(experiment: &Experiment) -> Option<Vec<f64>> {
+    let mut norms: Vec<f64> =
+        experiment.instances.iter().map(|instance| instance.problem().norm()).collect::<Option<_>>()?;
+    norms.sort_by(f64::total_cmp);
+    Some(norms)
 }
 
 fn settings(settings: &Settings) -> Value {
@@ -80,5 +89,6 @@ fn observation(observation: &Observation) -> Value {
     json!({
         "number": observation.number, "claim": observation.claim, "verdict": observation.verdict().name(),
         "panels": Map::from_iter(observation.findings.iter().map(finding)),
+        "not_run": observation.not_run.iter().map(|panel| panel.name()).collect::<Vec<_>>(),
     })
 }

@@ -64,6 +64,9 @@ impl Sensors {
             let reason = format!("it has {rows} training rows of {sensors} sensors, a covariance needs 2 of each");
             return refuse(training, reason);
         }
+        if test.rows().is_empty() {
+            return refuse(test, "it has no rows to maximize over".to_string());
+        }
         let covariance = covariance(training.rows());
         let average_variance = (0..sensors).map(|i| covariance[i * sensors + i]).sum::<f64>() / sensors as f64;
         if average_variance <= 0.0 || !average_variance.is_finite() {
