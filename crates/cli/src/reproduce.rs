@@ -125,6 +125,10 @@ fn data_of_environment() -> Option<PathBuf> {
 
 /// Plays the experiments, writes the files, and prints what was found.
 pub fn run(options: &Options) -> Result<()> {
+    if let Some(folder) = options.data.as_ref().filter(|folder| !folder.is_dir()) {
+        let reason = "there is no such folder".to_string();
+        bail!(manyhands_lab::Error::File { action: "read", path: folder.clone(), reason });
+    }
     let plan = Plan::new(&options.request())?;
     for missing in plan.missing() {
         writeln!(stderr(), "skipped: {missing}")?;

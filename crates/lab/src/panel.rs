@@ -83,21 +83,17 @@ impl Panel {
         matches!(self, Self::G | Self::H | Self::Field)
     }
 
-    /// The files it reads, relative to the data folder.
-    pub fn files(self) -> &'static [&'static str] {
-        match self {
+    /// The files it reads that are not in this folder, relative to it.
+    pub fn missing_files(self, data: Option<&Path>) -> Vec<PathBuf> {
+        let files: &[&str] = match self {
             Self::G => &[problems::TEMPERATURE],
             Self::H => &problems::LIGHT,
             _ => &[],
-        }
-    }
-
-    /// Those of its files that are not in this folder.
-    pub fn missing_files(self, data: Option<&Path>) -> Vec<PathBuf> {
+        };
         let there = |file: &&str| {
             data.is_some_and(|data| [file, file.trim_end_matches(".gz")].iter().any(|name| data.join(name).exists()))
         };
-        self.files().iter().filter(|file| !there(file)).map(PathBuf::from).collect()
+        files.iter().filter(|file| !there(file)).map(PathBuf::from).collect()
     }
 
     /// Its functions; sensors are read from `data`.
@@ -114,12 +110,12 @@ impl Panel {
             Self::F => same(problems::rosenbrock(settings.noise)?, settings),
             Self::G => rows(&problems::temperature(data)?, settings, family)?,
             Self::H => rows(&problems::light(data)?, settings, family)?,
-            // Index 0 of the family draws the field, index 1 its test rows.
+            // Index 1 of the family draws the field, index 0 its test rows.
             Self::Field => {
                 rows(&problems::field(&mut generator(settings.seed, Purpose::Function, family, 1))?, settings, family)?
             }
         };
-        Ok(Experiment::new(self.title(), arrival, (family, settings.seed), problems))
+        Ok(Experiment::new(self.heading(), arrival, (family, settings.seed), problems))
     }
 
     fn family(self) -> Family {

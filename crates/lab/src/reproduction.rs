@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::arm::{Arm, Played, play};
 use crate::extra::Finished;
-use crate::{Algorithm, Comparison, Error, Extra, Observation, Panel, Result, Settings};
+use crate::{Algorithm, Comparison, Extra, Observation, Panel, Result, Settings};
 
 /// What to reproduce.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,19 +30,14 @@ impl Default for Request {
 
 impl Request {
     /// The panels, of those asked for or used by further figures, whose files are not there.
-    fn missing(&self) -> Result<Vec<Missing>> {
+    fn missing(&self) -> Vec<Missing> {
         let used = self.extras.iter().flat_map(|extra| extra.panels());
         let wanted: BTreeSet<Panel> = self.panels.iter().chain(used).copied().collect();
-        let reads_files = wanted.iter().any(|panel| !panel.files().is_empty());
-        if let Some(folder) = self.data.as_ref().filter(|folder| reads_files && !folder.is_dir()) {
-            let reason = "there is no such folder".to_string();
-            return Err(Error::File { action: "read", path: folder.clone(), reason });
-        }
         let missing = |panel: Panel| {
             let files = panel.missing_files(self.data.as_deref());
             (!files.is_empty()).then(|| Missing { panel, files, data: self.data.clone() })
         };
-        Ok(wanted.into_iter().filter_map(missing).collect())
+        wanted.into_iter().filter_map(missing).collect()
     }
 }
 
@@ -83,7 +78,7 @@ impl Plan {
     pub fn new(request: &Request) -> Result<Self> {
         let (settings, data) = (request.settings, request.data.as_deref());
         settings.check()?;
-        let missing = request.missing()?;
+        let missing = request.missing();
         let (mut panels, mut extras) = (Vec::new(), Vec::new());
         for &panel in request.panels.iter().filter(|panel| panel.missing_files(data).is_empty()) {
             let experiment = Arc::new(panel.experiment(&settings, data.unwrap_or(Path::new("")))?);

@@ -10,13 +10,16 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of at least two numbers; the standard error of fewer is 0.
+    /// Of some numbers; the standard error of one is 0.
     pub fn of(values: &[f64]) -> Self {
+        // Equal numbers would leave rounding noise.
+        if let Some(first) = values.first().filter(|first| values.iter().all(|value| value == *first)) {
+            return Self { mean: *first, se: 0.0 };
+        }
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let se = if values.len() < 2 { 0.0 } else { (squares / (n - 1.0) / n).sqrt() };
-        Self { mean, se }
+        Self { mean, se: (squares / (n - 1.0) / n).sqrt() }
     }
 }
 
@@ -44,7 +47,7 @@ mod tests {
         let estimate = Estimate::of(&[2.0, 4.0, 9.0]);
         assert_eq!(estimate.mean, 5.0);
         assert!((estimate.se - (13.0f64 / 3.0).sqrt()).abs() < 1e-15);
-        assert_eq!(Estimate::of(&[7.0, 7.0]), Estimate { mean: 7.0, se: 0.0 });
+        assert_eq!(Estimate::of(&[0.1; 25]), Estimate { mean: 0.1, se: 0.0 });
         let curve = curve(&[vec![1.0, 2.0], vec![3.0, 2.0]]);
         assert_eq!(curve, [Estimate { mean: 2.0, se: 1.0 }, Estimate { mean: 2.0, se: 0.0 }]);
     }

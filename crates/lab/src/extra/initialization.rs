@@ -65,7 +65,9 @@ pub fn finish(played: &[Played]) -> Finished {
         let curves = series(ours, name, |one| vec![(count(one) as f64, one.regret())]);
         charts.push(Chart::of_regret(title, "T_init", curves));
     }
-    charts.push(certified_chart(played));
+    if played.iter().any(is_certified) {
+        charts.push(certified_chart(played));
+    }
     let note =
         "T_init picks of largest variance, then the rule. With xi = 1 (as in the paper's experiments) they buy \
         nothing that the rule uses; with xi = 1 + (M - 1) max sigma^2/lambda, which they certify, they buy a narrower band. Their \
