@@ -9,7 +9,7 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{Hallucination, Information};
 use manyhands_lab::{
-    Algorithm, Extra, Observation, Outcome, Panel, Plan, Played, Reproduction, Request, Settings, leftovers, prepare,
+    Algorithm, Extra, Observation, Outcome, Panel, Plan, Reproduction, Request, Settings, leftovers, prepare,
 };
 
 use crate::progress::Progress;
@@ -173,8 +173,7 @@ fn table(panels: &[Outcome]) -> Table {
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header(["panel"].into_iter().chain(Algorithm::ALL.map(Algorithm::name)));
     for outcome in panels {
-        let last = |one: &Played| one.time_average().last().map(|at| format!("{:.4}", at.mean));
-        let cells = outcome.played.iter().filter_map(last);
+        let cells = outcome.played.iter().map(|one| format!("{:.4}", one.regret().mean));
         table.add_row([outcome.panel.heading()].into_iter().chain(cells));
     }
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
@@ -197,13 +196,12 @@ fn sentence(observation: &Observation) -> String {
             }
         })
         .collect();
-    let (verdict, claim) = (observation.verdict().name(), observation.claim);
-    let not_run: Vec<&str> = observation.not_run.iter().map(|panel| panel.name()).collect();
-    let not_run = if not_run.is_empty() { String::new() } else { format!(" (not run: {})", not_run.join(", ")) };
     let first = observation.findings.first().map_or("", |finding| finding.comparison.first.name());
     format!(
-        "{}. {claim}: {verdict}{not_run}\n   pairs in which {first} has less regret: {}\n",
+        "{}. {}: {}\n   pairs in which {first} has less regret: {}\n",
         observation.number,
+        observation.claim,
+        observation.judgement(),
         panels.join(", ")
     )
 }

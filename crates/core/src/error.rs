@@ -1,5 +1,6 @@
 //! What a study refuses, with the value, what is allowed, and how to mend it.
 
+use crate::number::plain;
 use crate::study::TrialState;
 
 /// A refusal; nothing in the study has changed.
@@ -207,11 +208,6 @@ impl Error {
             _ => None,
         }
     }
-}
-
-/// A number as a person would write it.
-fn plain(value: f64) -> String {
-    if value == 0.0 || (1e-6..1e16).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// The result of a study's operations.

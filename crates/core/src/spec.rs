@@ -32,6 +32,15 @@ impl Domain {
             Self::Discretized { dimension, .. } => *dimension,
         }
     }
+
+    /// As the numbers' room knows it, if it is finite.
+    pub fn finite(&self) -> Option<gp::Domain> {
+        match self {
+            Self::Points(points) => Some(gp::Domain::Points(points.clone())),
+            Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
+            Self::Discretized { .. } => None,
+        }
+    }
 }
 
 /// Whether the black box is to be maximized or minimized.

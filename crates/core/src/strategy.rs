@@ -106,7 +106,8 @@ impl Strategy {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses numbers out of range, and settings that need M where there is none. [`Spec::new`](crate::Spec::new) does.
+    pub fn check(&self) -> Result<()> {
         let positive =
             |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
         positive("norm_bound", self.norm_bound)?;

@@ -26,8 +26,8 @@ fn multiplier(spec: &Spec, t: usize, information: f64, xi: f64) -> f64 {
         Rule::IgpBucb => theorem(1.0 / delta),
         Rule::GpBts => theorem(2.0 / delta),
         Rule::GpBucbBayesian => {
-            let size = candidates(spec.domain()).len() as f64;
-            (2.0 * xi * (size * (t as f64 * std::f64::consts::PI).powi(2) / (6.0 * delta)).ln()).sqrt()
+            let spread = candidates(spec.domain()).len() as f64 * (t as f64 * std::f64::consts::PI).powi(2);
+            (2.0 * xi * (spread / (6.0 * delta)).ln()).sqrt()
         }
         Rule::GpBucb => (xi * (2.0 * b * b + 300.0 * information * (t as f64 / delta).ln().powi(3))).sqrt(),
     }
@@ -299,13 +299,11 @@ fn a_multiplier_holds_gamma_of_the_observed_count_and_gp_bucb_gamma_of_t() {
     for prior in kernels.map(|kernel| Prior::new(kernel.unwrap(), 0.0, 0.01).unwrap()) {
         let restricted = Restricted::new(prior.kernel().clone(), gp::Domain::Grid(grid.clone()), 1 << 20).unwrap();
         let mut greedy = GreedyInformation::new(prior.clone(), Arc::new(restricted)).unwrap();
-        for (rule, information) in RULES.into_iter().flat_map(|rule| {
-            [Information::ClosedForm, Information::Log, Information::Greedy, Information::GreedyUpper]
-                .map(|i| (rule, i))
-        }) {
+        let kinds = [Information::ClosedForm, Information::Log, Information::Greedy, Information::GreedyUpper];
+        for (rule, information) in RULES.into_iter().flat_map(|rule| kinds.map(|kind| (rule, kind))) {
             for feedback in [Feedback::Batch(4), Feedback::Delay(3)] {
-                let hallucination = Hallucination::Number(2.0);
-                let strategy = Strategy { information, hallucination, ..Strategy::new(rule, 1.5) };
+                let xi = Hallucination::Number(2.0);
+                let strategy = Strategy { information, hallucination: xi, ..Strategy::new(rule, 1.5) };
                 let spec = Spec::new(Domain::Grid(grid.clone()), prior.clone(), strategy).unwrap();
                 let mut study = Study::new(spec.clone()).unwrap();
                 for s in simulate(&mut study, &feedback, 13, |s| f(&s.point)).unwrap() {

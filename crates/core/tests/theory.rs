@@ -8,7 +8,7 @@
 mod common;
 
 use common::{candidates, dot, line, matern, rng, scattered, se, uniform};
-use manyhands_core::gp::{self, GreedyInformation, Kernel, Prior, Restricted};
+use manyhands_core::gp::{GreedyInformation, Kernel, Prior, Restricted};
 use manyhands_core::regret::{Horizon, igp_bucb_bound, realised_bound};
 use manyhands_core::{Domain, Feedback, Hallucination, Information, Rule, Spec, Strategy, Study};
 use rand::Rng;
@@ -128,13 +128,8 @@ fn simulate_all(hallucination: Hallucination, runs: u64) -> [f64; 3] {
     ];
     let mut counts = [0.0; 3];
     for (i, setting) in settings.iter().enumerate() {
-        let domain = match &setting.domain {
-            Domain::Grid(grid) => gp::Domain::Grid(grid.clone()),
-            Domain::Points(points) => gp::Domain::Points(points.clone()),
-            Domain::Discretized { .. } => continue,
-        };
         let prior = Prior::new(setting.kernel.clone(), 0.0, NOISE).unwrap();
-        let restricted = Restricted::new(setting.kernel.clone(), domain, 1 << 28).unwrap();
+        let restricted = Restricted::new(setting.kernel.clone(), setting.domain.finite().unwrap(), 1 << 28).unwrap();
         let mut greedy = GreedyInformation::new(prior, Arc::new(restricted)).unwrap();
         for seed in 0..runs {
             let outcome = run(setting, hallucination, &mut greedy, 1000 * i as u64 + seed);

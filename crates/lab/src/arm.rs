@@ -135,6 +135,21 @@ impl Played {
         self.arm.algorithm
     }
 
+    /// Where it was played.
+    pub fn title(&self) -> &str {
+        &self.arm.experiment.title
+    }
+
+    /// The mean time-average regret at the last round.
+    pub fn regret(&self) -> Estimate {
+        Estimate::of(&self.final_averages())
+    }
+
+    /// The time-average regret over time, ready to be drawn.
+    pub fn regret_curve(&self) -> Vec<(f64, Estimate)> {
+        (1..).map(f64::from).zip(self.time_average()).collect()
+    }
+
     /// The time-average regret of each run at the last round.
     pub fn final_averages(&self) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.regret.time_average().last().copied()).collect()

@@ -46,5 +46,5 @@ pub use regret::Regret;
 pub use reproduction::{Missing, Outcome, Plan, Reproduction, Request};
 pub use settings::Settings;
 pub use table::Table;
-pub use watch::{Certified, Coverage};
+pub use watch::{Certified, Coverage, Promise};
 pub use wilcoxon::SignedRank;

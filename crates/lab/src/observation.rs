@@ -137,6 +137,13 @@ impl Observation {
         Verdict::of_all(self.findings.iter().map(|finding| finding.verdict))
     }
 
+    /// The verdict in words, with the panels that were not run.
+    pub fn judgement(&self) -> String {
+        let names: Vec<&str> = self.not_run.iter().map(|panel| panel.name()).collect();
+        let verdict = self.verdict().name();
+        if names.is_empty() { verdict.to_string() } else { format!("{verdict} (not run: {})", names.join(", ")) }
+    }
+
     /// The paper's observations, given each panel's algorithms with the time-average regrets of their runs.
     pub fn all(regrets: impl Fn(Panel, Algorithm) -> Option<Vec<f64>>) -> Vec<Self> {
         let [igp, bts, bucb] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb].map(Algorithm::Rule);

@@ -78,11 +78,6 @@ impl Panel {
         }
     }
 
-    /// Whether its functions are sensor readings, real or not.
-    pub fn is_of_sensors(self) -> bool {
-        matches!(self, Self::G | Self::H | Self::Field)
-    }
-
     /// The files it reads that are not in this folder, relative to it.
     pub fn missing_files(self, data: Option<&Path>) -> Vec<PathBuf> {
         let files: &[&str] = match self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use manyhands_core::Domain;
-use manyhands_core::gp::{self, Prior, Restricted};
+use manyhands_core::gp::{Prior, Restricted};
 
 use crate::{Error, Result};
 
@@ -25,7 +25,7 @@ impl Problem {
     pub fn new(name: impl Into<String>, domain: Domain, prior: Prior, values: Vec<f64>) -> Result<Self> {
         let name = name.into();
         let refuse = |reason: String| Err(Error::Problem { name: name.clone(), reason });
-        let Some(candidates) = finite(&domain).map(|domain| domain.len()) else {
+        let Some(candidates) = domain.finite().map(|domain| domain.len()) else {
             return refuse("its domain must be finite".to_string());
         };
         if values.len() != candidates || values.is_empty() {
@@ -62,7 +62,7 @@ impl Problem {
 
     /// The prior's kernel on the domain.
     pub fn restricted(&self) -> Result<Arc<Restricted>> {
-        let domain = finite(&self.domain).ok_or_else(|| Error::Problem {
+        let domain = self.domain.finite().ok_or_else(|| Error::Problem {
             name: self.name.clone(),
             reason: "its domain must be finite".to_string(),
         })?;
@@ -93,13 +93,5 @@ impl Problem {
     /// The RKHS norm of f, where it is known: the B of the theorems.
     pub fn norm(&self) -> Option<f64> {
         self.norm
-    }
-}
-
-fn finite(domain: &Domain) -> Option<gp::Domain> {
-    match domain {
-        Domain::Points(points) => Some(gp::Domain::Points(points.clone())),
-        Domain::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
-        Domain::Discretized { .. } => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The constants of the paper's section 5, which every experiment shares and a researcher may change.
 
-use manyhands_core::gp::Family;
-use manyhands_core::{Hallucination, Information, Initial, Rule, Strategy};
+use manyhands_core::gp::{Family, Kernel, Prior};
+use manyhands_core::{Hallucination, Information, Rule, Strategy};
 
 use crate::{Error, Problem, Result};
 
@@ -63,17 +63,8 @@ impl Settings {
                 return Err(Error::Setting { setting, allowed, value: value.to_string() });
             }
         }
-        let numbers = [
-            ("delta", self.delta, 1e-100, 1.0),
-            ("noise", self.noise, 1e-12, 1e12),
-            ("width", self.width, 1e-12, 1e12),
-        ];
-        for (setting, value, least, most) in numbers {
-            if !(least..=most).contains(&value) {
-                let allowed = format!("from {least:e} to {most:e}");
-                return Err(Error::Setting { setting, allowed, value: value.to_string() });
-            }
-        }
+        Prior::new(Kernel::squared_exponential(&[1.0])?, 0.0, self.noise)?;
+        self.constants(Rule::IgpBucb, 1.0).check()?;
         Ok(())
     }
 
@@ -87,16 +78,16 @@ impl Settings {
 
     /// A rule with these constants on a problem, R^2 being the problem's noise.
     pub fn strategy(&self, rule: Rule, problem: &Problem, norm_bound: f64) -> Strategy {
+        Strategy { information: self.information_on(problem), ..self.constants(rule, norm_bound) }
+    }
+
+    fn constants(&self, rule: Rule, norm_bound: f64) -> Strategy {
         Strategy {
-            rule,
-            norm_bound,
-            noise_bound: None,
             delta: self.delta,
-            information: self.information_on(problem),
             hallucination: self.hallucination,
             width: self.width,
-            initial: Initial::None,
             max_pending: Some(self.workers),
+            ..Strategy::new(rule, norm_bound)
         }
     }
 

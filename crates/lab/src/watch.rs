@@ -29,16 +29,23 @@ impl Coverage {
 pub struct Certified {
     /// How many.
     pub observed: usize,
-    /// Its bound on the regret of its point; none where the data contradicted the assumptions.
-    pub bound: Option<f64>,
-    /// The true regret of its point.
+    /// What it said of its point, and what is true; none where the data contradicted the assumptions.
+    pub promise: Option<Promise>,
+}
+
+/// A point's regret, bounded and true.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    /// The certificate's bound on it.
+    pub bound: f64,
+    /// The regret.
     pub regret: f64,
 }
 
 impl Certified {
     /// Whether it told the truth.
     pub fn holds(&self) -> bool {
-        self.bound.is_some_and(|bound| self.regret <= bound + ROUNDING)
+        self.promise.is_some_and(|promise| promise.regret <= promise.bound + ROUNDING)
     }
 }
 
@@ -76,14 +83,15 @@ pub fn certificates(study: &Study, problem: &Problem, workers: usize) -> Result<
         if observed % workers != 0 && observed != study.trials().len() {
             continue;
         }
-        found.push(match again.certificate() {
+        let promise = match again.certificate() {
             Ok(certificate) => {
                 let regret = problem.optimum() - problem.values()[certificate.candidate];
-                Certified { observed, bound: Some(certificate.regret_bound), regret }
+                Some(Promise { bound: certificate.regret_bound, regret })
             }
-            Err(Refusal::Contradiction { .. }) => Certified { observed, bound: None, regret: problem.range() },
+            Err(Refusal::Contradiction { .. }) => None,
             Err(error) => return Err(error.into()),
-        });
+        };
+        found.push(Certified { observed, promise });
     }
     Ok(found)
 }

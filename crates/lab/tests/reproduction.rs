@@ -184,7 +184,7 @@ fn settings_out_of_range_are_refused_by_name() {
         assert!(told.contains(expected), "{told}");
     }
     let zero = refusal(&Request { settings: Settings { delta: 0.0, ..small() }, ..Request::default() });
-    assert_eq!(zero, "delta must be from 1e-100 to 1e0, got 0");
+    assert_eq!(zero, "delta must be above 0 (from 1e-100) and at most 1, got 0");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::{dot, small, solve};
 use manyhands_core::gp::{Prior, TIE};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
-use manyhands_lab::{Algorithm, Arm, Bound, Experiment, Instance, Panel, Settings, Watch, play};
+use manyhands_lab::{Algorithm, Arm, Bound, Experiment, Instance, Panel, Promise, Settings, Watch, play};
 
 fn experiment(panel: Panel, settings: &Settings) -> Arc<Experiment> {
     Arc::new(panel.experiment(settings, Path::new("")).unwrap())
@@ -171,8 +171,11 @@ fn certificates_are_the_studys_own_along_its_log() {
         let mut study = instance.play(strategy, &experiment.arrival.feedback(3), 12).unwrap();
         let last = study.certificate().unwrap();
         let regret = instance.problem().optimum() - instance.problem().values()[last.candidate];
-        assert_eq!((certified[3].bound, certified[3].regret), (Some(last.regret_bound), regret));
-        assert!(certified.windows(2).all(|pair| pair[1].bound <= pair[0].bound), "bounds only fall");
+        assert_eq!(certified[3].promise, Some(Promise { bound: last.regret_bound, regret }));
+        assert!(
+            certified.windows(2).all(|pair| pair[1].promise.unwrap().bound <= pair[0].promise.unwrap().bound),
+            "bounds only fall"
+        );
         assert!(certified.iter().all(|one| one.holds()));
     }
 }

@@ -18,6 +18,7 @@ use std::fmt;
 use manyhands_gp::{Score, Surface};
 
 use super::{Study, Trial, TrialState};
+use crate::number::significant;
 use crate::{Direction, Error, Result};
 
 /// Up to here every number of observations is a moment of the running extremes.
@@ -68,22 +69,12 @@ impl fmt::Display for Certificate {
             "candidate {} at {:?} is within {} of the optimum with probability {} ({}; bounds {} to {})",
             self.candidate,
             self.point,
-            short(self.regret_bound),
+            significant(self.regret_bound, 4),
             1.0 - self.delta,
             self.kind,
-            short(self.lower),
-            short(self.upper)
+            significant(self.lower, 4),
+            significant(self.upper, 4)
         )
-    }
-}
-
-/// A number in four significant digits.
-fn short(value: f64) -> String {
-    let exponent = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
-    if (-4.0..6.0).contains(&exponent) {
-        format!("{value:.*}", (3.0 - exponent).max(0.0) as usize)
-    } else {
-        format!("{value:.3e}")
     }
 }
 

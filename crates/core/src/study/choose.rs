@@ -52,10 +52,8 @@ impl Finite {
 impl Chooser {
     pub fn new(spec: &Spec) -> Result<Self> {
         let kernel = spec.prior().kernel();
-        let domain = match spec.domain() {
-            Domain::Points(points) => gp::Domain::Points(points.clone()),
-            Domain::Grid(grid) => gp::Domain::Grid(grid.clone()),
-            Domain::Discretized { .. } => return Ok(Self::Discretized { lipschitz: kernel.lipschitz()? }),
+        let Some(domain) = spec.domain().finite() else {
+            return Ok(Self::Discretized { lipschitz: kernel.lipschitz()? });
         };
         let restricted = Arc::new(Restricted::new(kernel.clone(), domain, spec.memory())?);
         let sampler = (spec.strategy().rule == Rule::GpBts).then(|| Sampler::new(restricted.clone())).transpose()?;

@@ -88,9 +88,9 @@ fn moments(one: &Played) -> Vec<Vec<Certified>> {
 }
 
 fn bound(certified: &[Certified]) -> Estimate {
-    Estimate::of(&certified.iter().filter_map(|one| one.bound).collect::<Vec<_>>())
+    Estimate::of(&certified.iter().filter_map(|one| Some(one.promise?.bound)).collect::<Vec<_>>())
 }
 
 fn regret(certified: &[Certified]) -> Estimate {
-    Estimate::of(&certified.iter().map(|one| one.regret).collect::<Vec<_>>())
+    Estimate::of(&certified.iter().filter_map(|one| Some(one.promise?.regret)).collect::<Vec<_>>())
 }

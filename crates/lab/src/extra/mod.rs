@@ -136,22 +136,6 @@ impl Extra {
     }
 }
 
-impl Played {
-    /// The mean time-average regret at the last round.
-    fn regret(&self) -> Estimate {
-        Estimate::of(&self.final_averages())
-    }
-
-    /// The time-average regret over time, ready to be drawn.
-    fn regret_curve(&self) -> Vec<(f64, Estimate)> {
-        (1..).map(f64::from).zip(self.time_average()).collect()
-    }
-
-    fn title(&self) -> &str {
-        &self.arm.experiment.title
-    }
-}
-
 /// The titles of the arms' experiments, in the order in which they first come.
 fn titles(played: &[Played]) -> Vec<&str> {
     let mut titles: Vec<&str> = played.iter().map(Played::title).collect();

@@ -41,7 +41,7 @@ fn chart(outcome: &Outcome) -> Chart {
     let curve = |(style, played): (usize, &Played)| Series {
         name: played.algorithm().name().to_string(),
         style,
-        points: (1..).map(f64::from).zip(played.time_average()).collect(),
+        points: played.regret_curve(),
     };
     Chart::of_regret(outcome.panel.heading(), "t", outcome.played.iter().enumerate().map(curve).collect())
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::sheet::{Sheet, significant};
+use manyhands_core::significant;
+
+use crate::sheet::Sheet;
 use crate::{Observation, Reproduction, Settings};
 
 impl Reproduction {
@@ -38,7 +40,7 @@ impl Reproduction {
                 let (algorithm, curve) = (played.algorithm(), played.time_average());
                 for t in self.settings.milestones() {
                     let (panel, at) = (outcome.panel.heading().into(), curve[t - 1]);
-                    let regret = format!("{} ± {}", significant(at.mean), significant(at.se));
+                    let regret = format!("{} ± {}", significant(at.mean, 3), significant(at.se, 3));
                     sheet.push(vec![panel, algorithm.name().into(), t.into(), regret.into()]);
                 }
             }
@@ -56,14 +58,8 @@ fn describe(settings: &Settings) -> String {
 }
 
 fn paragraph(observation: &Observation) -> String {
-    let Observation { number, claim, findings, not_run } = observation;
-    let mut text = format!("{number}. \"{claim}\": **{}**", observation.verdict().name());
-    if !not_run.is_empty() {
-        let names: Vec<&str> = not_run.iter().map(|panel| panel.name()).collect();
-        let _ = write!(text, " (not run: {})", names.join(", "));
-    }
-    text += ".\n";
-    for finding in findings {
+    let mut text = format!("{}. \"{}\": **{}**.\n", observation.number, observation.claim, observation.judgement());
+    for finding in &observation.findings {
         let comparison = &finding.comparison;
         let _ = writeln!(
             text,
@@ -74,9 +70,9 @@ fn paragraph(observation: &Observation) -> String {
             comparison.second.name(),
             comparison.wins,
             comparison.pairs,
-            significant(comparison.ratio),
-            significant(comparison.test.p_less),
-            significant(comparison.test.p_greater),
+            significant(comparison.ratio, 3),
+            significant(comparison.test.p_less, 3),
+            significant(comparison.test.p_greater, 3),
         );
     }
     text
