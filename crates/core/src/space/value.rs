@@ -1,0 +1,62 @@
+//! The value of one parameter, as a user writes it.
+
+use std::fmt;
+
+/// The value of one parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A real number.
+    Float(f64),
+    /// An integer.
+    Int(i64),
+    /// A word: a category.
+    Text(String),
+    /// Yes or no: a category.
+    Bool(bool),
+}
+
+impl Value {
+    /// The value as a number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Float(value) => Some(*value),
+            Self::Int(value) => Some(*value as f64),
+            Self::Text(_) | Self::Bool(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Text(value) => write!(f, "\"{value}\""),
+            Self::Bool(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_string())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
