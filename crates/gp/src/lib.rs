@@ -9,19 +9,23 @@ mod error;
 mod even;
 mod factor;
 mod fft;
+mod fit;
 mod grid;
 mod information;
 mod kernel;
 mod kron;
 mod lowrank;
+mod optimize;
 mod points;
 mod posterior;
 mod prior;
 mod restricted;
 mod sample;
+mod slopes;
 mod surface;
 mod vector;
 mod view;
+mod warp;
 
 #[cfg(test)]
 #[path = "../tests/common/seeded.rs"]
@@ -29,13 +33,17 @@ mod seeded;
 
 pub use error::{Error, Result};
 pub use factor::Factor;
+pub use fit::{Fit, Hyperparameters, Priors};
 pub use grid::Grid;
 pub use information::GreedyInformation;
 pub use kernel::{Clipped, Covariance, Family, Kernel};
+pub use optimize::{Peak, climb};
 pub use points::Points;
 pub use posterior::{Key, Marginal, Posterior};
 pub use prior::Prior;
 pub use restricted::{Domain, Restricted};
 pub use sample::{Sampler, draw_on_grid};
+pub use slopes::{Slope, Slopes};
 pub use surface::{Choice, Score, Surface, TIE};
 pub use view::View;
+pub use warp::Warp;

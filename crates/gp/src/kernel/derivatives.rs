@@ -162,7 +162,7 @@ impl Kernel {
         if self.scales.len() == 1 { 0 } else { coordinate }
     }
 
-    fn scale(&self, coordinate: usize) -> f64 {
+    pub(crate) fn scale(&self, coordinate: usize) -> f64 {
         self.scales[self.entry(coordinate)]
     }
 

@@ -30,6 +30,53 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// Turns squared distances into `variance` times k'(r)/r, the factor of every first derivative; where nu = 1/2 has
+    /// none, at r = 0, it is 0.
+    pub fn apply_ratio(self, variance: f64, squares: &mut [f64]) {
+        Arch::new().dispatch(ApplyRatio { profile: self, variance, values: squares });
+    }
+}
+
+struct ApplyRatio<'a> {
+    profile: Profile,
+    variance: f64,
+    values: &'a mut [f64],
+}
+
+impl WithSimd for ApplyRatio<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { profile, variance, values } = self;
+        match profile {
+            Profile::SquaredExponential => {
+                for value in values {
+                    *value = -variance * exp_of_negative(-0.5 * *value);
+                }
+            }
+            Profile::Half => {
+                for value in values {
+                    let r = value.sqrt();
+                    *value = if r > 0.0 { -variance * exp_of_negative(-r) / r } else { 0.0 };
+                }
+            }
+            Profile::ThreeHalves => {
+                for value in values {
+                    *value = -3.0 * variance * exp_of_negative(-capped(SQRT_3 * value.sqrt()));
+                }
+            }
+            Profile::FiveHalves => {
+                for value in values {
+                    let z = capped(SQRT_5 * value.sqrt());
+                    *value = -variance * (5.0 / 3.0 * (1.0 + z) * exp_of_negative(-z));
+                }
+            }
+        }
+    }
+}
+
 struct Apply<'a> {
     profile: Profile,
     variance: f64,

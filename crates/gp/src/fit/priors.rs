@@ -1,0 +1,50 @@
+//! What is believed of the hyperparameters before any data: the priors that make a fit behave with few observations.
+
+/// Priors of the hyperparameters of a kernel on coordinates in the unit cube, for standardized values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Priors {
+    /// Median and log-sd of a lengthscale.
+    pub lengthscale: (f64, f64),
+    /// Median and log-sd of the ratio of noise variance to prior variance.
+    pub noise_ratio: (f64, f64),
+    /// The range of the ratio of noise variance to prior variance.
+    pub noise_range: (f64, f64),
+    /// Shape and scale, both doubled, of the inverse-gamma prior of the prior variance: as if so many values with so
+    /// large a sum of squares had been seen.
+    pub variance: (f64, f64),
+    /// The prior mean's own sd, in units of the prior sd.
+    pub mean_spread: f64,
+}
+
+impl Priors {
+    /// The priors for points of this many parameters (groups of coordinates).
+    ///
+    /// Distances in the cube grow as sqrt(d), and so does the median lengthscale (Hvarfner, Hellsten and Nardi 2024).
+    pub fn for_parameters(count: usize) -> Self {
+        Self {
+            lengthscale: (0.4 * (count.max(1) as f64).sqrt(), 0.7),
+            noise_ratio: (1e-4, 3.0),
+            noise_range: (1e-8, 1e2),
+            variance: (2.0, 2.0),
+            mean_spread: 1.0,
+        }
+    }
+
+    /// ln p(theta), up to a constant.
+    pub(super) fn log_density(&self, theta: &[f64]) -> f64 {
+        theta.iter().enumerate().map(|(i, t)| -0.5 * self.deviation(theta, i, *t).0.powi(2)).sum()
+    }
+
+    pub(super) fn add_gradient(&self, theta: &[f64], gradient: &mut [f64]) {
+        for (i, t) in theta.iter().enumerate() {
+            let (deviation, sd) = self.deviation(theta, i, *t);
+            gradient[i] -= deviation / sd;
+        }
+    }
+
+    /// How many sds parameter `i` is from its median, and the sd.
+    fn deviation(&self, theta: &[f64], i: usize, t: f64) -> (f64, f64) {
+        let (median, sd) = if i + 1 == theta.len() { self.noise_ratio } else { self.lengthscale };
+        ((t - median.ln()) / sd, sd)
+    }
+}
