@@ -214,6 +214,30 @@ pub enum Error {
         /// The parameter whose name is nearest.
         nearest: String,
     },
+    /// A constraint is not one.
+    #[error("the constraint {constraint} is not valid: {reason}")]
+    Constraint {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A constraint cannot be kept.
+    #[error("nothing satisfies the constraint {constraint}: {reason}")]
+    Infeasible {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// Why.
+        reason: String,
+    },
+    /// Values violate a constraint.
+    #[error("the constraint {constraint} is violated by {}", plain(*by))]
+    Violated {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// How far the sum is on the wrong side of the bound.
+        by: f64,
+    },
     /// A parameter is named twice.
     #[error("parameter \"{name}\" is named twice")]
     RepeatedParameter {
@@ -248,6 +272,9 @@ impl Error {
             Self::MissingParameter { .. } => "missing-parameter",
             Self::UnknownParameter { .. } => "unknown-parameter",
             Self::RepeatedParameter { .. } => "repeated-parameter",
+            Self::Constraint { .. } => "constraint",
+            Self::Infeasible { .. } => "infeasible",
+            Self::Violated { .. } => "violated-constraint",
         }
     }
 
@@ -270,6 +297,10 @@ impl Error {
             }
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
+            Self::Constraint { .. } => {
+                Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
+            }
+            Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
             Self::MissingParameter { .. } => Some("only parameters with one value may be left out"),
             _ => None,
         }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::{Axis, Space, Value};
 use crate::number::plain;
+use crate::{Error, Result};
 
 /// Which side of its bound a linear constraint keeps to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,90 @@ pub struct Constraint {
     pub relation: Relation,
     /// The bound.
     pub bound: f64,
+}
+
+/// How far a sum may miss its bound, relative to the largest term that the parameters' bounds allow.
+const TOLERANCE: f64 = 1e-9;
+
+/// A constraint with its parameters found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Linear {
+    /// Parameters, by position, with their weights.
+    pub terms: Vec<(usize, f64)>,
+    pub relation: Relation,
+    pub bound: f64,
+    tolerance: f64,
+}
+
+impl Linear {
+    /// The constraint on the parameters of this space; refuses what is not linear or not there.
+    pub fn new(space: &Space, constraint: &Constraint) -> Result<Self> {
+        let refuse = |reason: String| Error::Constraint { constraint: constraint.to_string(), reason };
+        if constraint.terms.iter().all(|(_, weight)| *weight == 0.0) {
+            return Err(refuse("all its weights are 0".to_string()));
+        }
+        let numbers = constraint.terms.iter().map(|(_, weight)| *weight).chain([constraint.bound]);
+        if let Some(number) = numbers.into_iter().find(|number| !number.is_finite()) {
+            return Err(refuse(format!("weights and bound must be finite, got {number}")));
+        }
+        let mut linear =
+            Self { terms: Vec::new(), relation: constraint.relation, bound: constraint.bound, tolerance: 0.0 };
+        let mut largest = constraint.bound.abs();
+        for (name, weight) in &constraint.terms {
+            let index = space.position(name)?;
+            let Some((low, high)) = space.axes[index].ends() else {
+                return Err(refuse(format!("parameter \"{name}\" is not a number")));
+            };
+            if linear.terms.iter().any(|(other, _)| *other == index) {
+                return Err(refuse(format!("parameter \"{name}\" is in it twice")));
+            }
+            largest = largest.max((weight * low).abs()).max((weight * high).abs());
+            linear.terms.push((index, *weight));
+        }
+        if !largest.is_finite() {
+            return Err(refuse("its largest term is too large for a number".to_string()));
+        }
+        linear.tolerance = TOLERANCE * largest;
+        Ok(linear)
+    }
+
+    /// How far these values are on the wrong side of the bound; 0 within the tolerance.
+    pub fn violation(&self, params: &[Value]) -> f64 {
+        let sum: f64 =
+            self.terms.iter().map(|&(index, weight)| weight * params[index].number().unwrap_or(f64::NAN)).sum();
+        let over = match self.relation {
+            Relation::AtMost => sum - self.bound,
+            Relation::AtLeast => self.bound - sum,
+            Relation::Equals => (sum - self.bound).abs(),
+        };
+        if over <= self.tolerance { 0.0 } else { over }
+    }
+
+    /// The smallest and largest sum within the parameters' bounds.
+    pub fn range(&self, axes: &[Axis]) -> (f64, f64) {
+        self.terms.iter().fold((0.0, 0.0), |(least, most), &(index, weight)| {
+            let (low, high) = axes[index].ends().unwrap_or_default();
+            (least + (weight * low).min(weight * high), most + (weight * low).max(weight * high))
+        })
+    }
+
+    /// Whether no sum within this range is on the right side.
+    pub fn excludes(&self, (least, most): (f64, f64)) -> bool {
+        let above = self.relation != Relation::AtLeast && least > self.bound + self.tolerance;
+        above || self.relation != Relation::AtMost && most < self.bound - self.tolerance
+    }
+}
+
+impl Axis {
+    /// The smallest and largest value, if they are numbers.
+    pub(super) fn ends(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Fixed(value) => value.number().map(|number| (number, number)),
+            Self::Line(interval) => Some((interval.low, interval.high)),
+            Self::Ladder(ladder) => Some((ladder.value(0), ladder.value(ladder.len() - 1))),
+            Self::Choice(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Constraint {

@@ -29,6 +29,18 @@ impl Interval {
         self.quantum
     }
 
+    /// The change of the value for a unit change of the coordinate, at a value.
+    pub fn slope(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => self.to - self.from,
+            Scale::Log => value * (self.to - self.from),
+        }
+    }
+
+    pub fn is_log(&self) -> bool {
+        self.scale == Scale::Log
+    }
+
     /// The nearest coordinate in [0, 1] that is told apart from its neighbours.
     pub fn snap(&self, coordinate: f64) -> f64 {
         let snapped = (coordinate / self.quantum).round() * self.quantum;

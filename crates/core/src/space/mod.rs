@@ -3,11 +3,15 @@
 mod axis;
 mod block;
 mod constraint;
+mod feasible;
 mod finite;
 mod interval;
 mod ladder;
+mod mixed;
 mod names;
 mod parameter;
+mod polytope;
+mod simplex;
 mod value;
 
 use axis::Axis;
@@ -16,6 +20,8 @@ pub use constraint::{Constraint, Relation};
 pub use parameter::{Kind as ParameterKind, Parameter, Scale};
 pub use value::Value;
 
+use constraint::Linear;
+use feasible::Feasible;
 use parameter::Kind;
 
 use crate::{Error, Result};
@@ -46,6 +52,8 @@ pub struct Space {
     /// Of the parameters that vary, in order.
     blocks: Vec<Block>,
     groups: Vec<usize>,
+    /// None without constraints.
+    feasible: Option<Feasible>,
 }
 
 impl Space {
@@ -67,7 +75,11 @@ impl Space {
         if blocks.is_empty() {
             return Err(Error::NothingVaries { parameters: parameters.len() });
         }
-        Ok(Self { parameters, constraints, axes, blocks, groups })
+        let mut space = Self { parameters, constraints, axes, blocks, groups, feasible: None };
+        if !space.constraints.is_empty() {
+            space.feasible = Some(Feasible::new(&space)?);
+        }
+        Ok(space)
     }
 
     /// The parameters, in the order they were given.
@@ -110,7 +122,10 @@ impl Space {
         for ((axis, parameter), value) in self.axes.iter().zip(&self.parameters).zip(params) {
             axis.embed(parameter, value, &mut coordinates)?;
         }
-        Ok(coordinates)
+        match self.violated(params) {
+            Some((constraint, by)) => Err(Error::Violated { constraint: constraint.to_string(), by }),
+            None => Ok(coordinates),
+        }
     }
 
     /// The valid values nearest to these coordinates, constraints aside. Ends of the unit interval are exactly the bounds.
@@ -141,9 +156,14 @@ impl Space {
         coordinates
     }
 
-    /// Whether these values keep every constraint.
-    pub fn satisfies(&self, _params: &[Value]) -> bool {
-        true
+    /// The first coordinate of each parameter.
+    fn starts(&self) -> Vec<usize> {
+        let dimension = |start: &mut usize, axis: &Axis| {
+            let own = *start;
+            *start += axis.dimension();
+            Some(own)
+        };
+        self.axes.iter().scan(0, dimension).collect()
     }
 
     /// Each axis with its own coordinates.

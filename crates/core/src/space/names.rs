@@ -23,9 +23,7 @@ impl Space {
     pub fn from_named(&self, named: &[(String, Value)]) -> Result<Vec<Value>> {
         let mut params: Vec<Option<Value>> = vec![None; self.parameters().len()];
         for (name, value) in named {
-            let Some(index) = self.parameters().iter().position(|parameter| parameter.name() == name) else {
-                return Err(Error::UnknownParameter { name: name.clone(), nearest: self.nearest_name(name) });
-            };
+            let index = self.position(name)?;
             if params[index].replace(value.clone()).is_some() {
                 return Err(Error::RepeatedParameter { name: name.clone() });
             }
@@ -38,10 +36,13 @@ impl Space {
         params.into_iter().enumerate().map(complete).collect()
     }
 
-    /// The parameter whose name takes the fewest edits from this one.
-    pub(super) fn nearest_name(&self, name: &str) -> String {
-        let names = self.parameters().iter().map(|parameter| parameter.name());
-        names.min_by_key(|known| edits(known, name)).unwrap_or_default().to_string()
+    /// The position of a parameter; an unknown name is told with the one that takes the fewest edits.
+    pub(super) fn position(&self, name: &str) -> Result<usize> {
+        let names = || self.parameters().iter().map(|parameter| parameter.name());
+        names().position(|known| known == name).ok_or_else(|| {
+            let nearest = names().min_by_key(|known| edits(known, name)).unwrap_or_default().to_string();
+            Error::UnknownParameter { name: name.to_string(), nearest }
+        })
     }
 }
 
