@@ -1,10 +1,10 @@
 //! The promises of a space under linear constraints: nothing that it returns violates them.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
 use common::{config, rng, uniform};
-use manyhands_core::{Constraint, Parameter, Relation, Result, Space, Value};
+use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Result, Space, Value};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -37,43 +37,45 @@ fn random_parameter(rng: &mut impl Rng, index: usize) -> Parameter {
     let name = &format!("p{index}");
     let low = uniform(rng, -5.0, 5.0);
     let from = rng.random_range(-9..9);
-    match rng.random_range(0..8) {
+    match rng.random_range(0..9) {
         0 | 1 => Parameter::float(name, low, low + uniform(rng, 0.01, 100.0)),
         2 => Parameter::log_float(name, low.exp(), (low + uniform(rng, 0.5, 9.0)).exp()),
         3 => Parameter::int(name, from, from + rng.random_range(0..30)),
         4 => Parameter::log_int(name, 1, rng.random_range(2..2000)),
         5 => Parameter::even(name, low, low + 3.0, rng.random_range(2..20)),
         6 => Parameter::levels(name, &[low, low + 0.5, low + 2.5]),
+        7 => Parameter::float(name, 1e6 * low, 1e6 * low + uniform(rng, 0.01, 100.0)),
         _ => Parameter::constant(name, low),
     }
     .unwrap()
 }
 
-/// A random space with up to three constraints, all kept by a random point of it.
+/// A random space with up to three constraints, all kept by a random point of it. At most one asks for equality, and that
+/// one of integers alone or with a continuous parameter: what a search can be expected to find.
 fn random_space(rng: &mut ChaCha8Rng) -> Space {
     let count = rng.random_range(2..7);
     let mut parameters: Vec<Parameter> = (0..count).map(|i| random_parameter(rng, i)).collect();
     parameters.push(Parameter::choice("kind", &["one", "two"]).unwrap());
     parameters.push(Parameter::float("free", 0.0, 1.0).unwrap());
-    let box_only = Space::new(parameters.clone(), vec![]).unwrap();
-    let witness = box_only.params(&box_only.sample(rng));
-    let mut constraints = Vec::new();
+    let unconstrained = Space::new(parameters.clone(), vec![]).unwrap();
+    let witness = unconstrained.params(&unconstrained.sample(rng));
+    let continuous = |i: usize| matches!(parameters[i].kind(), ParameterKind::Float { .. });
+    let mut constraints: Vec<Constraint> = Vec::new();
     for _ in 0..rng.random_range(1..4) {
-        let mut terms = Vec::new();
-        let mut sum = 0.0;
-        for i in 0..count {
-            if rng.random_range(0..3) > 0 || terms.is_empty() && i + 1 == count {
-                let weight = [1.0, 1.0, -1.0, uniform(rng, -3.0, 3.0)][rng.random_range(0..4)];
-                sum += weight * witness[i].number().unwrap();
-                terms.push((format!("p{i}"), weight));
-            }
-        }
+        let chosen: Vec<usize> = (0..count).filter(|&i| rng.random_range(0..3) > 0 || i + 1 == count).collect();
+        let smooth = chosen.iter().any(|&i| continuous(i));
+        let whole = chosen.iter().all(|&i| matches!(witness[i], Value::Int(_)));
+        let equal = constraints.iter().any(|other| other.relation == Relation::Equals);
+        let weights = [1.0, 1.0, -1.0, if smooth { uniform(rng, -3.0, 3.0) } else { 2.0 }];
+        let terms: Vec<_> = chosen.iter().map(|&i| (i, weights[rng.random_range(0..4)])).collect();
+        let sum: f64 = terms.iter().map(|&(i, weight)| weight * witness[i].number().unwrap()).sum();
         let slack = if rng.random_range(0..3) == 0 { 0.0 } else { uniform(rng, 0.0, 2.0) };
         let (relation, bound) = match rng.random_range(0..4) {
-            0 | 1 => (Relation::AtMost, sum + slack),
-            2 => (Relation::AtLeast, sum - slack),
-            _ => (Relation::Equals, sum),
+            0 | 1 if (smooth || whole) && !equal => (Relation::Equals, sum),
+            0..=2 => (Relation::AtMost, sum + slack),
+            _ => (Relation::AtLeast, sum - slack),
         };
+        let terms = terms.into_iter().map(|(i, weight)| (format!("p{i}"), weight)).collect();
         constraints.push(Constraint { terms, relation, bound });
     }
     Space::new(parameters, constraints.clone()).unwrap_or_else(|error| panic!("{error}: {witness:?}, {constraints:?}"))
@@ -199,6 +201,32 @@ fn a_repair_of_a_mixture_is_its_projection() {
     for (value, exact) in repaired.iter().zip([0.7, 0.3, 0.0]) {
         assert!((value - exact).abs() < 1e-6, "{repaired:?}");
     }
+}
+
+#[test]
+fn no_sample_lies_nearer_than_the_repair() {
+    let rng = &mut rng(8);
+    for components in 2..=6 {
+        let space = mixture(components);
+        for _ in 0..20 {
+            let target = anywhere(&space, rng);
+            let distance = |to: &[f64]| target.iter().zip(to).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let nearest = (0..100).map(|_| distance(&space.sample(rng))).fold(f64::INFINITY, f64::min);
+            assert!(distance(&space.repair(&target)) <= nearest + 1e-9);
+        }
+    }
+}
+
+#[test]
+fn two_equalities_leave_what_is_in_both() {
+    let parameters = ["a", "b", "c", "d"].map(|name| Parameter::float(name, 0.0, 1.0)).into_iter().collect();
+    let sum = constraint(&[("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)], Relation::Equals, 1.0);
+    let same = constraint(&[("a", 1.0), ("b", -2.0)], Relation::Equals, 0.0);
+    let space = space(parameters, vec![sum, same]).unwrap();
+    let rng = &mut rng(2);
+    let draws: Vec<Vec<f64>> = (0..200).map(|_| numbers(&space, &space.sample(rng))).collect();
+    assert!(draws.iter().all(|x| (x[0] - 2.0 * x[1]).abs() < 1e-12 && (x.iter().sum::<f64>() - 1.0).abs() < 1e-12));
+    assert!(draws.iter().any(|x| x[0] > 0.4) && draws.iter().any(|x| x[0] < 0.1));
 }
 
 #[test]

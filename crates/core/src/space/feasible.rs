@@ -4,7 +4,9 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::mixed::{Mixed, Partial, Variable};
+use super::polytope::Local;
 use super::{Constraint, Linear, Space, Value};
+use crate::number::plain;
 use crate::{Error, Result};
 
 /// Draws from the whole space before the constraints are taken by the hand.
@@ -14,7 +16,7 @@ const OPTIONS: usize = 64;
 /// The most pinned values that a sample or a repair tries.
 const BUDGET: usize = 500;
 /// The same for the question whether there is any point at all.
-const THOROUGH: usize = 5_000;
+const THOROUGH: usize = 20_000;
 
 /// What the constraints of a space come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,27 +39,31 @@ impl Feasible {
             if row.excludes((least, most)) {
                 return Err(Error::Infeasible {
                     constraint: constraint.to_string(),
-                    reason: format!("within the parameters' bounds the sum is from {least} to {most}"),
+                    reason: format!(
+                        "within the parameters' bounds the sum is from {} to {}",
+                        plain(least),
+                        plain(most)
+                    ),
                 });
             }
         }
         let starts: Vec<usize> = space.starts();
         let with = |count: usize| {
             let mixed = Mixed::new(&space.axes, &starts, &linear[..count]);
-            anchor(&mixed).map(|anchor| (mixed, anchor))
+            let mut budget = THOROUGH;
+            anchor(&mixed, &mut budget).map(|anchor| (mixed, anchor)).ok_or(budget)
         };
-        match with(linear.len()) {
-            Some((mixed, anchor)) => Ok(Self { linear, mixed, anchor }),
-            None => {
-                let first = (1..=linear.len()).find(|&count| with(count).is_none()).unwrap_or(linear.len());
-                let reason = match first {
-                    1 => "no values that the parameters step through keep it",
-                    _ => "no values keep it together with the constraints before it",
-                };
-                let constraint = space.constraints[first - 1].to_string();
-                Err(Error::Infeasible { constraint, reason: reason.to_string() })
-            }
+        if let Ok((mixed, anchor)) = with(linear.len()) {
+            return Ok(Self { linear, mixed, anchor });
         }
+        let failing = (1..=linear.len()).find_map(|count| with(count).err().map(|budget| (count, budget)));
+        let (first, budget) = failing.unwrap_or((linear.len(), 0));
+        let reason = match (first, budget) {
+            (_, 0) => format!("no values that keep it and the constraints before it were found in {THOROUGH} tries"),
+            (1, _) => "no values that the parameters step through keep it".to_string(),
+            _ => "no values keep it together with the constraints before it".to_string(),
+        };
+        Err(Error::Infeasible { constraint: space.constraints[first - 1].to_string(), reason })
     }
 
     /// The coordinates with the shares of the constrained parameters put in.
@@ -94,6 +100,7 @@ impl Feasible {
     fn random_shares(&self, rng: &mut impl Rng) -> Option<Vec<f64>> {
         let mut order = self.mixed.positions(Variable::is_pinned);
         order.shuffle(rng);
+        order.sort_by_key(|&i| self.mixed.freedom(i));
         let mut options = |variable: &Variable, range| random_options(variable, range, rng);
         let partial = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut BUDGET.clone())?;
         let point = partial.polytope.sample(rng)?;
@@ -104,8 +111,7 @@ impl Feasible {
     fn nearest_shares(&self, target: &[f64], kept: Option<usize>) -> Option<Vec<f64>> {
         let variables = &self.mixed.variables;
         let mut order = self.mixed.positions(Variable::is_pinned);
-        // Those that step first: the others can make room for them.
-        order.sort_by_key(|&i| variables[i].interval().is_some());
+        order.sort_by_key(|&i| self.mixed.freedom(i));
         let mut partial = self.mixed.open();
         if let Some(held) = variables.iter().position(|variable| Some(variable.coordinate) == kept) {
             order.retain(|&i| i != held);
@@ -120,12 +126,13 @@ impl Feasible {
 }
 
 /// One point of all constraints, in the middle as far as may be.
-fn anchor(mixed: &Mixed) -> Option<Vec<f64>> {
-    let order = mixed.positions(|variable| variable.interval().is_none());
+fn anchor(mixed: &Mixed, budget: &mut usize) -> Option<Vec<f64>> {
+    let mut order = mixed.positions(|variable| variable.interval().is_none());
+    order.sort_by_key(|&i| mixed.freedom(i));
     let mut options = |variable: &Variable, range: (f64, f64)| {
         near_options(variable, range, variable.coordinate_at((range.0 + range.1) / 2.0))
     };
-    let partial = mixed.pin(mixed.open(), &order, &mut options, &mut THOROUGH.clone())?;
+    let partial = mixed.pin(mixed.open(), &order, &mut options, budget)?;
     let shares = partial.complete(&partial.polytope.inside()?.0);
     Some(mixed.variables.iter().zip(shares).map(|(variable, share)| variable.coordinate_at(share)).collect())
 }
@@ -157,7 +164,7 @@ fn near_options(variable: &Variable, range: (f64, f64), target: f64) -> Vec<f64>
     }
     let start = ladder.nearest(target).clamp(rungs.start, rungs.end - 1);
     let mut chosen = vec![start];
-    for step in 1..rungs.len().min(THOROUGH) {
+    for step in 1..rungs.len().min(16 * OPTIONS) {
         chosen.extend(start.checked_sub(step).filter(|rung| rungs.contains(rung)));
         chosen.extend(Some(start + step).filter(|rung| rungs.contains(rung)));
     }
@@ -184,6 +191,21 @@ impl Space {
 
     /// Random coordinates of valid values that keep every constraint: uniform on each parameter's scale where there are no
     /// constraints or a fair part of the space keeps them; else nearly so.
+    ///
+    /// ```
+    /// use manyhands_core::{Constraint, Parameter, Relation, Space};
+    /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    ///
+    /// let parts = ["water", "salt", "sugar"];
+    /// let parameters = parts.map(|name| Parameter::float(name, 0.0, 1.0)).into_iter().collect::<Result<_, _>>()?;
+    /// let terms = parts.map(|name| (name.to_string(), 1.0)).to_vec();
+    /// let mixture = Space::new(parameters, vec![Constraint { terms, relation: Relation::Equals, bound: 1.0 }])?;
+    ///
+    /// let params = mixture.params(&mixture.sample(&mut ChaCha8Rng::seed_from_u64(7)));
+    /// let sum: f64 = params.iter().filter_map(|value| value.number()).sum();
+    /// assert!((sum - 1.0).abs() < 1e-12);
+    /// # Ok::<(), manyhands_core::Error>(())
+    /// ```
     pub fn sample(&self, rng: &mut impl Rng) -> Vec<f64> {
         let draw = |rng: &mut _| {
             let u: Vec<f64> = (0..self.cube_dimension()).map(|_| RngExt::random(rng)).collect();
@@ -251,7 +273,8 @@ impl Space {
         let own: Vec<f64> = variables.iter().map(|variable| gradient[variable.coordinate]).collect();
         let stretch: Vec<f64> =
             variables.iter().zip(&shares).map(|(variable, share)| variable.stretch(*share)).collect();
-        let way = partial.polytope.ascent(&shares, &own, &stretch);
+        let touching = variables.iter().fold(1e-9, |most: f64, variable| most.max(variable.rounding()));
+        let way = partial.polytope.ascent(&shares, &own, Local { stretch, touching });
         variables.iter().zip(way).for_each(|(variable, d)| direction[variable.coordinate] = d);
         direction
     }

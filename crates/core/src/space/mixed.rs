@@ -62,6 +62,11 @@ impl Variable {
         self.interval().map_or(0.0, |interval| interval.slope(self.value(share)) / self.width)
     }
 
+    /// How far the share may be from where it was put, for being told apart from its neighbours.
+    pub fn rounding(&self) -> f64 {
+        self.interval().map_or(0.0, |interval| 4.0 * interval.quantum() * self.stretch(1.0))
+    }
+
     /// The interval of a parameter that glides, the ladder of one that steps.
     pub fn interval(&self) -> Option<&Interval> {
         if let Axis::Line(interval) = &self.axis { Some(interval) } else { None }
@@ -138,6 +143,14 @@ impl Mixed {
     /// The variables that satisfy a condition, by position.
     pub fn positions(&self, condition: impl Fn(&Variable) -> bool) -> Vec<usize> {
         (0..self.variables.len()).filter(|&i| condition(&self.variables[i])).collect()
+    }
+
+    /// How easily a variable makes room for the others, so that those with less of it are pinned first: it
+    /// glides, it is in no equality, it has many values.
+    pub fn freedom(&self, position: usize) -> (bool, bool, bool) {
+        let ladder = self.variables[position].ladder();
+        let unbound = self.polytope.planes.iter().all(|plane| plane.weights[position] == 0.0);
+        (ladder.is_none(), unbound, ladder.is_some_and(|ladder| ladder.len() > 64))
     }
 
     /// Pins the variables in `order`, each to the first of the shares that `options` offers for its range that the rest can

@@ -22,6 +22,14 @@ pub(super) struct Polytope {
     pub halfspaces: Vec<Row>,
 }
 
+/// What a way uphill needs to know of the place it starts from.
+pub(super) struct Local {
+    /// The change of each x for a unit change of the coordinate that the gradient and the way are measured in.
+    pub stretch: Vec<f64>,
+    /// The slack up to which a face is touched.
+    pub touching: f64,
+}
+
 impl Polytope {
     /// The same with coordinate `column` set to a number and left out.
     pub fn fix(&self, column: usize, value: f64) -> Self {
@@ -140,12 +148,11 @@ impl Polytope {
         reach(&self.faces(), x, direction)
     }
 
-    /// The steepest way uphill along `gradient` that leaves no face and no plane, to first order. `stretch` is the change
-    /// of each x for a unit change of the coordinate that the gradient and the way are measured in.
-    pub fn ascent(&self, x: &[f64], gradient: &[f64], stretch: &[f64]) -> Vec<f64> {
-        let stretched = |row: &Row| row.weights.iter().zip(stretch).map(|(weight, s)| weight * s).collect();
+    /// The steepest way uphill along `gradient` that leaves no face and no plane, to first order.
+    pub fn ascent(&self, x: &[f64], gradient: &[f64], local: Local) -> Vec<f64> {
+        let stretched = |row: &Row| row.weights.iter().zip(&local.stretch).map(|(weight, s)| weight * s).collect();
         let planes: Vec<Vec<f64>> = self.planes.iter().map(stretched).collect();
-        let tight = |face: &&Row| face.bound - dot(&face.weights, x) <= TIGHT;
+        let tight = |face: &&Row| face.bound - dot(&face.weights, x) <= local.touching;
         let active: Vec<Vec<f64>> = self.faces().iter().filter(tight).map(stretched).collect();
         onto_cone(gradient, &planes, &active)
     }
