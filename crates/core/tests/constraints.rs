@@ -86,7 +86,7 @@ fn assert_kept(space: &Space, coordinates: &[f64]) {
     let params = space.params(coordinates);
     let embedded = space.embed(&params);
     assert_eq!(embedded.as_deref(), Ok(coordinates), "{params:?} under {:?}", space.constraints());
-    assert!(space.satisfies(&params) && space.feasible(coordinates));
+    assert!(space.satisfies(&params) && space.feasible(coordinates) && space.violated(&params).is_none());
 }
 
 fn anywhere(space: &Space, rng: &mut impl Rng) -> Vec<f64> {
@@ -109,7 +109,9 @@ proptest! {
     fn whatever_is_repaired_keeps_every_constraint(seed: u64) {
         let rng = &mut rng(seed);
         let space = random_space(rng);
-        let repaired = space.repair(&anywhere(&space, rng));
+        let target = anywhere(&space, rng);
+        prop_assert_eq!(space.feasible(&target), space.satisfies(&space.params(&target)));
+        let repaired = space.repair(&target);
         assert_kept(&space, &repaired);
         prop_assert_eq!(&space.repair(&repaired), &repaired);
         for (index, block) in space.blocks().iter().enumerate() {
@@ -178,6 +180,16 @@ fn integers_under_an_equality_are_all_found() {
     }
     assert_eq!(space.candidates(1000).unwrap().len(), 2);
     assert_eq!((space.size(), space.axes()), (Some(169), None));
+}
+
+#[test]
+fn an_exchange_under_an_equality_is_made_up_for_by_the_others() {
+    let parameters = vec![Parameter::int("a", 0, 10), Parameter::int("b", 0, 10), Parameter::float("c", 0.0, 1.0)];
+    let space = space(parameters, vec![constraint(&[("a", 1.0), ("b", 1.0)], Relation::Equals, 10.0)]).unwrap();
+    let around = space.repair_around(&[0.3, 0.2, 0.5], 0).unwrap();
+    assert_eq!(numbers(&space, &around), [3.0, 7.0, 0.5]);
+    let around = space.repair_around(&[0.3, 0.2, 0.5], 1).unwrap();
+    assert_eq!(numbers(&space, &around), [8.0, 2.0, 0.5]);
 }
 
 #[test]
@@ -260,7 +272,8 @@ fn a_constraint_that_is_none_is_refused() {
     let cases = [
         (told(vec![at_most(&[], 1.0)]), "all its weights are 0"),
         (told(vec![at_most(&[("a", 0.0)], 1.0)]), "the constraint 0 a <= 1 is not valid: all its weights are 0"),
-        (told(vec![at_most(&[("a", f64::NAN)], 1.0)]), "weights and bound must be finite, got NaN"),
+        (told(vec![at_most(&[("a", f64::NAN)], 1.0)]), "weights and bound must be finite and at most 1e100, got NaN"),
+        (told(vec![at_most(&[("a", 1e-200)], 1.0)]), "its term of parameter \"a\" is too large or too small"),
         (told(vec![at_most(&[("c", 1.0)], 1.0)]), "there is no parameter \"c\"; the nearest name is \"a\""),
         (told(vec![at_most(&[("act", 1.0)], 1.0)]), "parameter \"act\" is not a number"),
         (told(vec![at_most(&[("a", 1.0), ("a", 1.0)], 1.0)]), "parameter \"a\" is in it twice"),

@@ -62,6 +62,16 @@ impl Axis {
         }
     }
 
+    /// The nearest value to these coordinates as a number; NaN where it is none.
+    pub fn number(&self, coordinates: &[f64]) -> f64 {
+        match self {
+            Self::Fixed(value) => value.number().unwrap_or(f64::NAN),
+            Self::Line(interval) => interval.value(interval.snap(coordinates[0])),
+            Self::Ladder(ladder) => ladder.value(ladder.nearest(coordinates[0])),
+            Self::Choice(_) => f64::NAN,
+        }
+    }
+
     /// The coordinates of value number `index` of a countable axis.
     pub fn option(&self, index: usize, to: &mut Vec<f64>) {
         match self {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Axis, Space, Value};
+use super::{Axis, Space};
 use crate::number::plain;
 use crate::{Error, Result};
 
@@ -32,6 +32,9 @@ pub struct Constraint {
 /// How far a sum may miss its bound, relative to the largest term that the parameters' bounds allow.
 const TOLERANCE: f64 = 1e-9;
 
+/// Beyond this, and below its inverse, sums and quotients of terms could leave the range of numbers.
+const LARGE: f64 = 1e100;
+
 /// A constraint with its parameters found.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Linear {
@@ -50,8 +53,8 @@ impl Linear {
             return Err(refuse("all its weights are 0".to_string()));
         }
         let numbers = constraint.terms.iter().map(|(_, weight)| *weight).chain([constraint.bound]);
-        if let Some(number) = numbers.into_iter().find(|number| !number.is_finite()) {
-            return Err(refuse(format!("weights and bound must be finite, got {number}")));
+        if let Some(number) = numbers.into_iter().find(|number| !(-LARGE..=LARGE).contains(number)) {
+            return Err(refuse(format!("weights and bound must be finite and at most 1e100, got {number}")));
         }
         let mut linear =
             Self { terms: Vec::new(), relation: constraint.relation, bound: constraint.bound, tolerance: 0.0 };
@@ -64,20 +67,22 @@ impl Linear {
             if linear.terms.iter().any(|(other, _)| *other == index) {
                 return Err(refuse(format!("parameter \"{name}\" is in it twice")));
             }
-            largest = largest.max((weight * low).abs()).max((weight * high).abs());
+            let (most, span) = ((weight * low).abs().max((weight * high).abs()), weight.abs() * (high - low));
+            if !(most.max(span) <= LARGE && (span == 0.0 || span >= 1.0 / LARGE)) {
+                return Err(refuse(format!(
+                    "its term of parameter \"{name}\" is too large or too small for arithmetic"
+                )));
+            }
+            largest = largest.max(most);
             linear.terms.push((index, *weight));
-        }
-        if !largest.is_finite() {
-            return Err(refuse("its largest term is too large for a number".to_string()));
         }
         linear.tolerance = TOLERANCE * largest;
         Ok(linear)
     }
 
-    /// How far these values are on the wrong side of the bound; 0 within the tolerance.
-    pub fn violation(&self, params: &[Value]) -> f64 {
-        let sum: f64 =
-            self.terms.iter().map(|&(index, weight)| weight * params[index].number().unwrap_or(f64::NAN)).sum();
+    /// How far the numbers of the parameters, by position, are on the wrong side of the bound; 0 within the tolerance.
+    pub fn violation(&self, number: impl Fn(usize) -> f64) -> f64 {
+        let sum: f64 = self.terms.iter().map(|&(index, weight)| weight * number(index)).sum();
         let over = match self.relation {
             Relation::AtMost => sum - self.bound,
             Relation::AtLeast => self.bound - sum,

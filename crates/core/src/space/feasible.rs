@@ -22,6 +22,8 @@ const THOROUGH: usize = 20_000;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Feasible {
     linear: Vec<Linear>,
+    /// The first coordinate of each parameter.
+    starts: Vec<usize>,
     mixed: Mixed,
     /// The coordinates of the constrained parameters at one point that keeps every constraint.
     anchor: Vec<f64>,
@@ -47,14 +49,14 @@ impl Feasible {
                 });
             }
         }
-        let starts: Vec<usize> = space.starts();
+        let starts = space.starts();
         let with = |count: usize| {
             let mixed = Mixed::new(&space.axes, &starts, &linear[..count]);
             let mut budget = THOROUGH;
             anchor(&mixed, &mut budget).map(|anchor| (mixed, anchor)).ok_or(budget)
         };
         if let Ok((mixed, anchor)) = with(linear.len()) {
-            return Ok(Self { linear, mixed, anchor });
+            return Ok(Self { linear, starts, mixed, anchor });
         }
         let failing = (1..=linear.len()).find_map(|count| with(count).err().map(|budget| (count, budget)));
         let (first, budget) = failing.unwrap_or((linear.len(), 0));
@@ -175,7 +177,8 @@ impl Space {
     /// The first constraint that these values violate, and by how much, in its own units.
     pub fn violated(&self, params: &[Value]) -> Option<(&Constraint, f64)> {
         let linear = self.feasible.iter().flat_map(|feasible| &feasible.linear);
-        let violations = linear.map(|linear| linear.violation(params));
+        let number = |index: usize| params[index].number().unwrap_or(f64::NAN);
+        let violations = linear.map(|linear| linear.violation(number));
         self.constraints.iter().zip(violations).find(|(_, by)| *by != 0.0)
     }
 
@@ -186,7 +189,10 @@ impl Space {
 
     /// Whether the valid values nearest to these coordinates keep every constraint.
     pub fn feasible(&self, coordinates: &[f64]) -> bool {
-        self.feasible.is_none() || self.satisfies(&self.params(coordinates))
+        self.feasible.as_ref().is_none_or(|feasible| {
+            let number = |index: usize| self.axes[index].number(&coordinates[feasible.starts[index]..]);
+            feasible.linear.iter().all(|linear| linear.violation(number) == 0.0)
+        })
     }
 
     /// Random coordinates of valid values that keep every constraint: uniform on each parameter's scale where there are no
