@@ -161,6 +161,89 @@ pub enum Error {
         /// The condition it breaks.
         reason: &'static str,
     },
+    /// A parameter has no name.
+    #[error("a parameter's name must not be empty")]
+    EmptyName,
+    /// A parameter's description is not valid.
+    #[error("{what} of parameter \"{parameter}\" must be {allowed}, got {value}")]
+    Parameter {
+        /// The parameter's name.
+        parameter: String,
+        /// The part of its description.
+        what: &'static str,
+        /// What it may be.
+        allowed: &'static str,
+        /// What was given.
+        value: String,
+    },
+    /// No parameter has more than one value.
+    #[error("none of the {parameters} parameters has more than one value: there is nothing to choose")]
+    NothingVaries {
+        /// How many parameters there are.
+        parameters: usize,
+    },
+    /// A value is not one of its parameter's.
+    #[error("parameter \"{parameter}\" must be {allowed}, got {value}")]
+    ParameterValue {
+        /// The parameter's name.
+        parameter: String,
+        /// The values it may have.
+        allowed: String,
+        /// What was given.
+        value: String,
+    },
+    /// Too few or too many values.
+    #[error("the space has {expected} parameters, got {given} values")]
+    ParameterCount {
+        /// How many parameters there are.
+        expected: usize,
+        /// How many values were given.
+        given: usize,
+    },
+    /// A parameter has no value.
+    #[error("parameter \"{name}\" has no value")]
+    MissingParameter {
+        /// The parameter's name.
+        name: String,
+    },
+    /// No parameter has this name.
+    #[error("there is no parameter \"{name}\"; the nearest name is \"{nearest}\"")]
+    UnknownParameter {
+        /// The name given.
+        name: String,
+        /// The parameter whose name is nearest.
+        nearest: String,
+    },
+    /// A constraint is not one.
+    #[error("the constraint {constraint} is not valid: {reason}")]
+    Constraint {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A constraint cannot be kept.
+    #[error("nothing satisfies the constraint {constraint}: {reason}")]
+    Infeasible {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// Why.
+        reason: String,
+    },
+    /// Values violate a constraint.
+    #[error("the constraint {constraint} is violated by {}", plain(*by))]
+    Violated {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// How far the sum is on the wrong side of the bound.
+        by: f64,
+    },
+    /// A parameter is named twice.
+    #[error("parameter \"{name}\" is named twice")]
+    RepeatedParameter {
+        /// The name.
+        name: String,
+    },
 }
 
 impl Error {
@@ -184,6 +267,14 @@ impl Error {
             Self::NotReproduced { .. } => "not-reproduced",
             Self::DiscretizationTooLarge { .. } => "discretization-too-large",
             Self::Feedback { .. } => "feedback",
+            Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
+            Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
+            Self::MissingParameter { .. } => "missing-parameter",
+            Self::UnknownParameter { .. } => "unknown-parameter",
+            Self::RepeatedParameter { .. } => "repeated-parameter",
+            Self::Constraint { .. } => "constraint",
+            Self::Infeasible { .. } => "infeasible",
+            Self::Violated { .. } => "violated-constraint",
         }
     }
 
@@ -205,6 +296,12 @@ impl Error {
                 Some("the log comes from another spec, another version, or another kind of CPU")
             }
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
+            Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
+            Self::Constraint { .. } => {
+                Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
+            }
+            Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
+            Self::MissingParameter { .. } => Some("only parameters with one value may be left out"),
             _ => None,
         }
     }

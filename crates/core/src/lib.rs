@@ -24,7 +24,7 @@ pub use event::{Asked, Event};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use number::significant;
-pub use space::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
+pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Domain, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{Best, Certificate, Kind, Prediction, Study, Suggestion, Trial, TrialState};

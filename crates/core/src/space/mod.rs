@@ -1,46 +1,85 @@
 //! What may be chosen when it is described by parameters: their values, the coordinates that the model sees, constraints.
 
+mod axis;
+mod block;
+mod constraint;
+mod feasible;
+mod finite;
+mod interval;
+mod ladder;
+mod mixed;
+mod names;
 mod parameter;
+mod polytope;
+mod simplex;
 mod value;
 
+use axis::Axis;
+pub use block::Block;
+pub use constraint::{Constraint, Relation};
 pub use parameter::{Kind as ParameterKind, Parameter, Scale};
 pub use value::Value;
 
-use crate::Result;
+use constraint::Linear;
+use feasible::Feasible;
+use parameter::Kind;
 
-/// Which side of its bound a linear constraint keeps to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// The sum is at most the bound.
-    AtMost,
-    /// The sum is at least the bound.
-    AtLeast,
-    /// The sum is the bound, within 1e-9 of the largest term.
-    Equals,
-}
-
-/// A linear constraint on numeric parameters, in their own units: the sum of weight x parameter keeps to a bound.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Constraint {
-    /// Parameter names with their weights.
-    pub terms: Vec<(String, f64)>,
-    /// Which side.
-    pub relation: Relation,
-    /// The bound.
-    pub bound: f64,
-}
+use crate::{Error, Result};
 
 /// A space of parameters, checked once.
+///
+/// The model sees *coordinates* inside the unit cube: one for each number, spread linearly or in the logarithm; one for
+/// each category of a choice; none for a parameter with one value. Coordinates that a space returns are those of valid
+/// values.
+///
+/// ```
+/// use manyhands_core::{Parameter, Space, Value};
+///
+/// let space = Space::new(
+///     vec![Parameter::log_float("lr", 1e-4, 1.0)?, Parameter::int("layers", 1, 5)?, Parameter::constant("seed", 7)?],
+///     vec![],
+/// )?;
+/// assert_eq!(space.dimension(), 2);
+/// assert_eq!(space.embed(&[0.01.into(), 3.into(), 7.into()])?, [0.5, 0.5]);
+/// assert_eq!(space.params(&[1.0, 0.3]), [Value::Float(1.0), Value::Int(2), Value::Int(7)]);
+/// # Ok::<(), manyhands_core::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     parameters: Vec<Parameter>,
     constraints: Vec<Constraint>,
+    axes: Vec<Axis>,
+    /// Of the parameters that vary, in order.
+    blocks: Vec<Block>,
+    groups: Vec<usize>,
+    /// None without constraints.
+    feasible: Option<Feasible>,
 }
 
 impl Space {
     /// A space of these parameters under these constraints.
     pub fn new(parameters: Vec<Parameter>, constraints: Vec<Constraint>) -> Result<Self> {
-        Ok(Self { parameters, constraints })
+        for (index, parameter) in parameters.iter().enumerate() {
+            if parameters[..index].iter().any(|other| other.name() == parameter.name()) {
+                return Err(Error::RepeatedParameter { name: parameter.name().to_string() });
+            }
+        }
+        let axes: Vec<Axis> = parameters.iter().map(|parameter| parameter.kind().axis()).collect();
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut groups = Vec::new();
+        for axis in axes.iter().filter(|axis| axis.dimension() > 0) {
+            let block = Block::new(axis, groups.len());
+            groups.resize(block.coordinates().end, blocks.len());
+            blocks.push(block);
+        }
+        if blocks.is_empty() {
+            return Err(Error::NothingVaries { parameters: parameters.len() });
+        }
+        let mut space = Self { parameters, constraints, axes, blocks, groups, feasible: None };
+        if !space.constraints.is_empty() {
+            space.feasible = Some(Feasible::new(&space)?);
+        }
+        Ok(space)
     }
 
     /// The parameters, in the order they were given.
@@ -51,5 +90,88 @@ impl Space {
     /// The constraints.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
+    }
+
+    /// The number of coordinates.
+    pub fn dimension(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// For each coordinate, the lengthscale it uses: the categories of a choice share one, every other coordinate has its
+    /// own.
+    pub fn groups(&self) -> &[usize] {
+        &self.groups
+    }
+
+    /// The number of lengthscales: one for each parameter with more than one value.
+    pub fn group_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The parameters with more than one value, as coordinates that move together.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The coordinates of these values, one for each parameter; refuses what is not in the space.
+    pub fn embed(&self, params: &[Value]) -> Result<Vec<f64>> {
+        if params.len() != self.parameters.len() {
+            return Err(Error::ParameterCount { expected: self.parameters.len(), given: params.len() });
+        }
+        let mut coordinates = Vec::with_capacity(self.dimension());
+        for ((axis, parameter), value) in self.axes.iter().zip(&self.parameters).zip(params) {
+            axis.embed(parameter, value, &mut coordinates)?;
+        }
+        match self.violated(params) {
+            Some((constraint, by)) => Err(Error::Violated { constraint: constraint.to_string(), by }),
+            None => Ok(coordinates),
+        }
+    }
+
+    /// The valid values nearest to these coordinates, constraints aside. Ends of the unit interval are exactly the bounds.
+    pub fn params(&self, coordinates: &[f64]) -> Vec<Value> {
+        self.parts(coordinates).map(|(axis, part)| axis.value(part)).collect()
+    }
+
+    /// The coordinates of the nearest valid values, constraints aside; snapping twice changes nothing.
+    pub fn snap(&self, coordinates: &[f64]) -> Vec<f64> {
+        let mut snapped = Vec::with_capacity(self.dimension());
+        self.parts(coordinates).for_each(|(axis, part)| axis.snap(part, &mut snapped));
+        snapped
+    }
+
+    /// How many numbers [`from_cube`](Self::from_cube) reads: one for each parameter with more than one value.
+    pub fn cube_dimension(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Coordinates of valid values from a point of the unit cube [0, 1)^k, constraints aside: uniform points give uniform
+    /// values on each parameter's scale, every integer, level or category as likely as the next.
+    // It maps a point into this space; it does not make a space.
+    #[allow(clippy::wrong_self_convention)]
+    pub fn from_cube(&self, u: &[f64]) -> Vec<f64> {
+        let mut coordinates = Vec::with_capacity(self.dimension());
+        let varying = self.axes.iter().filter(|axis| axis.dimension() > 0);
+        varying.zip(u).for_each(|(axis, &u)| axis.place(u, &mut coordinates));
+        coordinates
+    }
+
+    /// The first coordinate of each parameter.
+    fn starts(&self) -> Vec<usize> {
+        let dimension = |start: &mut usize, axis: &Axis| {
+            let own = *start;
+            *start += axis.dimension();
+            Some(own)
+        };
+        self.axes.iter().scan(0, dimension).collect()
+    }
+
+    /// Each axis with its own coordinates.
+    fn parts<'a>(&'a self, mut coordinates: &'a [f64]) -> impl Iterator<Item = (&'a Axis, &'a [f64])> {
+        self.axes.iter().map(move |axis| {
+            let (own, rest) = coordinates.split_at(axis.dimension());
+            coordinates = rest;
+            (axis, own)
+        })
     }
 }

@@ -1,7 +1,12 @@
 //! One parameter: its name, the values it may have, and the scale they live on.
 
-use super::Value;
-use crate::Result;
+use std::collections::HashSet;
+
+use super::interval::Interval;
+use super::ladder::Ladder;
+use super::{Axis, Value};
+use crate::number::plain;
+use crate::{Error, Result};
 
 /// How a number is spread over the unit interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,8 +67,19 @@ pub struct Parameter {
 
 impl Parameter {
     /// A parameter with these values, checked.
+    ///
+    /// ```
+    /// # use manyhands_core::Parameter;
+    /// let refused = Parameter::log_float("lr", 0.0, 0.1).map_err(|error| error.to_string());
+    /// assert_eq!(refused, Err("the low end of parameter \"lr\" must be positive on a log scale, got 0".to_string()));
+    /// ```
     pub fn new(name: impl Into<String>, kind: Kind) -> Result<Self> {
-        Ok(Self { name: name.into(), kind })
+        let name = name.into();
+        if name.trim().is_empty() {
+            return Err(Error::EmptyName);
+        }
+        kind.check(&name)?;
+        Ok(Self { name, kind })
     }
 
     /// Any real number from `low` to `high`.
@@ -74,6 +90,11 @@ impl Parameter {
     /// Any real number from `low` to `high`, on a logarithmic scale.
     pub fn log_float(name: &str, low: f64, high: f64) -> Result<Self> {
         Self::new(name, Kind::Float { low, high, scale: Scale::Log })
+    }
+
+    /// `points` real numbers from `low` to `high`, evenly spaced.
+    pub fn even(name: &str, low: f64, high: f64, points: usize) -> Result<Self> {
+        Self::new(name, Kind::Even { low, high, scale: Scale::Linear, points })
     }
 
     /// Any integer from `low` to `high`.
@@ -109,5 +130,129 @@ impl Parameter {
     /// The values it may have.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+}
+
+/// The largest integer up to which every integer is a float.
+const LARGEST_INT: i64 = 1 << 53;
+/// Wider, neighbouring integers would share a coordinate.
+const WIDEST_INT: i64 = 1 << 50;
+/// Larger, neighbouring integers would share a coordinate on a log scale.
+const LARGEST_LOG_INT: i64 = 1 << 40;
+const MOST_POINTS: usize = 1 << 32;
+
+impl Kind {
+    /// The coordinates of these values.
+    pub(super) fn axis(&self) -> Axis {
+        match *self {
+            Self::Float { low, high, scale } => Axis::Line(Interval::new(low, high, scale)),
+            Self::Even { low, high, scale, points } => {
+                Axis::Ladder(Ladder::Even { points, interval: Interval::new(low, high, scale) })
+            }
+            Self::Int { low, high, .. } if low == high => Axis::Fixed(Value::Int(low)),
+            Self::Int { low, high, scale: Scale::Linear } => Axis::Ladder(Ladder::Integers { low, high }),
+            Self::Int { low, high, scale: Scale::Log } => {
+                let interval = Interval::new(low as f64, high as f64, Scale::Log);
+                Axis::Ladder(Ladder::LogIntegers { low, high, interval })
+            }
+            Self::Levels(ref levels) if levels.len() == 1 => Axis::Fixed(Value::Float(levels[0])),
+            Self::Levels(ref levels) => Axis::Ladder(Ladder::levels(levels.clone())),
+            Self::Choice(ref categories) if categories.len() == 1 => Axis::Fixed(categories[0].clone()),
+            Self::Choice(ref categories) => Axis::Choice(categories.clone()),
+            Self::Constant(ref value) => Axis::Fixed(value.clone()),
+        }
+    }
+
+    fn check(&self, name: &str) -> Result<()> {
+        let check = Check { parameter: name };
+        match self {
+            Self::Float { low, high, scale } => check.bounds(*low, *high, *scale),
+            Self::Even { low, high, scale, points } => check.even(*low, *high, *scale, *points),
+            Self::Int { low, high, scale } => check.int(*low, *high, *scale),
+            Self::Levels(levels) => check.levels(levels),
+            Self::Choice(categories) => check.choice(categories),
+            Self::Constant(value) => check.finite("the constant", value),
+        }
+    }
+}
+
+/// The conditions on one parameter's values.
+struct Check<'a> {
+    parameter: &'a str,
+}
+
+impl Check<'_> {
+    fn require(&self, ok: bool, what: &'static str, allowed: &'static str, value: impl ToString) -> Result<()> {
+        if ok {
+            return Ok(());
+        }
+        Err(Error::Parameter { parameter: self.parameter.to_string(), what, allowed, value: value.to_string() })
+    }
+
+    fn finite(&self, what: &'static str, value: &Value) -> Result<()> {
+        self.require(value.number().is_none_or(f64::is_finite), what, "a finite number, a word or a boolean", value)
+    }
+
+    fn bounds(&self, low: f64, high: f64, scale: Scale) -> Result<()> {
+        let both = format!("[{}, {}]", plain(low), plain(high));
+        self.require(low.is_finite() && high.is_finite(), "the bounds", "finite", &both)?;
+        self.require(low < high, "the bounds", "[low, high] with low < high", &both)?;
+        self.require((high - low).is_finite(), "the bounds", "less than 1.7e308 apart", &both)?;
+        let positive = scale == Scale::Linear || low >= f64::MIN_POSITIVE;
+        self.require(positive, "the low end", "positive on a log scale", plain(low))?;
+        self.require(scale.of(low) < scale.of(high), "the bounds", "apart by more than rounding on their scale", &both)
+    }
+
+    fn even(&self, low: f64, high: f64, scale: Scale, points: usize) -> Result<()> {
+        self.bounds(low, high, scale)?;
+        self.require((2..=MOST_POINTS).contains(&points), "the number of points", "from 2 to 2^32", points)?;
+        let apart = Interval::new(low, high, scale).quantum() * (points - 1) as f64 <= 1.0;
+        self.require(apart, "the number of points", "small enough to tell neighbours apart", points)
+    }
+
+    fn int(&self, low: i64, high: i64, scale: Scale) -> Result<()> {
+        let both = format!("[{low}, {high}]");
+        self.require(low <= high, "the bounds", "[low, high] with low <= high", &both)?;
+        let within = (-LARGEST_INT..=LARGEST_INT).contains(&low) && (-LARGEST_INT..=LARGEST_INT).contains(&high);
+        self.require(within, "the bounds", "from -2^53 to 2^53", &both)?;
+        self.require(high - low <= WIDEST_INT, "the bounds", "at most 2^50 apart", &both)?;
+        if scale == Scale::Log {
+            self.require(low > 0, "the low end", "positive on a log scale", low)?;
+            self.require(high <= LARGEST_LOG_INT, "the high end", "at most 2^40 on a log scale", high)?;
+        }
+        Ok(())
+    }
+
+    fn levels(&self, levels: &[f64]) -> Result<()> {
+        self.require(!levels.is_empty(), "the list of levels", "at least one number long", "[]")?;
+        for level in levels {
+            self.require(level.is_finite(), "a level", "a finite number", level)?;
+        }
+        for pair in levels.windows(2) {
+            let both = format!("{} before {}", plain(pair[0]), plain(pair[1]));
+            self.require(pair[0] < pair[1], "the list of levels", "strictly increasing", both)?;
+        }
+        let (low, high) = (levels[0], levels[levels.len() - 1]);
+        let both = format!("{} to {}", plain(low), plain(high));
+        self.require((high - low).is_finite(), "the span of the levels", "less than 1.7e308", both)?;
+        if let Ladder::Levels { values, coordinates } = Ladder::levels(levels.to_vec()) {
+            for (pair, c) in values.windows(2).zip(coordinates.windows(2)) {
+                let both = format!("{} and {}", plain(pair[0]), plain(pair[1]));
+                self.require(c[0] < c[1], "neighbouring levels", "apart by more than rounding", both)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn choice(&self, categories: &[Value]) -> Result<()> {
+        self.require(!categories.is_empty(), "the list of choices", "at least one value long", "[]")?;
+        let mut seen = HashSet::new();
+        for category in categories {
+            self.finite("a choice", category)?;
+            // 3 and 3.0 are the same choice; words carry quotes here and cannot be taken for numbers.
+            let key = category.number().map_or_else(|| category.to_string(), |number| format!("{number:?}"));
+            self.require(seen.insert(key), "the list of choices", "free of repeats", format!("{category} twice"))?;
+        }
+        Ok(())
     }
 }

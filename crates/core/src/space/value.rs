@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::number::plain;
+
 /// The value of one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -24,12 +26,20 @@ impl Value {
             Self::Text(_) | Self::Bool(_) => None,
         }
     }
+
+    /// Whether both mean the same: 3 and 3.0 do, 1 and `true` do not.
+    pub fn means(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => *a as f64 == *b,
+            (a, b) => a == b,
+        }
+    }
 }
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Float(value) => write!(f, "{value}"),
+            Self::Float(value) => f.write_str(&plain(*value)),
             Self::Int(value) => write!(f, "{value}"),
             Self::Text(value) => write!(f, "\"{value}\""),
             Self::Bool(value) => write!(f, "{value}"),
@@ -52,6 +62,12 @@ impl From<i64> for Value {
 impl From<&str> for Value {
     fn from(value: &str) -> Self {
         Self::Text(value.to_string())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(value)
     }
 }
 
