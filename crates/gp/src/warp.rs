@@ -17,7 +17,6 @@ pub struct Warp {
     anchor: f64,
     unit: f64,
     bend: f64,
-    knee: f64,
     shift: f64,
     spread: f64,
 }
@@ -25,11 +24,11 @@ pub struct Warp {
 impl Warp {
     /// The map that leaves every value as it is.
     pub fn identity() -> Self {
-        Self { anchor: 0.0, unit: 1.0, bend: 0.0, knee: 0.0, shift: 0.0, spread: 1.0 }
+        Self { anchor: 0.0, unit: 1.0, bend: 0.0, shift: 0.0, spread: 1.0 }
     }
 
     /// The map with this bend that gives these values mean 0 and variance 1.
-    pub fn standardizing(values: &[f64], bend: f64, knee: f64) -> Self {
+    pub fn standardizing(values: &[f64], bend: f64) -> Self {
         let anchor = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let anchor = if anchor.is_finite() { anchor } else { 0.0 };
         // Halved first: the difference of two finite values may not be finite.
@@ -38,7 +37,7 @@ impl Warp {
         let unit = below.get(below.len() / 2).copied().unwrap_or(0.0);
         let farthest = below.last().copied().unwrap_or(0.0);
         let unit = [unit, farthest, 1.0].into_iter().find(|u| *u >= f64::MIN_POSITIVE).unwrap_or(1.0);
-        let raw = Self { anchor, unit, bend, knee, shift: 0.0, spread: 1.0 };
+        let raw = Self { anchor, unit, bend, shift: 0.0, spread: 1.0 };
         let warped: Vec<f64> = values.iter().map(|y| raw.forward(*y)).collect();
         let count = warped.len().max(1) as f64;
         let shift = warped.iter().sum::<f64>() / count;
@@ -49,7 +48,7 @@ impl Warp {
 
     /// z of a value.
     pub fn forward(&self, value: f64) -> f64 {
-        let v = (value - self.anchor) / self.unit + self.knee;
+        let v = (value - self.anchor) / self.unit;
         let bent = if v >= 0.0 || self.bend == 0.0 { v } else { -(-self.bend * v).ln_1p() / self.bend };
         (bent - self.shift) / self.spread
     }
@@ -58,12 +57,12 @@ impl Warp {
     pub fn inverse(&self, warped: f64) -> f64 {
         let bent = warped * self.spread + self.shift;
         let v = if bent >= 0.0 || self.bend == 0.0 { bent } else { -(-self.bend * bent).exp_m1() / self.bend };
-        (v - self.knee) * self.unit + self.anchor
+        v * self.unit + self.anchor
     }
 
     /// ln dz/dy at a value.
     pub fn log_slope(&self, value: f64) -> f64 {
-        let v = (value - self.anchor) / self.unit + self.knee;
+        let v = (value - self.anchor) / self.unit;
         let bent = if v >= 0.0 { 0.0 } else { (-self.bend * v).ln_1p() };
         -bent - self.unit.ln() - self.spread.ln()
     }
