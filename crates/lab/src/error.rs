@@ -27,6 +27,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A point is not in a problem's space.
+    #[error("a point for the problem \"{problem}\" is outside of its space: {reason}")]
+    OutsideOfSpace {
+        /// The problem.
+        problem: String,
+        /// What is wrong with the point.
+        reason: String,
+    },
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {reason}", path.display())]
     File {
@@ -71,6 +79,7 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Setting { .. } => "setting",
             Self::Problem { .. } => "problem",
+            Self::OutsideOfSpace { .. } => "outside-of-space",
             Self::File { .. } => "file",
             Self::Table { .. } => "table",
             Self::NothingToRun => "nothing-to-run",
