@@ -54,8 +54,12 @@ fn holds(space: &Space, constraint: &Constraint, numbers: &[f64]) -> bool {
 }
 
 fn terms(space: &Space, constraint: &Constraint, numbers: &[f64]) -> Vec<f64> {
-    let weight = |name: &str| constraint.terms.iter().find(|(term, _)| term == name).map_or(0.0, |(_, weight)| *weight);
-    space.parameters().iter().zip(numbers).map(|(parameter, x)| weight(parameter.name()) * x).collect()
+    space.parameters().iter().zip(numbers).map(|(parameter, x)| weight(constraint, parameter.name()) * x).collect()
+}
+
+/// What a constraint multiplies a parameter by; 0 if it does not speak of it.
+pub fn weight(constraint: &Constraint, parameter: &str) -> f64 {
+    constraint.terms.iter().find(|(name, _)| name == parameter).map_or(0.0, |(_, weight)| *weight)
 }
 
 fn in_words(constraint: &Constraint) -> String {

@@ -1,9 +1,18 @@
 //! A problem whose optimum is known: its space, its function, the noise it is met with.
 
+use std::ops::ControlFlow;
+
 use manyhands_core::{Direction, Space, Value};
+use rand_distr::{Distribution, StandardNormal};
 
 use super::membership::coordinates;
+use super::protocol::{Game, Protocol};
+use super::{Board, Contender, Player};
+use crate::stream::Purpose;
 use crate::{Error, Result};
+
+/// Regrets below this count as this: what is reported is their logarithm.
+pub const FLOOR: f64 = 1e-12;
 
 /// The best value there is, and a point that has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,12 +88,42 @@ impl Problem {
 
     /// The true value at a point of the space, without noise.
     pub fn value(&self, point: &[Value]) -> Result<f64> {
-        let outside = |reason| Error::OutsideOfSpace { problem: self.name.clone(), reason };
+        let outside = |reason| Error::Suggestion { problem: self.name.clone(), reason };
         Ok((self.function)(&coordinates(&self.space, point).map_err(outside)?))
     }
 
     /// How far a value is from the optimum.
     pub fn regret(&self, value: f64) -> f64 {
         (value - self.optimum.value).abs()
+    }
+
+    /// One game with this player: the simple regret, judged by true values, after each evaluation in the order in which
+    /// results come back. Every player meets the same noise in its n-th suggestion.
+    pub fn regrets(&self, player: &mut dyn Player, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
+        let mut rng = game.generator(Purpose::Noise);
+        let noise: Vec<f64> = (0..protocol.evaluations)
+            .map(|_| self.noise * Distribution::<f64>::sample(&StandardNormal, &mut rng))
+            .collect();
+        let (mut regrets, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
+        game.play(player, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
+            let value = self.value(point)?;
+            least = self.regret(value).max(FLOOR).min(least);
+            regrets.push(least);
+            Ok(ControlFlow::Continue(value + noise[order]))
+        })?;
+        Ok(regrets)
+    }
+}
+
+impl Board for Problem {
+    /// The simple regret after each evaluation.
+    type Outcome = Vec<f64>;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
+        self.regrets(contender.player(self, protocol, game)?.as_mut(), protocol, game)
     }
 }

@@ -1,11 +1,12 @@
-//! Uniform random search, the player that everyone must beat.
+//! Uniform random search, the player that everyone must beat, and a pool in random order.
 
-use manyhands_core::{Constraint, ParameterKind, Relation, Scale, Space, Value};
+use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 use rand::RngExt;
+use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use super::Player;
-use super::membership::coordinates;
+use super::membership::{coordinates, weight};
 use crate::{Error, Result};
 
 /// Draws that may miss the constraints before a space is given up.
@@ -35,31 +36,29 @@ impl RandomSearch {
         Ok(Self { space, settled, rng, asked: 0 })
     }
 
-    /// One point. Where a linear equality settles one parameter, uniform others are uniform on the flat it leaves.
+    /// One point.
     pub fn draw(&mut self) -> Result<Vec<Value>> {
         for _ in 0..DRAWS {
             let mut point: Vec<Value> =
                 self.space.parameters().iter().map(|parameter| value(parameter.kind(), &mut self.rng)).collect();
-            if let Some((place, weight, equality)) = &self.settled {
-                let others: f64 = self
-                    .space
-                    .parameters()
-                    .iter()
-                    .zip(&point)
-                    .enumerate()
-                    .filter(|(i, _)| i != place)
-                    .map(|(_, (parameter, value))| {
-                        weight_of(equality, parameter.name()) * value.number().unwrap_or(0.0)
-                    })
-                    .sum();
-                point[*place] = Value::Float((equality.bound - others) / weight);
-            }
+            self.settle(&mut point);
             if coordinates(&self.space, &point).is_ok() {
                 return Ok(point);
             }
         }
         let reason = format!("none of {DRAWS} random points keeps its constraints");
         Err(Error::Problem { name: "random search".to_string(), reason })
+    }
+
+    /// Gives one parameter what the equality leaves for it: as that is linear, uniform others stay uniform on the flat.
+    fn settle(&self, point: &mut [Value]) {
+        let Some((place, own, equality)) = &self.settled else { return };
+        point[*place] = Value::Float(0.0);
+        let term = |(parameter, value): (&Parameter, &Value)| {
+            weight(equality, parameter.name()) * value.number().unwrap_or(0.0)
+        };
+        let others: f64 = self.space.parameters().iter().zip(&*point).map(term).sum();
+        point[*place] = Value::Float((equality.bound - others) / own);
     }
 }
 
@@ -75,16 +74,38 @@ impl Player for RandomSearch {
     }
 }
 
-fn weight_of(constraint: &Constraint, name: &str) -> f64 {
-    constraint.terms.iter().find(|(term, _)| term == name).map_or(0.0, |(_, weight)| *weight)
-}
-
 /// The last float on a linear scale that the equality speaks of.
 fn settled_by(space: &Space, equality: &Constraint) -> Option<(usize, f64, Constraint)> {
     let linear = |kind: &ParameterKind| matches!(kind, ParameterKind::Float { scale: Scale::Linear, .. });
-    let weights = space.parameters().iter().map(|parameter| (parameter.kind(), weight_of(equality, parameter.name())));
-    let (place, (_, weight)) = weights.enumerate().rfind(|(_, (kind, weight))| linear(kind) && *weight != 0.0)?;
-    Some((place, weight, equality.clone()))
+    let weights = space.parameters().iter().map(|parameter| (parameter.kind(), weight(equality, parameter.name())));
+    let (place, (_, own)) = weights.enumerate().rfind(|(_, (kind, own))| linear(kind) && *own != 0.0)?;
+    Some((place, own, equality.clone()))
+}
+
+/// The candidates of a pool in random order, each once.
+#[derive(Debug, Clone)]
+pub struct RandomOrder {
+    order: Vec<usize>,
+    asked: usize,
+}
+
+impl RandomOrder {
+    /// An order of so many candidates.
+    pub fn new(candidates: usize, mut rng: ChaCha8Rng) -> Self {
+        Self { order: index::sample(&mut rng, candidates, candidates).into_vec(), asked: 0 }
+    }
+}
+
+impl Player<usize> for RandomOrder {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, usize)>> {
+        let asked: Vec<(usize, usize)> = self.order.iter().copied().enumerate().skip(self.asked).take(count).collect();
+        self.asked += asked.len();
+        Ok(asked)
+    }
+
+    fn tell(&mut self, _trial: usize, _value: f64) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn value(kind: &ParameterKind, rng: &mut ChaCha8Rng) -> Value {
