@@ -83,8 +83,8 @@ fn nothing_beats_the_optimum() {
     }
 }
 
-/// Central differences of step h = 1e-5 of the range, whose error is of order h^2 f''' + eps |f|/h. Exempt are a cusp, a
-/// corner, and an optimum on the edge of a constraint, along which the next test looks.
+/// Central differences of a small step h, whose error is of order h^2 f''' + eps |f|/h. Exempt are a cusp, a corner
+/// and an optimum on the edge of a constraint; the next two tests look at the latter two.
 #[test]
 fn slopes_vanish_at_interior_optima() {
     for problem in noiseless() {

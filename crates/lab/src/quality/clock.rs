@@ -37,7 +37,8 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (value, seconds)
 }
 
-/// The processor time of this thread so far, where Linux tells: the first number is in nanoseconds.
+/// The processor time of this thread so far, where Linux tells: the first number, in nanoseconds, brought up to date at
+/// every tick of the scheduler, that is, every few milliseconds.
 fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(1e-9 * text.split_whitespace().next()?.parse::<f64>().ok()?)

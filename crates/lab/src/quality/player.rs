@@ -27,9 +27,9 @@ pub enum Contender {
 }
 
 impl Contender {
-    /// Those who play on spaces. `Manyhands` joins them with [`player`].
+    /// Those who play on spaces, in the order of tables. `Manyhands` joins them, in front, with `player` below.
     pub const ON_SPACES: &[Self] = &[Self::Random];
-    /// Those who play on pools; what random order needs is known without playing. `Manyhands` joins with [`pool_player`].
+    /// Those who play on pools; what random order needs is known without playing. `Manyhands` joins with `pool_player`.
     pub const ON_POOLS: &[Self] = &[];
 
     /// In a word.

@@ -14,7 +14,7 @@ use crate::{Error, Result};
 pub enum Schedule {
     /// A batch is asked for, evaluated and told as a whole.
     Batches,
-    /// As many workers as a batch is large; an evaluation takes a random time from 0.5 to 1.5, and whenever one is done,
+    /// As many workers as a batch is large. An evaluation takes a random time from 0.5 to 1.5; whenever one is done,
     /// its value is told and one new suggestion asked for.
     Asynchronous,
 }
