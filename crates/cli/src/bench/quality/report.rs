@@ -35,6 +35,12 @@ impl Report {
         (played.evaluations, played.batch, played.schedule) == (evaluations, batch, schedule)
     }
 
+    /// Whether the optimizer reaches what is aimed at. Nobody else has aims, and they are for the standard protocol.
+    pub fn meets(&self, games: &Games<Vec<f64>>, reference: &Reference) -> Option<bool> {
+        let judged = games.contender == Contender::Manyhands && self.is_standard();
+        judged.then(|| games.log10_regret(self.protocol.evaluations).median <= reference.aim)
+    }
+
     pub fn to_json(&self) -> Json {
         let problems: Vec<Json> = self.problems.iter().map(|(problem, games)| self.problem(problem, games)).collect();
         let pools: Vec<Json> = self.pools.iter().map(|(on, games)| pool(on, games)).collect();
@@ -73,7 +79,7 @@ impl Report {
         let curve: Vec<Json> = self.protocol.milestones().into_iter().map(at).collect();
         json!({
             "log10_regret": quartiles(last), "curve": curve, "seconds": games.seconds(),
-            "aim_met": meets(games.contender, last.median, reference),
+            "aim_met": reference.and_then(|reference| self.meets(games, reference)),
             "games": each(games, |regrets| ("regret", json!(regrets.last()))),
         })
     }
@@ -86,11 +92,6 @@ fn each<Outcome>(games: &Games<Outcome>, show: impl Fn(&Outcome) -> (&'static st
         json!({"seed": game.seed, name: outcome, "seconds": game.seconds})
     };
     games.played.iter().map(game).collect()
-}
-
-/// Whether the optimizer reaches what is aimed at; nobody else has an aim.
-pub fn meets(contender: Contender, median: f64, reference: Option<&Reference>) -> Option<bool> {
-    reference.filter(|_| contender == Contender::Manyhands).map(|reference| median <= reference.aim)
 }
 
 /// The names of all problems and pools.

@@ -4,7 +4,7 @@ use comfy_table::Table;
 use manyhands_lab::quality::{Board, Clock, Contender, Games, PEERS, POOLS, Protocol, Reference, Schedule, Selection};
 use manyhands_lab::statistics::Quartiles;
 
-use super::report::{Report, direction, meets};
+use super::report::{Report, direction};
 use crate::bench::table::{align_right, digits, framed};
 
 /// A table of problems, one of what was reported elsewhere, one of pools.
@@ -23,9 +23,12 @@ pub fn render(report: &Report) -> String {
         );
     }
     if report.problems.iter().any(|(problem, _)| Reference::of(problem.name()).is_some()) {
-        let same =
-            if report.is_standard() { "" } else { " (60 evaluations in batches of 5, not what was played here)" };
-        text += &format!("\nReported elsewhere, same protocol{same}: medians\n{}\n", references(report));
+        let how = if report.is_standard() {
+            "same protocol"
+        } else {
+            "for 60 evaluations in batches of 5, not what was played here"
+        };
+        text += &format!("\nReported elsewhere ({how}): medians\n{}\n", references(report));
     }
     if !report.pools.is_empty() {
         let most = report.protocol.pool_evaluations;
@@ -46,7 +49,7 @@ fn problems(report: &Report) -> Table {
         let reference = Reference::of(problem.name());
         let mut row = vec![problem.name().to_string(), problem.dimension().to_string()];
         row.extend(games.iter().map(|games| spread(games.log10_regret(report.protocol.evaluations), two)));
-        row.push(reference.map(|reference| aim(reference, games, report.protocol.evaluations)).unwrap_or_default());
+        row.push(reference.map(|reference| aim(report, games, reference)).unwrap_or_default());
         let peer = reference.map(Reference::best_peer);
         row.push(peer.map(|(name, median)| format!("{median:.1} {name}")).unwrap_or_default());
         row.push(cost(games));
@@ -57,10 +60,8 @@ fn problems(report: &Report) -> Table {
 }
 
 /// The aim, and whether the optimizer met it where it played.
-fn aim(reference: &Reference, games: &[Games<Vec<f64>>], evaluations: usize) -> String {
-    let met =
-        games.iter().find_map(|games| meets(games.contender, games.log10_regret(evaluations).median, Some(reference)));
-    match met {
+fn aim(report: &Report, games: &[Games<Vec<f64>>], reference: &Reference) -> String {
+    match games.iter().find_map(|games| report.meets(games, reference)) {
         Some(true) => format!("{:.1}, met", reference.aim),
         Some(false) => format!("{:.1}, MISSED", reference.aim),
         None => format!("{:.1}", reference.aim),
@@ -129,4 +130,47 @@ fn spread(quartiles: Quartiles, show: impl Fn(f64) -> String) -> String {
 
 fn two(figure: f64) -> String {
     format!("{figure:.2}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use manyhands_core::Direction;
+    use manyhands_lab::quality::{Played, Pool, problems};
+
+    use super::*;
+
+    fn games<Outcome>(contender: Contender, outcome: Outcome, seconds: f64) -> Games<Outcome> {
+        Games { contender, played: vec![Played { seed: 1, outcome, seconds }] }
+    }
+
+    fn report(protocol: Protocol) -> Report {
+        let problem = problems::named(&["branin".to_string()]).unwrap().remove(0);
+        let ours = games(Contender::Manyhands, vec![1e-7; protocol.evaluations], 1.5);
+        let random = games(Contender::Random, vec![0.1; protocol.evaluations], 0.0);
+        let points: Vec<Vec<f64>> = (0..3).map(|i| vec![f64::from(i)]).collect();
+        let pool = Pool::new("line", Direction::Maximize, points.clone(), points).unwrap();
+        let never = games(Contender::Manyhands, None, 0.001);
+        Report { protocol, problems: vec![(problem, vec![ours, random])], pools: vec![(pool, vec![never])] }
+    }
+
+    #[test]
+    fn the_optimizer_stands_beside_its_aim_and_random_search() {
+        let text = render(&report(Protocol::default()));
+        let parts =
+            ["-7.00 [-7.00, -7.00]", "-6.0, met", "-1.00 [", "1.5", "same protocol", ">200 [>200, >200]", "<0.01"];
+        for part in parts {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn another_protocol_is_not_held_against_the_aims() {
+        let report = report(Protocol { batch: 1, ..Protocol::default() });
+        let text = render(&report);
+        assert!(text.contains("not what was played here") && !text.contains(", met"), "{text}");
+        let json = report.to_json();
+        assert!(json["problems"][0]["players"]["manyhands"]["aim_met"].is_null());
+        assert!(json["pools"][0]["players"]["manyhands"]["evaluations"]["median"].is_null(), "never reached");
+    }
 }
