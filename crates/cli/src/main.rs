@@ -47,7 +47,7 @@ impl Verb {
     fn speaks_json(&self) -> bool {
         match self {
             Self::Reproduce(options) => options.json,
-            Self::Bench(options) => options.json,
+            Self::Bench(options) => options.speaks_json(),
             Self::BenchPart { .. } => false,
         }
     }

@@ -36,6 +36,12 @@ pub enum Error {
         /// The setting that needs it.
         setting: &'static str,
     },
+    /// Something needs the bound B on the norm.
+    #[error("{what} needs norm_bound, the bound B on the RKHS norm of the function")]
+    NeedsNormBound {
+        /// What needs it.
+        what: &'static str,
+    },
     /// Two settings do not go together.
     #[error("{setting} does not work with {with}: {reason}")]
     Incompatible {
@@ -253,6 +259,7 @@ impl Error {
             Self::Numeric(_) => "numeric",
             Self::Setting { .. } | Self::UnknownName { .. } => "setting",
             Self::NeedsMaxPending { .. } => "needs-max-pending",
+            Self::NeedsNormBound { .. } => "needs-norm-bound",
             Self::Incompatible { .. } => "incompatible",
             Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
             Self::MultiplierTooLarge { .. } => "multiplier-too-large",
@@ -284,6 +291,7 @@ impl Error {
             Self::Numeric(error) => error.hint(),
             Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
             Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
+            Self::NeedsNormBound { .. } => Some("set norm_bound, or let the model be learned (leave out the model)"),
             Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
             Self::TooManyPending { .. } => {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")

@@ -20,7 +20,7 @@ mod study;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use error::{Error, Result};
-pub use event::{Asked, Event};
+pub use event::{Asked, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use number::significant;

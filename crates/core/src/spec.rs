@@ -1,10 +1,16 @@
 //! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
 
-use manyhands_gp::{self as gp, Family, Grid, Points, Prior};
+use manyhands_gp::{self as gp, Family, Grid, Kernel, Points, Prior, Priors};
 
 use crate::confidence::Assumptions;
 use crate::strategy::{Hallucination, Information, Initial, Rule, Strategy, require};
-use crate::{Error, Result};
+use crate::{Error, Result, Space};
+
+/// A countable space with at most this many points is a finite domain, and chosen from exactly.
+const FINITE: usize = 1 << 14;
+
+/// As [`FINITE`], where the points form a grid, which has structure to use, and the model is given.
+const FINITE_GRID: usize = 1 << 20;
 
 /// What may be chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +27,8 @@ pub enum Domain {
         /// d.
         dimension: usize,
     },
+    /// Parameters, some of them continuous or all of them countable; the model sees their coordinates in the unit cube.
+    Space(Space),
 }
 
 impl Domain {
@@ -30,17 +38,59 @@ impl Domain {
             Self::Points(points) => points.dimension(),
             Self::Grid(grid) => grid.axes().len(),
             Self::Discretized { dimension, .. } => *dimension,
+            Self::Space(space) => space.dimension(),
         }
     }
 
-    /// As the numbers' room knows it, if it is finite.
+    /// As the numbers' room knows it, if it is finite; a space is if its points are few (up to 16,384, or 1,048,576 on a
+    /// grid).
     pub fn finite(&self) -> Option<gp::Domain> {
         match self {
             Self::Points(points) => Some(gp::Domain::Points(points.clone())),
             Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
             Self::Discretized { .. } => None,
+            Self::Space(space) => finite_space(space),
         }
     }
+
+    /// The parameters, if the domain is a space of them.
+    pub fn space(&self) -> Option<&Space> {
+        match self {
+            Self::Space(space) => Some(space),
+            _ => None,
+        }
+    }
+
+    /// For each coordinate, the lengthscale that it uses when the model is learned.
+    pub(crate) fn groups(&self) -> Vec<usize> {
+        self.space().map_or_else(|| (0..self.dimension()).collect(), |space| space.groups().to_vec())
+    }
+
+    /// How far each coordinate reaches, which is what learned lengthscales are relative to.
+    pub(crate) fn extents(&self) -> Vec<f64> {
+        let extent = |values: &mut dyn Iterator<Item = f64>| {
+            let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+            if high > low { high - low } else { 1.0 }
+        };
+        match self {
+            Self::Points(points) => {
+                (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect()
+            }
+            Self::Grid(grid) => grid.axes().iter().map(|axis| extent(&mut axis.iter().copied())).collect(),
+            Self::Discretized { side, dimension } => vec![*side; *dimension],
+            Self::Space(space) => vec![1.0; space.dimension()],
+        }
+    }
+}
+
+fn finite_space(space: &Space) -> Option<gp::Domain> {
+    if let Some(axes) = space.axes()
+        && space.size().is_some_and(|size| size <= FINITE_GRID)
+    {
+        return Grid::new(axes).ok().map(gp::Domain::Grid);
+    }
+    let coordinates = space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
+    Points::from_rows(&coordinates).ok().map(gp::Domain::Points)
 }
 
 /// Whether the black box is to be maximized or minimized.
@@ -84,6 +134,8 @@ pub struct Spec {
     seed: u64,
     repeats: bool,
     memory: usize,
+    learns: bool,
+    nodes: usize,
 }
 
 impl Spec {
@@ -96,9 +148,53 @@ impl Spec {
             }
             points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
         }
+        if strategy.norm_bound.is_none() && strategy.rule != Rule::Auto {
+            return Err(Error::NeedsNormBound { what: "this rule" });
+        }
+        if strategy.design.is_some() {
+            return Err(Error::Incompatible {
+                setting: "design",
+                with: "a given model",
+                reason: "quasi-random first points are for a model that is learned; use initial",
+            });
+        }
+        Self::checked(domain, prior, strategy, false)
+    }
+
+    /// A study whose model is learned from the values that arrive: a Matern kernel of smoothness 5/2.
+    ///
+    /// ```
+    /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy};
+    /// # fn main() -> manyhands_core::Result<()> {
+    /// let space = Space::new(vec![Parameter::log_float("lr", 1e-5, 1.0)?, Parameter::int("layers", 1, 8)?], vec![])?;
+    /// let spec = Spec::learned(Domain::Space(space), Strategy::auto())?;
+    /// # assert!(spec.learns());
+    /// # Ok(()) }
+    /// ```
+    pub fn learned(domain: Domain, strategy: Strategy) -> Result<Self> {
+        Self::learned_from(&Kernel::matern(2.5, &[1.0])?, domain, strategy)
+    }
+
+    /// As [`Spec::learned`], with the family of this kernel, which must be squared exponential or Matern.
+    pub fn learned_from(family: &Kernel, domain: Domain, strategy: Strategy) -> Result<Self> {
+        let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
+        if !family.is_stationary() {
+            return refuse("a learned model", "this kernel", "only lengthscales of \"se\" and \"matern\" are learned");
+        }
+        if matches!(domain, Domain::Discretized { .. }) {
+            return refuse("a learned model", CUBE, "D_t needs the norm bound of a given kernel; use a space");
+        }
+        let priors = Priors::for_parameters(domain.groups().iter().max().map_or(1, |g| g + 1));
+        let lengthscales: Vec<f64> = domain.extents().iter().map(|extent| extent * priors.lengthscale.0).collect();
+        let prior = Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?;
+        Self::checked(domain, prior, strategy, true)
+    }
+
+    fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: bool) -> Result<Self> {
         strategy.check()?;
         check_combination(&domain, &prior, &strategy)?;
-        Ok(Self { domain, prior, strategy, direction: Direction::Maximize, seed: 0, repeats: true, memory: 256 << 20 })
+        let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
+        Ok(Self { domain, prior, strategy, direction, seed: 0, repeats: true, memory, learns, nodes })
     }
 
     /// With this seed for all that is random; 0 unless set.
@@ -128,12 +224,19 @@ impl Spec {
         Self { memory, ..self }
     }
 
+    /// With at most this many cells for every search that proves its result (choices of a given model on a space, and
+    /// certificates there); 2,000 unless set. With 0 nothing is searched and the bounds are those of the prior.
+    pub fn with_nodes(self, nodes: usize) -> Self {
+        Self { nodes, ..self }
+    }
+
     /// What may be chosen.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// Kernel, prior mean and noise.
+    /// Kernel, prior mean and noise; where the model is learned, what is believed before the first fit, of standardized
+    /// values.
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
@@ -163,15 +266,20 @@ impl Spec {
         self.memory
     }
 
-    /// B, R, lambda and delta.
-    pub fn assumptions(&self) -> Assumptions {
-        let noise = self.prior.noise();
-        Assumptions {
-            norm_bound: self.strategy.norm_bound,
-            noise_bound: self.strategy.noise_bound.unwrap_or(noise.sqrt()),
-            noise,
-            delta: self.strategy.delta,
-        }
+    /// Whether the model is learned.
+    pub fn learns(&self) -> bool {
+        self.learns
+    }
+
+    /// The most cells of a search that proves its result.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// B, R, lambda and delta as they are given; refused where B is not.
+    pub fn assumptions(&self) -> Result<Assumptions> {
+        let norm_bound = self.strategy.norm_bound.ok_or(Error::NeedsNormBound { what: "a band" })?;
+        Ok(self.strategy.assumptions(norm_bound, self.prior.noise()))
     }
 }
 
@@ -183,6 +291,7 @@ pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
 };
 
 const CUBE: &str = "a discretized cube";
+const BOX: &str = "a continuous space";
 
 /// The appendix's discretization is for samples.
 pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
@@ -194,12 +303,22 @@ pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
 /// Greedy information gain looks at every candidate.
 pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
     setting: "greedy information",
-    with: CUBE,
+    with: "an infinite domain",
     reason: "greedy gain needs a finite domain; use \"realised\"",
 };
 
+/// The union bound of the Bayesian rule is over candidates.
+pub(crate) const NO_BAYESIAN_ON_A_BOX: Error = Error::Incompatible {
+    setting: "gp-bucb-bayesian",
+    with: BOX,
+    reason: "its multiplier counts the candidates; use igp-bucb",
+};
+
+fn refuse(setting: &'static str, with: &'static str, reason: &'static str) -> Result<()> {
+    Err(Error::Incompatible { setting, with, reason })
+}
+
 fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Result<()> {
-    let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
     let empirical = prior.kernel().family() == Family::Empirical;
     if empirical && strategy.information == Information::ClosedForm {
         return Err(NO_CLOSED_FORM);
@@ -207,7 +326,14 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
     if empirical && !matches!(domain, Domain::Points(_)) {
         return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
     }
-    let &Domain::Discretized { side, dimension } = domain else { return Ok(()) };
+    match domain {
+        &Domain::Discretized { side, dimension } => check_cube(side, dimension, prior, strategy),
+        Domain::Space(_) if domain.finite().is_none() => check_box(strategy),
+        _ => Ok(()),
+    }
+}
+
+fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -> Result<()> {
     require(side > 0.0 && side <= 1e100, "side", "positive and at most 1e100", side)?;
     require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
     prior.kernel().lipschitz()?;
@@ -217,15 +343,30 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
     if strategy.initial != Initial::None {
         return refuse("initial", CUBE, "the largest variance is not known over a cube; use a grid");
     }
+    check_infinite(strategy, CUBE)
+}
+
+fn check_box(strategy: &Strategy) -> Result<()> {
+    if strategy.rule == Rule::GpBucbBayesian {
+        return Err(NO_BAYESIAN_ON_A_BOX);
+    }
+    if matches!(strategy.initial, Initial::Until(_)) {
+        return refuse("initial = { until = ... }", BOX, "the largest variance is not proven there; use a number");
+    }
+    check_infinite(strategy, BOX)
+}
+
+/// Refuses what looks at every candidate.
+fn check_infinite(strategy: &Strategy, domain: &'static str) -> Result<()> {
     if matches!(strategy.information, Information::Greedy | Information::GreedyUpper) {
         return Err(NO_GREEDY_GAIN);
     }
     match strategy.hallucination {
         Hallucination::Exact => {
-            refuse("hallucination = \"exact\"", CUBE, "it looks at every candidate; use \"realised\"")
+            refuse("hallucination = \"exact\"", domain, "it looks at every candidate; use \"realised\"")
         }
         Hallucination::WorstCase if strategy.information == Information::Realised => {
-            refuse("hallucination = \"worst-case\"", CUBE, "gamma_{M-1} needs a finite domain or a closed form")
+            refuse("hallucination = \"worst-case\"", domain, "gamma_{M-1} needs a finite domain or a closed form")
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Error, Result};
+use crate::{Assumptions, Error, Result};
 
 /// The rule that chooses. With one worker the first two are IGP-UCB and GP-TS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub enum Rule {
     /// GP-BUCB of the same authors, Bayesian case on a finite domain: f is a draw of the prior. Reads neither the norm
     /// bound nor the information gain.
     GpBucbBayesian,
+    /// The default where the model is learned: mean + width x sd with the pending points in the sd, the widths taken in
+    /// turn from nearly greedy to wide. See `docs/default-strategy.md`.
+    Auto,
 }
 
 /// Where the information gain gamma in a multiplier comes from.
@@ -72,8 +75,9 @@ pub enum Initial {
 pub struct Strategy {
     /// The rule.
     pub rule: Rule,
-    /// B: the RKHS norm of f - prior mean is at most this.
-    pub norm_bound: f64,
+    /// B: the RKHS norm of f - prior mean is at most this. Needed by the paper's rules and by certificates where the model
+    /// is given; where it is learned, none stands for max(1, norm of the posterior mean).
+    pub norm_bound: Option<f64>,
     /// R: the noise is R-sub-Gaussian. None stands for sqrt(noise).
     pub noise_bound: Option<f64>,
     /// The probability with which the guarantees may fail; 0.1 unless set.
@@ -86,6 +90,8 @@ pub struct Strategy {
     pub width: f64,
     /// The initialization scheme.
     pub initial: Initial,
+    /// How many quasi-random points come first where the model is learned; none leaves it to the dimension.
+    pub design: Option<usize>,
     /// M: the most trials pending at once, if bounded.
     pub max_pending: Option<usize>,
 }
@@ -93,15 +99,21 @@ pub struct Strategy {
 impl Strategy {
     /// A rule with its bound B on the norm; the rest at its defaults.
     pub fn new(rule: Rule, norm_bound: f64) -> Self {
+        Self { rule, norm_bound: Some(norm_bound), ..Self::auto() }
+    }
+
+    /// The default where the model is learned.
+    pub fn auto() -> Self {
         Self {
-            rule,
-            norm_bound,
+            rule: Rule::Auto,
+            norm_bound: None,
             noise_bound: None,
             delta: 0.1,
             information: Information::default(),
             hallucination: Hallucination::default(),
             width: 1.0,
             initial: Initial::default(),
+            design: None,
             max_pending: None,
         }
     }
@@ -110,7 +122,9 @@ impl Strategy {
     pub fn check(&self) -> Result<()> {
         let positive =
             |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
-        positive("norm_bound", self.norm_bound)?;
+        if let Some(bound) = self.norm_bound {
+            positive("norm_bound", bound)?;
+        }
         positive("width", self.width)?;
         if let Some(bound) = self.noise_bound {
             require((0.0..=1e100).contains(&bound), "noise_bound", "from 0 to 1e100", bound)?;
@@ -135,6 +149,13 @@ impl Strategy {
     }
 }
 
+impl Strategy {
+    /// What is assumed where B is `norm_bound` and the posterior is regularised by `noise`.
+    pub(crate) fn assumptions(&self, norm_bound: f64, noise: f64) -> Assumptions {
+        Assumptions { norm_bound, noise_bound: self.noise_bound.unwrap_or(noise.sqrt()), noise, delta: self.delta }
+    }
+}
+
 impl Hallucination {
     fn check(self) -> Result<()> {
         match self {
@@ -148,7 +169,8 @@ pub(crate) fn require(ok: bool, setting: &'static str, allowed: &'static str, va
     if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
 }
 
-const RULES: [(&str, Rule); 4] = [
+const RULES: [(&str, Rule); 5] = [
+    ("auto", Rule::Auto),
     ("igp-bucb", Rule::IgpBucb),
     ("gp-bts", Rule::GpBts),
     ("gp-bucb", Rule::GpBucb),

@@ -27,6 +27,38 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// What a player suggests cannot be evaluated.
+    #[error("a suggestion for \"{problem}\" cannot be evaluated: {reason}")]
+    Suggestion {
+        /// The problem or pool.
+        problem: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A player does not play this.
+    #[error("{player} does not play {what} yet")]
+    CannotPlay {
+        /// Who.
+        player: &'static str,
+        /// What.
+        what: &'static str,
+    },
+    /// A file is not the pool it should be.
+    #[error("{} is not a pool of candidates: {reason}", path.display())]
+    Pool {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line.
+        reason: String,
+    },
+    /// Threads cannot be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many were wanted.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {reason}", path.display())]
     File {
@@ -71,6 +103,10 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Setting { .. } => "setting",
             Self::Problem { .. } => "problem",
+            Self::Suggestion { .. } => "suggestion",
+            Self::CannotPlay { .. } => "cannot-play",
+            Self::Pool { .. } => "pool",
+            Self::Threads { .. } => "threads",
             Self::File { .. } => "file",
             Self::Table { .. } => "table",
             Self::NothingToRun => "nothing-to-run",
@@ -85,6 +121,9 @@ impl Error {
             Self::Table { .. } => {
                 Some("a table has a header, a first column that numbers the rows, and one column of numbers per sensor")
             }
+            Self::Pool { .. } => {
+                Some("a pool has a header, one candidate a row, and an objective whose name begins with y_ or val_")
+            }
             Self::NothingToRun => Some("ask for other panels or further figures, or give the data folder"),
             _ => None,
         }
@@ -92,7 +131,14 @@ impl Error {
 
     /// Whether the input is at fault, and not the machine.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Self::File { action: "write", .. } | Self::Picture { .. })
+        !matches!(
+            self,
+            Self::File { action: "write", .. }
+                | Self::Picture { .. }
+                | Self::Suggestion { .. }
+                | Self::CannotPlay { .. }
+                | Self::Threads { .. }
+        )
     }
 }
 

@@ -24,6 +24,7 @@ mod output;
 mod panel;
 mod problem;
 pub mod problems;
+pub mod quality;
 mod regret;
 mod reproduction;
 mod settings;

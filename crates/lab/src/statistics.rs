@@ -1,4 +1,4 @@
-//! Means with standard errors, and medians that know of runs which never arrived.
+//! Means with standard errors, quartiles, and medians that know of runs which never arrived.
 
 /// A mean and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,37 @@ impl Estimate {
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Self { mean, se: (squares / (n - 1.0) / n).sqrt() }
+    }
+}
+
+/// The median of some numbers and what a quarter of them lies below and above, by linear interpolation; some may be
+/// infinite. NaN of nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quartiles {
+    /// A quarter is below.
+    pub lower: f64,
+    /// A half is below.
+    pub median: f64,
+    /// A quarter is above.
+    pub upper: f64,
+}
+
+impl Quartiles {
+    /// Of some numbers.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: f64| {
+            let place = part * (sorted.len().max(1) - 1) as f64;
+            let (below, above) = (sorted.get(place.floor() as usize), sorted.get(place.ceil() as usize));
+            match (below, above) {
+                // Between two infinities or at a number itself there is nothing to interpolate.
+                (Some(below), Some(above)) if below == above => *below,
+                (Some(below), Some(above)) => below + place.fract() * (above - below),
+                _ => f64::NAN,
+            }
+        };
+        Self { lower: at(0.25), median: at(0.5), upper: at(0.75) }
     }
 }
 
@@ -50,6 +81,15 @@ mod tests {
         assert_eq!(Estimate::of(&[0.1; 25]), Estimate { mean: 0.1, se: 0.0 });
         let curve = curve(&[vec![1.0, 2.0], vec![3.0, 2.0]]);
         assert_eq!(curve, [Estimate { mean: 2.0, se: 1.0 }, Estimate { mean: 2.0, se: 0.0 }]);
+    }
+
+    #[test]
+    fn quartiles_lie_between_numbers_and_may_be_infinite() {
+        let quartiles = Quartiles::of([4.0, 1.0, 3.0, 2.0]);
+        assert_eq!(quartiles, Quartiles { lower: 1.75, median: 2.5, upper: 3.25 });
+        let late = Quartiles::of([1.0, 2.0, f64::INFINITY, f64::INFINITY, f64::INFINITY]);
+        assert_eq!(late, Quartiles { lower: 2.0, median: f64::INFINITY, upper: f64::INFINITY });
+        assert!(Quartiles::of([]).median.is_nan());
     }
 
     #[test]

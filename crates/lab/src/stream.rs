@@ -14,6 +14,8 @@ pub enum Purpose {
     Study,
     /// Uniform random search.
     Search,
+    /// How long evaluations take.
+    Duration,
 }
 
 /// What kind of problem they are for.
@@ -33,6 +35,8 @@ pub enum Family {
     Light,
     /// The synthetic sensor field.
     Field,
+    /// The problems and pools that quality is measured on.
+    Quality,
 }
 
 /// The generator of one purpose for the problem `index` of a family.

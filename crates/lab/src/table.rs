@@ -1,4 +1,4 @@
-//! Tables of sensor readings from CSV files, plain or gzipped, with errors that name the line and the column.
+//! Tables of numbers from CSV files, plain or gzipped, with errors that name the line and the column.
 
 use std::fs;
 use std::io::Read;
@@ -34,7 +34,15 @@ impl Table {
 
     /// Reads a CSV file whose first column, named `index`, numbers the rows; `.gz` is unpacked.
     pub fn read(path: impl AsRef<Path>, index: &str) -> Result<Self> {
-        let path = path.as_ref();
+        Self::load(path.as_ref(), Some(index))
+    }
+
+    /// Reads a CSV file in which every column counts; `.gz` is unpacked.
+    pub fn read_whole(path: impl AsRef<Path>) -> Result<Self> {
+        Self::load(path.as_ref(), None)
+    }
+
+    fn load(path: &Path, index: Option<&str>) -> Result<Self> {
         let unreadable =
             |error: std::io::Error| Error::File { action: "read", path: path.to_path_buf(), reason: error.to_string() };
         let bytes = fs::read(path).map_err(unreadable)?;
@@ -50,15 +58,16 @@ impl Table {
         Self::parse(path, &text, index)
     }
 
-    fn parse(path: &Path, text: &[u8], index: &str) -> Result<Self> {
+    fn parse(path: &Path, text: &[u8], index: Option<&str>) -> Result<Self> {
         let refuse = |reason: String| Error::Table { path: path.to_path_buf(), reason };
         let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text);
         let header = reader.headers().map_err(|error| refuse(error.to_string()))?.clone();
-        if header.get(0) != Some(index) {
+        if let Some(index) = index.filter(|index| header.get(0) != Some(index)) {
             let first = header.get(0).unwrap_or("");
             return Err(refuse(format!("its first column must be \"{index}\", got \"{first}\"")));
         }
-        let columns: Vec<String> = header.iter().skip(1).map(str::to_string).collect();
+        let skipped = usize::from(index.is_some());
+        let columns: Vec<String> = header.iter().skip(skipped).map(str::to_string).collect();
         if let Some(column) = columns.iter().enumerate().find(|(i, column)| columns[..*i].contains(column)) {
             return Err(refuse(format!("column \"{}\" is there twice", column.1)));
         }
@@ -75,7 +84,7 @@ impl Table {
                     "line {line}, column \"{column}\" must be a finite number (at most 1e100), got \"{text}\""
                 ))),
             };
-            rows.push(columns.iter().zip(record.iter().skip(1)).map(cell).collect::<Result<Vec<f64>>>()?);
+            rows.push(columns.iter().zip(record.iter().skip(skipped)).map(cell).collect::<Result<Vec<f64>>>()?);
         }
         Ok(Self { path: path.to_path_buf(), columns, rows })
     }
@@ -109,12 +118,12 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> String {
-        Table::parse(Path::new("t.csv"), text.as_bytes(), "row").unwrap_err().to_string()
+        Table::parse(Path::new("t.csv"), text.as_bytes(), Some("row")).unwrap_err().to_string()
     }
 
     #[test]
     fn a_table_is_read_without_its_index() {
-        let table = Table::parse(Path::new("t.csv"), b"row,a,b\n0, 1.5,2\n1,3,-4e1\n", "row").unwrap();
+        let table = Table::parse(Path::new("t.csv"), b"row,a,b\n0, 1.5,2\n1,3,-4e1\n", Some("row")).unwrap();
         assert_eq!(table.columns(), ["a", "b"]);
         assert_eq!(table.rows(), [[1.5, 2.0], [3.0, -40.0]]);
     }

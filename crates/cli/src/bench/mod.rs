@@ -9,6 +9,7 @@ mod million;
 mod part;
 mod problem;
 mod products;
+mod quality;
 mod report;
 mod rows;
 mod sample;
@@ -17,7 +18,7 @@ mod table;
 use std::io::{Write, stdout};
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 pub use self::part::run_part;
 use self::report::Report;
@@ -28,13 +29,16 @@ Examples:
   manyhands bench                       every section, within a minute
   manyhands bench --full                at the sizes the limits were set for
   manyhands bench --only append --json  one section, for programs
+  manyhands bench quality               how good suggestions are, not how fast
 
 The exit code is 1 if a limit is missed. RAYON_NUM_THREADS=1 measures one thread.";
 
 /// Measure speed and memory against what the machine can do, and check the limits.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Small sizes, within a minute (the default)
     #[arg(long)]
     quick: bool,
@@ -46,7 +50,23 @@ pub struct Options {
     only: Vec<Section>,
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
+}
+
+/// What else can be measured.
+#[derive(Debug, Subcommand)]
+enum Other {
+    Quality(quality::Options),
+}
+
+impl Options {
+    /// Whether programs listen.
+    pub fn speaks_json(&self) -> bool {
+        match &self.other {
+            Some(Other::Quality(options)) => options.json,
+            None => self.json,
+        }
+    }
 }
 
 /// How large the measurements are.
@@ -83,6 +103,9 @@ enum Section {
 
 /// Runs the sections and prints what they found; whether every limit was kept.
 pub fn run(options: &Options) -> Result<bool> {
+    if let Some(Other::Quality(options)) = &options.other {
+        return quality::run(options).map(|()| true);
+    }
     let size = if options.full { Size::Full } else { Size::Quick };
     let mut report = Report::new(size);
     for &section in Section::value_variants() {

@@ -115,7 +115,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    fn this() -> Self {
+    /// The one this runs on.
+    pub fn this() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self { threads: rayon::current_num_threads(), cores, os: std::env::consts::OS, arch: std::env::consts::ARCH }
     }

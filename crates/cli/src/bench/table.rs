@@ -67,13 +67,13 @@ fn exponents(growth: &Growth) -> String {
     }
 }
 
-fn framed(header: &[&str]) -> Table {
+pub fn framed(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_header(header.to_vec());
     table
 }
 
-fn align_right(table: &mut Table, columns: &[usize]) {
+pub fn align_right(table: &mut Table, columns: &[usize]) {
     for &column in columns {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -101,7 +101,7 @@ fn verdict(verdict: Verdict) -> &'static str {
 }
 
 /// Three significant digits where they fit before the point, trailing zeros dropped.
-fn digits(value: f64) -> String {
+pub fn digits(value: f64) -> String {
     let decimals = (2.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }

@@ -1,0 +1,130 @@
+//! Learning the model: which warp, which hyperparameters, from which trials, and when to learn again.
+
+use manyhands_gp::{Fit, Hyperparameters, Kernel, Points, Prior, Priors, Warp};
+
+use crate::{Domain, Result};
+
+/// The bends of the lower tail that are tried.
+const BENDS: [f64; 4] = [0.0, 1.0, 4.0, 16.0];
+
+/// Bent values are for black boxes without noise: a warp turns even noise into uneven noise, which the model does not
+/// know. So a bend needs a ratio of noise to prior variance below this.
+const NOISE_FREE: f64 = 1e-3;
+
+/// Up to so many values, every bend is tried from several starts at each fit; above, the last bend is kept and refined.
+const FEW: usize = 200;
+
+/// A fit looks at no more than so many values.
+const MOST: usize = 1_000;
+
+/// The most evaluations of the density in one climb.
+const EVALUATIONS: usize = 60;
+const EVALUATIONS_OF_MANY: usize = 25;
+
+/// What a model is learned over: the kernel's family, and how its lengthscales lie over the coordinates.
+#[derive(Debug, Clone)]
+pub(crate) struct Learner {
+    family: Kernel,
+    groups: Vec<usize>,
+    extents: Vec<f64>,
+    priors: Priors,
+}
+
+impl Learner {
+    pub fn new(domain: &Domain, family: &Kernel) -> Result<Self> {
+        let groups = domain.groups();
+        let priors = Priors::for_parameters(groups.iter().max().map_or(1, |g| g + 1));
+        Ok(Self { family: family.clone().with_variance(1.0)?, groups, extents: domain.extents(), priors })
+    }
+
+    /// Whether to learn again: at every change while values are few, then each time they have grown by a twentieth.
+    pub fn is_due(&self, observed: usize, at_last_fit: Option<usize>) -> bool {
+        observed > 0 && at_last_fit.is_none_or(|last| observed >= last + (last / 20).max(1))
+    }
+
+    /// The prior that hyperparameters describe, over the domain's own coordinates.
+    pub fn prior(&self, hyperparameters: &Hyperparameters) -> Result<Prior> {
+        let each = self.groups.iter().zip(&self.extents).map(|(&g, extent)| hyperparameters.lengthscales[g] * extent);
+        let kernel = self.family.with_lengthscales(&each.collect::<Vec<_>>())?.with_variance(hyperparameters.variance)?;
+        Ok(Prior::new(kernel, hyperparameters.mean, hyperparameters.noise)?)
+    }
+
+    /// The warp and the hyperparameters that explain the values best. Values are larger-is-better.
+    pub fn learn(
+        &self,
+        points: &Points,
+        values: &[f64],
+        last: Option<(&Warp, &Hyperparameters)>,
+    ) -> Result<(Warp, Hyperparameters)> {
+        let rows = telling(values);
+        let unit: Vec<f64> = rows.iter().flat_map(|&i| self.unit(points.get(i))).collect();
+        let points = Points::from_flat(points.dimension(), unit)?;
+        let values: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
+        let (bends, evaluations) = match last {
+            Some((warp, _)) if values.len() > FEW => (vec![warp.bend()], EVALUATIONS_OF_MANY),
+            _ => (BENDS.to_vec(), EVALUATIONS),
+        };
+        let fit = Fit { family: &self.family, groups: &self.groups, priors: self.priors.clone(), evaluations };
+        let mut best: Option<(f64, Warp, Hyperparameters)> = None;
+        for bend in bends {
+            let warp = Warp::standardizing(&values, bend);
+            let warped: Vec<f64> = values.iter().map(|&y| warp.forward(y)).collect();
+            let found = fit.run(&points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?;
+            let density = found.density + values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
+            let allowed = bend == 0.0 || found.noise < NOISE_FREE * found.variance;
+            if best.as_ref().is_none_or(|(highest, _, _)| allowed && density > *highest) {
+                best = Some((density, warp, found));
+            }
+        }
+        let standard = || (Warp::identity(), fit.medians());
+        Ok(best.map_or_else(standard, |(_, warp, found)| (warp, found)))
+    }
+
+    fn unit<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        point.iter().zip(&self.extents).map(|(x, extent)| x / extent)
+    }
+}
+
+/// The rows that a fit looks at, in order: all of them, or the best quarter of the most and others at even steps.
+fn telling(values: &[f64]) -> Vec<usize> {
+    if values.len() <= MOST {
+        return (0..values.len()).collect();
+    }
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    let (best, others) = order.split_at(MOST / 4);
+    let (mut rows, mut others) = (best.to_vec(), others.to_vec());
+    others.sort_unstable();
+    let wanted = MOST - rows.len();
+    rows.extend((0..wanted).map(|k| others[k * others.len() / wanted]));
+    rows.sort_unstable();
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fit_of_many_looks_at_the_best_and_at_some_of_the_others() {
+        let values: Vec<f64> = (0..5000).map(|i| f64::from((i * 7919) % 5000)).collect();
+        let rows = telling(&values);
+        assert_eq!(rows.len(), MOST);
+        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
+        let best = rows.iter().filter(|&&i| values[i] >= 4750.0).count();
+        assert_eq!(best, 250);
+        assert!(rows[999] > 4900);
+    }
+
+    #[test]
+    fn fits_grow_rarer_as_values_grow_many() {
+        let learner = Learner::new(
+            &Domain::Points(Points::from_rows(&[vec![0.0], vec![1.0]]).unwrap()),
+            &Kernel::matern(2.5, &[1.0]).unwrap(),
+        )
+        .unwrap();
+        assert!(!learner.is_due(0, None) && learner.is_due(1, None));
+        assert!(learner.is_due(6, Some(5)) && !learner.is_due(5, Some(5)));
+        assert!(learner.is_due(1050, Some(1000)) && !learner.is_due(1049, Some(1000)));
+    }
+}

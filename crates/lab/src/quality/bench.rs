@@ -1,0 +1,98 @@
+//! The bench: every contender plays every problem or pool from every seed; what came of it, in quartiles.
+
+use super::clock::timed;
+use super::protocol::{Game, Protocol};
+use super::threads::on_threads;
+use super::{Contender, Problem};
+use crate::Result;
+use crate::statistics::Quartiles;
+
+/// What is played on: a problem or a pool.
+pub trait Board: Sync {
+    /// What is reached in a game.
+    type Outcome: Send;
+
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// One game of one contender.
+    fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Self::Outcome>;
+}
+
+/// Who plays, how, and on how many threads; outcomes do not depend on the latter.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    /// Who plays.
+    pub contenders: Vec<Contender>,
+    /// How.
+    pub protocol: Protocol,
+    /// Games at a time.
+    pub threads: usize,
+}
+
+impl Bench {
+    /// How many games so many boards make.
+    pub fn games(&self, boards: usize) -> usize {
+        boards * self.contenders.len() * self.protocol.seeds
+    }
+
+    /// Plays; for every board the contenders in their order. `tick` hears of each finished game.
+    pub fn play<B: Board>(&self, boards: &[B], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Games<B::Outcome>>>> {
+        self.protocol.check()?;
+        let seats = boards.iter().flat_map(|board| self.contenders.iter().map(move |contender| (board, *contender)));
+        let tasks: Vec<(&B, Contender, u64)> = seats
+            .flat_map(|(board, contender)| self.protocol.seeds().map(move |seed| (board, contender, seed)))
+            .collect();
+        let played = on_threads(self.threads, &tasks, |(board, contender, seed)| {
+            let game = Game::new(board.name(), *seed);
+            let (outcome, seconds) = timed(|| board.play(*contender, &self.protocol, &game));
+            tick();
+            Ok(Played { seed: *seed, outcome: outcome?, seconds })
+        })?;
+        let mut played = played.into_iter();
+        let mut games = |contender| Games { contender, played: played.by_ref().take(self.protocol.seeds).collect() };
+        Ok(boards.iter().map(|_| self.contenders.iter().map(|contender| games(*contender)).collect()).collect())
+    }
+}
+
+/// One game.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Played<Outcome> {
+    /// Its seed.
+    pub seed: u64,
+    /// What was reached.
+    pub outcome: Outcome,
+    /// What it cost, in seconds of [`super::Clock::here`].
+    pub seconds: f64,
+}
+
+/// A contender's games on one board.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Games<Outcome> {
+    /// Who played.
+    pub contender: Contender,
+    /// One game a seed.
+    pub played: Vec<Played<Outcome>>,
+}
+
+impl<Outcome> Games<Outcome> {
+    /// The median cost of a game.
+    pub fn seconds(&self) -> f64 {
+        Quartiles::of(self.played.iter().map(|game| game.seconds)).median
+    }
+}
+
+impl Games<<Problem as Board>::Outcome> {
+    /// log10 of the simple regret after so many evaluations, from 1.
+    pub fn log10_regret(&self, evaluations: usize) -> Quartiles {
+        let outcomes = self.played.iter().filter_map(|game| game.outcome.get(evaluations.checked_sub(1)?));
+        Quartiles::of(outcomes.map(|regret| regret.log10()))
+    }
+}
+
+impl Games<Option<usize>> {
+    /// The evaluations it took to reach the best candidates; infinite where that did not happen.
+    pub fn evaluations(&self) -> Quartiles {
+        Quartiles::of(self.played.iter().map(|game| game.outcome.map_or(f64::INFINITY, |count| count as f64)))
+    }
+}

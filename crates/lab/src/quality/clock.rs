@@ -1,0 +1,45 @@
+//! What a game costs: the processor time of its own thread where the system tells, the wall clock elsewhere.
+
+use std::time::Instant;
+
+/// Which clock a cost was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// Processor time of the thread.
+    Cpu,
+    /// Time that passed; other programs are in it too.
+    Wall,
+}
+
+impl Clock {
+    /// The clock there is here.
+    pub fn here() -> Self {
+        if thread_seconds().is_some() { Self::Cpu } else { Self::Wall }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Wall => "wall-clock",
+        }
+    }
+}
+
+/// What `work` returns, and the seconds it took this thread.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let (wall, cpu) = (Instant::now(), thread_seconds());
+    let value = work();
+    let seconds = match (cpu, thread_seconds()) {
+        (Some(before), Some(after)) => after - before,
+        _ => wall.elapsed().as_secs_f64(),
+    };
+    (value, seconds)
+}
+
+/// The processor time of this thread so far, where Linux tells: the first number, in nanoseconds, brought up to date at
+/// every tick of the scheduler, that is, every few milliseconds.
+fn thread_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(1e-9 * text.split_whitespace().next()?.parse::<f64>().ok()?)
+}

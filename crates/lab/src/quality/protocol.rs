@@ -1,0 +1,178 @@
+//! How a game is played: so many evaluations, in batches or one by one as they finish, from so many seeds.
+
+use std::ops::ControlFlow;
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::Player;
+use crate::stream::{Family, Purpose, generator};
+use crate::{Error, Result};
+
+/// How results come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// A batch is asked for, evaluated and told as a whole.
+    Batches,
+    /// As many workers as a batch is large. An evaluation takes a random time from 0.5 to 1.5; whenever one is done,
+    /// its value is told and one new suggestion asked for.
+    Asynchronous,
+}
+
+/// What all games have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protocol {
+    /// Evaluations of a problem, the first design included.
+    pub evaluations: usize,
+    /// The most evaluations of a pool's candidates.
+    pub pool_evaluations: usize,
+    /// Suggestions at a time, or workers.
+    pub batch: usize,
+    /// How results come back.
+    pub schedule: Schedule,
+    /// Games of each problem.
+    pub seeds: usize,
+    /// The seed of the first game; the others follow.
+    pub first_seed: u64,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        let schedule = Schedule::Batches;
+        Self { evaluations: 60, pool_evaluations: 200, batch: 5, schedule, seeds: 20, first_seed: 1 }
+    }
+}
+
+impl Protocol {
+    /// Refuses what cannot be played.
+    pub fn check(&self) -> Result<()> {
+        let counts = [
+            ("evaluations", self.evaluations, 1000),
+            ("pool evaluations", self.pool_evaluations, 1000),
+            ("batch", self.batch, 20),
+            ("seeds", self.seeds, 10_000),
+        ];
+        for (setting, value, most) in counts {
+            if !(1..=most).contains(&value) {
+                return Err(Error::Setting { setting, allowed: format!("from 1 to {most}"), value: value.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The seeds of the games.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> {
+        (0..self.seeds as u64).map(|i| self.first_seed.wrapping_add(i))
+    }
+
+    /// The evaluations after which regret is reported: every 20, and the last.
+    pub fn milestones(&self) -> Vec<usize> {
+        (20..self.evaluations).step_by(20).chain([self.evaluations]).collect()
+    }
+}
+
+/// One game: a problem's or pool's name and a seed, from which everything random about it follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Game {
+    name: String,
+    seed: u64,
+}
+
+impl Game {
+    /// The game of this seed.
+    pub fn new(name: &str, seed: u64) -> Self {
+        Self { name: name.to_string(), seed }
+    }
+
+    /// Random numbers of one purpose, which do not depend on the player nor on what other games there are.
+    pub(crate) fn generator(&self, purpose: Purpose) -> ChaCha8Rng {
+        generator(self.seed, purpose, Family::Quality, fnv(&self.name))
+    }
+
+    /// Lets a player choose up to `evaluations` times. `evaluate` sees which suggestion it is, from 0 in the order of
+    /// asking, and the choice; it gives the observed value or ends the game.
+    pub fn play<Choice>(
+        &self,
+        player: &mut dyn Player<Choice>,
+        protocol: &Protocol,
+        evaluations: usize,
+        evaluate: impl FnMut(usize, &Choice) -> Result<ControlFlow<(), f64>>,
+    ) -> Result<()> {
+        let table = Table { name: &self.name, player, asked: 0, evaluations, evaluate };
+        match protocol.schedule {
+            Schedule::Batches => table.in_batches(protocol.batch),
+            Schedule::Asynchronous => table.one_by_one(protocol.batch, self.generator(Purpose::Duration)),
+        }
+    }
+}
+
+/// A game under way.
+struct Table<'a, Choice, Evaluate> {
+    name: &'a str,
+    player: &'a mut dyn Player<Choice>,
+    asked: usize,
+    evaluations: usize,
+    evaluate: Evaluate,
+}
+
+/// A suggestion that is being evaluated.
+struct Pending<Choice> {
+    finish: f64,
+    order: usize,
+    trial: usize,
+    choice: Choice,
+}
+
+impl<Choice, Evaluate> Table<'_, Choice, Evaluate>
+where
+    Evaluate: FnMut(usize, &Choice) -> Result<ControlFlow<(), f64>>,
+{
+    /// Up to `count` suggestions, begun now; fewer where the evaluations come to an end.
+    fn ask(&mut self, count: usize, mut finish: impl FnMut() -> f64) -> Result<Vec<Pending<Choice>>> {
+        let count = count.min(self.evaluations - self.asked);
+        let suggestions = if count == 0 { vec![] } else { self.player.ask(count)? };
+        if suggestions.len() != count {
+            let reason = format!("{count} were asked for, {} came", suggestions.len());
+            return Err(Error::Suggestion { problem: self.name.to_string(), reason });
+        }
+        let first = self.asked;
+        self.asked += count;
+        let begin = |(order, (trial, choice))| Pending { finish: finish(), order, trial, choice };
+        Ok((first..).zip(suggestions).map(begin).collect())
+    }
+
+    fn in_batches(mut self, batch: usize) -> Result<()> {
+        while self.asked < self.evaluations {
+            let mut told = Vec::with_capacity(batch);
+            for pending in self.ask(batch, || 0.0)? {
+                match (self.evaluate)(pending.order, &pending.choice)? {
+                    ControlFlow::Continue(value) => told.push((pending.trial, value)),
+                    ControlFlow::Break(()) => return Ok(()),
+                }
+            }
+            told.into_iter().try_for_each(|(trial, value)| self.player.tell(trial, value))?;
+        }
+        Ok(())
+    }
+
+    fn one_by_one(mut self, workers: usize, mut rng: ChaCha8Rng) -> Result<()> {
+        let mut pending = self.ask(workers, || rng.random_range(0.5..1.5))?;
+        let earlier =
+            |a: &Pending<Choice>, b: &Pending<Choice>| a.finish.total_cmp(&b.finish).then(a.order.cmp(&b.order));
+        while let Some(next) = (0..pending.len()).min_by(|&i, &j| earlier(&pending[i], &pending[j])) {
+            let done = pending.swap_remove(next);
+            match (self.evaluate)(done.order, &done.choice)? {
+                ControlFlow::Continue(value) => self.player.tell(done.trial, value)?,
+                ControlFlow::Break(()) => return Ok(()),
+            }
+            pending.extend(self.ask(1, || done.finish + rng.random_range(0.5..1.5))?);
+        }
+        Ok(())
+    }
+}
+
+/// The 32-bit hash of Fowler, Noll and Vo (1a): a name's number, whatever other names there are.
+fn fnv(name: &str) -> usize {
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    name.bytes().fold(2_166_136_261, hash) as usize
+}

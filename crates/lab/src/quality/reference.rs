@@ -1,0 +1,37 @@
+//! What is aimed at, and what others were reported to reach under the same protocol: 60 evaluations in batches of 5.
+
+/// Who was measured elsewhere, in the order of [`Reference::peers`].
+pub const PEERS: [&str; 5] = ["Optuna GPSampler", "Ax", "egobox q-EI", "BoTorch q-LogEI", "random"];
+
+/// Medians of log10 of the simple regret on one problem.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// The problem.
+    pub problem: &'static str,
+    /// To be reached or passed.
+    pub aim: f64,
+    /// What the [`PEERS`] reached.
+    pub peers: [f64; 5],
+}
+
+/// The five problems with aims.
+pub const REFERENCES: [Reference; 5] = [
+    Reference { problem: "branin", aim: -6.0, peers: [-4.2, -3.2, -6.9, -3.3, -0.2] },
+    Reference { problem: "branin-noise-5", aim: -2.5, peers: [-1.7, -2.8, -1.2, -2.0, -0.2] },
+    Reference { problem: "cosines", aim: -7.0, peers: [-5.2, -3.5, -5.7, -5.0, -0.8] },
+    Reference { problem: "hartmann6", aim: -4.2, peers: [-2.7, -1.6, -2.4, -0.6, 0.1] },
+    Reference { problem: "hartmann6-noise-5", aim: -2.2, peers: [-2.0, -2.1, 0.1, -0.6, 0.1] },
+];
+
+impl Reference {
+    /// That of a problem, if there is one.
+    pub fn of(problem: &str) -> Option<&'static Self> {
+        REFERENCES.iter().find(|reference| reference.problem == problem)
+    }
+
+    /// The best peer and what it reached.
+    pub fn best_peer(&self) -> (&'static str, f64) {
+        let better = |best: (&'static str, f64), next: (&'static str, f64)| if next.1 < best.1 { next } else { best };
+        PEERS.into_iter().zip(self.peers).fold((PEERS[0], self.peers[0]), better)
+    }
+}

@@ -1,0 +1,63 @@
+//! What is played: the problems and pools of some names, or all that there are.
+
+use std::path::Path;
+
+use super::{Board, POOLS, Pool, PoolFile, Problem, problems};
+use crate::{Error, Result};
+
+/// Problems and pools, ready to be played.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// The problems.
+    pub problems: Vec<Problem>,
+    /// The pools whose files are there.
+    pub pools: Vec<Pool>,
+    /// What is left out for want of files, in words.
+    pub skipped: Vec<String>,
+}
+
+impl Selection {
+    /// Those of these names, or all if there is no name; pools are read from the folder `data`, and not played without
+    /// one. A pool that is named must be there.
+    pub fn new(names: &[String], data: Option<&Path>) -> Result<Self> {
+        let problems = problems::all()?;
+        let known: Vec<&str> = problems.iter().map(Board::name).chain(POOLS.iter().map(|pool| pool.name)).collect();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let allowed = format!("one of {}", known.join(", "));
+            return Err(Error::Setting { setting: "a problem's name", allowed, value: format!("\"{unknown}\"") });
+        }
+        let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+        let files: Vec<&PoolFile> = POOLS.iter().filter(|pool| wanted(pool.name)).collect();
+        let (pools, skipped) = match data {
+            Some(data) => read(&files, data, names.is_empty())?,
+            None if names.is_empty() || files.is_empty() => (vec![], vec![]),
+            None => {
+                let allowed = format!("the folder that holds {}", files[0].file);
+                return Err(Error::Setting { setting: "data", allowed, value: "none".to_string() });
+            }
+        };
+        let problems = problems.into_iter().filter(|problem| wanted(problem.name())).collect();
+        Ok(Self { problems, pools, skipped })
+    }
+}
+
+/// The pools that are there, and a word on those that are not; `lenient` leaves those out, unless that is all of them.
+fn read(files: &[&PoolFile], data: &Path, lenient: bool) -> Result<(Vec<Pool>, Vec<String>)> {
+    let unreadable = |reason: String| Error::File { action: "read", path: data.to_path_buf(), reason };
+    if !data.is_dir() {
+        return Err(unreadable("there is no such folder".to_string()));
+    }
+    let (mut pools, mut skipped) = (Vec::new(), Vec::new());
+    for pool in files {
+        let missing = pool.missing(data);
+        if missing.is_empty() || !lenient {
+            pools.push(pool.read(data)?);
+        } else {
+            skipped.push(format!("the pool {} needs {}", pool.name, missing.join(" and ")));
+        }
+    }
+    if pools.is_empty() && !files.is_empty() {
+        return Err(unreadable(format!("it holds no pool; {}", skipped.join(", "))));
+    }
+    Ok((pools, skipped))
+}

@@ -1,0 +1,317 @@
+//! The promises of the quality bench: games do not depend on threads, schedules keep their word, pools are read.
+#![allow(clippy::unwrap_used)]
+
+use std::cell::RefCell;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use manyhands_core::{Direction, Value};
+use manyhands_lab::quality::{
+    Bench, Board, Contender, FLOOR, Game, Games, POOLS, Player, Pool, Protocol, REFERENCES, RandomOrder, Schedule,
+    Selection, problems,
+};
+use manyhands_lab::{Error, Result};
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn named(names: &[&str]) -> Vec<manyhands_lab::quality::Problem> {
+    problems::named(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
+}
+
+fn small() -> Protocol {
+    Protocol { seeds: 2, evaluations: 10, ..Protocol::default() }
+}
+
+fn random(protocol: Protocol, threads: usize) -> Bench {
+    Bench { contenders: vec![Contender::Random], protocol, threads }
+}
+
+/// What a player saw, in order: the most that was pending, the trials told.
+#[derive(Debug, Default)]
+struct Seen {
+    pending: usize,
+    most: usize,
+    asked: Vec<usize>,
+    told: Vec<(usize, f64)>,
+}
+
+/// Always suggests the same, and keeps a record.
+struct Recorder<Choice>(Choice, Rc<RefCell<Seen>>);
+
+impl<Choice: Clone> Player<Choice> for Recorder<Choice> {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Choice)>> {
+        let mut seen = self.1.borrow_mut();
+        let first: usize = seen.asked.iter().sum();
+        seen.asked.push(count);
+        seen.pending += count;
+        seen.most = seen.most.max(seen.pending);
+        Ok((first..first + count).map(|trial| (trial, self.0.clone())).collect())
+    }
+
+    fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+        let mut seen = self.1.borrow_mut();
+        seen.pending -= 1;
+        seen.told.push((trial, value));
+        Ok(())
+    }
+}
+
+fn recorded(protocol: &Protocol, seed: u64) -> Seen {
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    let mut player = Recorder((), seen.clone());
+    let value = |order: usize, (): &()| Ok(ControlFlow::Continue(order as f64));
+    Game::new("nothing", seed).play(&mut player, protocol, protocol.evaluations, value).unwrap();
+    seen.take()
+}
+
+#[test]
+fn random_search_is_the_same_on_one_and_two_threads() {
+    let problems = named(&["branin-noise-5", "training", "mixture", "branin-constrained"]);
+    let outcomes = |threads| -> Vec<Vec<(u64, Vec<f64>)>> {
+        let strip = |games: &Games<Vec<f64>>| games.played.iter().map(|g| (g.seed, g.outcome.clone())).collect();
+        random(small(), threads).play(&problems, &|| ()).unwrap().iter().map(|games| strip(&games[0])).collect()
+    };
+    assert_eq!(outcomes(1), outcomes(2));
+    assert_eq!(outcomes(1)[0].iter().map(|(seed, _)| *seed).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn a_game_does_not_depend_on_the_others() {
+    let outcome = |names: &[&str], name: &str| {
+        let problems = named(names);
+        let place = problems.iter().position(|problem| problem.name() == name).unwrap();
+        random(small(), 2).play(&problems, &|| ()).unwrap()[place][0].played[1].outcome.clone()
+    };
+    assert_eq!(outcome(&["cosines"], "cosines"), outcome(&["branin", "cosines", "levy10"], "cosines"));
+}
+
+#[test]
+fn regret_falls_and_is_judged_by_true_values() {
+    let problem = &named(&["hartmann6-noise-100"])[0];
+    for game in &random(small(), 1).play(std::slice::from_ref(problem), &|| ()).unwrap()[0][0].played {
+        assert_eq!(game.outcome.len(), 10);
+        assert!(game.outcome.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", game.outcome);
+    }
+    let point: Vec<Value> = problem.optimum().point.clone();
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    let game = Game::new(problem.name(), 1);
+    let regrets = problem.regrets(&mut Recorder(point, seen.clone()), &small(), &game).unwrap();
+    assert_eq!(regrets, [FLOOR; 10]);
+    let told: Vec<f64> = seen.take().told.iter().map(|(_, value)| *value).collect();
+    assert!(told.iter().all(|value| (value - problem.optimum().value).abs() > 1e-6), "told values are noisy: {told:?}");
+}
+
+#[test]
+fn batches_are_asked_and_told_as_a_whole() {
+    let seen = recorded(&Protocol { evaluations: 12, ..small() }, 1);
+    assert_eq!((seen.asked, seen.most), (vec![5, 5, 2], 5));
+    assert_eq!(seen.told.iter().map(|(trial, _)| *trial).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_are_more_pending_than_workers(workers in 1..=20usize, evaluations in 1..80usize, seed in 0..1000u64) {
+        let protocol = Protocol { batch: workers, evaluations, schedule: Schedule::Asynchronous, ..small() };
+        let seen = recorded(&protocol, seed);
+        prop_assert_eq!(seen.most, workers.min(evaluations));
+        prop_assert_eq!(seen.asked.iter().sum::<usize>(), evaluations);
+        prop_assert!(seen.asked[1..].iter().all(|count| *count == 1));
+        prop_assert_eq!(seen.told.len(), evaluations);
+        prop_assert!(seen.told.iter().all(|(trial, value)| *trial as f64 == *value), "each gets its own value");
+    }
+}
+
+#[test]
+fn asynchronous_results_overtake_each_other() {
+    let seen = recorded(&Protocol { evaluations: 40, schedule: Schedule::Asynchronous, ..small() }, 1);
+    assert!(seen.told.windows(2).any(|pair| pair[1].0 < pair[0].0), "{:?}", seen.told);
+}
+
+/// Random order is a player with a closed form: the mean over 4,000 games lies within five standard errors of it.
+#[test]
+fn random_order_needs_what_the_closed_form_says() {
+    let points: Vec<Vec<f64>> = (0..150).map(|i| vec![f64::from(i)]).collect();
+    let pool = Pool::new("line", Direction::Minimize, points.clone(), points).unwrap();
+    assert_eq!((pool.best(), pool.random_order()), (2, 151.0 / 3.0));
+    let protocol = Protocol { seeds: 4000, ..Protocol::default() };
+    let games = &random(protocol, 1).play(&[pool], &|| ()).unwrap()[0][0];
+    let counts: Vec<f64> = games.played.iter().map(|game| game.outcome.unwrap() as f64).collect();
+    let mean = manyhands_lab::statistics::Estimate::of(&counts);
+    assert!((mean.mean - 151.0 / 3.0).abs() <= 5.0 * mean.se, "{mean:?}");
+}
+
+#[test]
+fn what_is_not_reached_is_not_counted() {
+    let points: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i)]).collect();
+    let pool = Pool::new("line", Direction::Maximize, points.clone(), points).unwrap();
+    let protocol = Protocol { pool_evaluations: 1, seeds: 20, ..Protocol::default() };
+    let games = &random(protocol, 1).play(&[pool], &|| ()).unwrap()[0][0];
+    assert!(games.played.iter().all(|game| game.outcome.is_none_or(|count| count == 1)));
+    assert_eq!(games.evaluations().median, f64::INFINITY);
+}
+
+#[test]
+fn candidates_that_were_evaluated_or_are_not_there_are_refused() {
+    let points: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i)]).collect();
+    let pool = Pool::new("line", Direction::Maximize, points.clone(), points).unwrap();
+    let refusal = |candidate: usize| {
+        let mut player = Recorder(candidate, Rc::default());
+        pool.evaluations_needed(&mut player, &small(), &Game::new("line", 1)).unwrap_err().to_string()
+    };
+    assert!(refusal(3).contains("candidate 3 was evaluated before"));
+    assert!(refusal(50).contains("there is no candidate 50 among 50"));
+    let mut spent = RandomOrder::new(3, ChaCha8Rng::seed_from_u64(1));
+    let few = pool.evaluations_needed(&mut spent, &small(), &Game::new("line", 1)).unwrap_err().to_string();
+    assert!(few.contains("5 were asked for, 3 came"), "{few}");
+}
+
+/// A board on which one seed fails.
+struct Trap;
+
+impl Board for Trap {
+    type Outcome = ();
+
+    fn name(&self) -> &str {
+        "trap"
+    }
+
+    fn play(&self, _: Contender, _: &Protocol, game: &Game) -> Result<()> {
+        if *game == Game::new("trap", 2) { Err(Error::NothingToRun) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_failing_game_fails_the_bench() {
+    for threads in [1, 2] {
+        assert_eq!(random(small(), threads).play(&[Trap], &|| ()).unwrap_err(), Error::NothingToRun);
+        assert_eq!(random(Protocol { first_seed: 3, ..small() }, threads).play(&[Trap], &|| ()).unwrap()[0].len(), 1);
+    }
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let refusal = |protocol: Protocol| protocol.check().unwrap_err().to_string();
+    assert_eq!(refusal(Protocol { batch: 21, ..small() }), "batch must be from 1 to 20, got 21");
+    assert_eq!(refusal(Protocol { seeds: 0, ..small() }), "seeds must be from 1 to 10000, got 0");
+    assert_eq!(refusal(Protocol { evaluations: 0, ..small() }), "evaluations must be from 1 to 1000, got 0");
+    assert_eq!(Protocol::default().milestones(), [20, 40, 60]);
+    assert_eq!(small().milestones(), [10]);
+}
+
+#[test]
+fn references_speak_of_the_first_five_problems() {
+    let names: Vec<String> =
+        problems::all().unwrap().iter().take(5).map(|problem| problem.name().to_string()).collect();
+    assert_eq!(REFERENCES.map(|reference| reference.problem).to_vec(), names);
+    assert_eq!(REFERENCES[0].best_peer(), ("egobox q-EI", -6.9));
+}
+
+/// An empty folder of this name.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality").join(name);
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn select(names: &[&str], data: Option<&Path>) -> Result<Selection> {
+    Selection::new(&names.iter().map(ToString::to_string).collect::<Vec<_>>(), data)
+}
+
+#[test]
+fn a_pool_is_read_with_its_replicates() {
+    let data = folder("replicates");
+    fs::create_dir(data.join("pools")).unwrap();
+    fs::write(data.join("pools/agnp_mean.csv"), "a,b,y_loss,y_sd,y_n\n1,2,0.5,0.1,2\n3,4,0.7,0,1\n").unwrap();
+    fs::write(data.join("pools/agnp_replicates.csv"), "a,b,y_loss\n3,4,0.7\n1,2,0.4\n1,2,0.6\n").unwrap();
+    let selection = select(&["agnp"], Some(&data)).unwrap();
+    assert!(selection.problems.is_empty());
+    let pool = &selection.pools[0];
+    assert_eq!(pool.points(), [[1.0, 2.0], [3.0, 4.0]]);
+    assert_eq!((pool.mean(0), pool.mean(1), pool.best()), (0.5, 0.7, 1));
+}
+
+#[test]
+fn columns_with_the_objectives_prefix_are_replicates() {
+    let data = folder("seeds");
+    let text = "alpha,width,val_acc_seed0,val_acc_seed1,train_time_mean,val_f1_mean\n1e-3,16,0.5,0.7,9,0.1\n";
+    fs::write(data.join("hpobench_car.csv"), text).unwrap();
+    let pool = &select(&["hpobench_car"], Some(&data)).unwrap().pools[0];
+    assert_eq!((pool.points()[0].as_slice(), pool.mean(0)), ([1e-3, 16.0].as_slice(), 0.6));
+}
+
+#[test]
+fn malformed_pools_are_refused_with_their_place() {
+    let data = folder("malformed");
+    let refusal = |text: &str| {
+        fs::write(data.join("suzuki.csv"), text).unwrap();
+        let error = select(&["suzuki"], Some(&data)).unwrap_err();
+        assert!(error.hint().is_some() && error.is_bad_input(), "{error}");
+        error.to_string()
+    };
+    assert!(refusal("t,y_yield\n1,2\n3,high\n").contains("line 3, column \"y_yield\" must be a finite number"));
+    assert!(refusal("t,y_product\n1,2\n").contains("it has no column \"y_yield\""));
+    assert!(refusal("y_yield\n1\n").contains("it has no columns that describe a candidate"));
+    assert!(refusal("t,y_yield\n").contains("it has no rows"));
+    assert!(refusal("t,y_yield\n1\n").contains("line 2 has 1 cells, the header has 2"));
+    fs::write(data.join("agnp_mean.csv"), "a,y_loss\n1,2\n3,4\n").unwrap();
+    fs::write(data.join("agnp_replicates.csv"), "a,y_loss\n1,2\n5,4\n").unwrap();
+    let stray = select(&["agnp"], Some(&data)).unwrap_err().to_string();
+    assert!(stray.contains("agnp_replicates.csv") && stray.contains("row 1 (from 0) is of no candidate"), "{stray}");
+    fs::write(data.join("agnp_replicates.csv"), "a,y_loss\n1,2\n").unwrap();
+    let bare = select(&["agnp"], Some(&data)).unwrap_err().to_string();
+    assert!(bare.contains("row 1 (from 0) of agnp_mean.csv has no replicate"), "{bare}");
+}
+
+#[test]
+fn pools_that_are_not_there_are_skipped_unless_named() {
+    let data = folder("partly");
+    let empty = select(&[], Some(&data)).unwrap_err().to_string();
+    assert!(empty.contains("it holds no pool") && empty.contains("suzuki.csv"), "{empty}");
+    fs::write(data.join("suzuki.csv"), "t,y_yield\n1,2\n").unwrap();
+    let selection = select(&[], Some(&data)).unwrap();
+    assert_eq!((selection.pools.len(), selection.skipped.len()), (1, POOLS.len() - 1));
+    assert!(selection.skipped[0].contains("crossed_barrel_mean.csv and crossed_barrel_replicates.csv"));
+    assert!(select(&["fullerenes"], Some(&data)).unwrap_err().to_string().contains("fullerenes.csv"));
+    assert!(select(&["fullerenes"], None).unwrap_err().to_string().contains("the folder that holds fullerenes.csv"));
+    let gone = data.join("gone");
+    assert!(select(&[], Some(&gone)).unwrap_err().to_string().contains("there is no such folder"));
+    assert!(select(&["branin"], Some(&data)).unwrap().pools.is_empty());
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_known_ones() {
+    let told = select(&["branin", "bramin"], None).unwrap_err().to_string();
+    for word in ["\"bramin\"", "branin-noise-5", "levy10", "hpobench_car"] {
+        assert!(told.contains(word), "{told}");
+    }
+}
+
+/// Rows, inputs and best candidates of the real files, where MANYHANDS_DATA names their folder.
+#[test]
+fn the_real_pools_are_read() {
+    let Some(data) = std::env::var_os("MANYHANDS_DATA").map(PathBuf::from).filter(|data| data.join("pools").is_dir())
+    else {
+        eprintln!("skipped: MANYHANDS_DATA names no folder with pools");
+        return;
+    };
+    let selection = select(&POOLS.map(|pool| pool.name), Some(&data)).unwrap();
+    let sizes: Vec<(&str, usize, usize)> =
+        selection.pools.iter().map(|pool| (pool.name(), pool.points().len(), pool.points()[0].len())).collect();
+    let expected = [
+        ("crossed_barrel", 600, 4),
+        ("agnp", 164, 5),
+        ("suzuki", 247, 4),
+        ("fullerenes", 246, 3),
+        ("photo_pce10", 1040, 4),
+        ("hpobench_car", 30_000, 5),
+    ];
+    assert_eq!(sizes, expected);
+}
