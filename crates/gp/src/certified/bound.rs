@@ -15,6 +15,13 @@
 //!   so that the excess over the maximum is of second order in h; other s serve where sigma(c) is small.
 //! - m < 0: sqrt(S) is concave, so above its chord: sqrt(S) >= (S + sqrt(l u))/(sqrt(l) + sqrt(u)) for l <= S <= u.
 //!
+//! Two pairs of S and remainder serve. The first is that of the norms above. The second starts from sigma^2 = v - q(x), q(x) =
+//! k_x(X)' (K + lambda I)^{-1} k_x(X) being what the rows explain: with e = k_x - T_p and u(t) = (K + lambda I)^{-1} T_p(X),
+//! q(x) = q_T(t) + 2 u(t)' e(X) + e(X)' (K + lambda I)^{-1} e(X), where u' e is at most sqrt(q_T) rho_p (Cauchy and Schwarz)
+//! and at most sum_i |u_i| |e(x_i)|, and the last term at most rho_p^2 and at most |e(X)|^2/lambda. The |e(x_i)| are bounded
+//! row by row, which also gives |<mu, e>| <= sum_i |w_i| |e(x_i)|: far less than by norms for rough kernels, far more where
+//! weights are large and alternate.
+//!
 //! Either way a quadratic polynomial is to be bounded over a box; see `quadratic`. At order 0 this is the Lipschitz bound in
 //! the kernel's metric.
 //!
@@ -22,12 +29,9 @@
 //! the farthest and the nearest point of the cell. sigma^2 is at most what one row leaves: v - k(x, x_i)^2/(v + lambda).
 
 use super::jet::Jet;
-use super::model::{Model, Shape};
+use super::model::{Around, Model, ROUNDING, Shape};
 use super::quadratic::{Peak, Quadratic};
 use crate::{Score, vector};
-
-/// Relative allowance for the few dozen roundings of a bound itself.
-const ROUNDING: f64 = 1e-13;
 
 /// A score as a combination of mean and sd.
 #[derive(Debug, Clone, Copy)]
@@ -63,14 +67,6 @@ impl Ranges {
     }
 }
 
-/// A box around a point.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Around<'a> {
-    pub centre: &'a [f64],
-    /// Half-widths in lengthscales, one for each coordinate.
-    pub half: &'a [f64],
-}
-
 /// Bounds a score over cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds<'a> {
@@ -96,28 +92,25 @@ impl<'a> Bounds<'a> {
         self.finish(apart.min(together))
     }
 
-    /// The coarse bound of this file's top; n evaluations of the kernel at two distances.
-    pub fn coarse(&self, cell: Around<'_>) -> f64 {
-        self.finish(self.coarse_ranges(cell).score(self.goal))
-    }
-
-    /// The expanded bound at every order available, together with the coarse one; and a promising step in lengthscales
-    /// along the `moving` coordinates, those with positive half-width.
-    pub fn expanded(&self, cell: Around<'_>, moving: &[usize]) -> Peak {
+    /// A bound over a cell, and a promising step in lengthscales along the `moving` coordinates, those with positive
+    /// half-width. Where the coarse bound is at most `enough` no more work is done.
+    pub fn over(&self, cell: Around<'_>, moving: &[usize], enough: f64) -> Peak {
+        let reach = self.model.reach(cell);
+        let mut ranges = self.coarse_ranges(&reach);
+        let mut best = Peak { upper: f64::INFINITY, step: vec![0.0; moving.len()] };
+        let coarse = self.finish(ranges.score(self.goal));
+        if coarse <= enough {
+            return Peak { upper: coarse, ..best };
+        }
         let half: Vec<f64> = moving.iter().map(|&j| cell.half[j]).collect();
         let jet = Jet::new(self.model, cell.centre, moving);
-        let mut ranges = self.coarse_ranges(cell);
-        let mut best = Peak { upper: f64::INFINITY, step: vec![0.0; moving.len()] };
         for order in (0..=jet.order()).rev() {
-            let expansion = Expansion::new(self.model, &jet, order, &half);
+            let expansion = Expansion::new(self.model, &jet, order, &half, &reach);
             ranges = expansion.tighten(ranges);
             let peak = expansion.joint(self.goal);
-            if peak.upper < best.upper {
-                best.upper = peak.upper;
-                if order == jet.order() {
-                    best.step = peak.step;
-                }
-            }
+            // Lower orders know less about where to go.
+            let step = if order == jet.order() { peak.step } else { best.step };
+            best = Peak { upper: best.upper.min(peak.upper), step };
         }
         Peak { upper: self.finish(best.upper.min(ranges.score(self.goal))), step: best.step }
     }
@@ -129,24 +122,17 @@ impl<'a> Bounds<'a> {
         Ranges { mean, least_sd: 0.0, most_sd: sd }
     }
 
-    fn coarse_ranges(&self, cell: Around<'_>) -> Ranges {
+    /// The coarse bounds of this file's top: n evaluations of the kernel at two distances.
+    fn coarse_ranges(&self, reach: &[(f64, f64)]) -> Ranges {
         let (model, prior) = (self.model, self.prior_ranges());
         let Shape::Radial(radial, _) = &model.shape else { return prior };
         let v = model.variance();
         let (mut mean, mut nearest) = (model.view.prior().mean() + model.mean_slack, 0f64);
-        for (i, point) in model.points().enumerate() {
-            let (mut near, mut far) = (0.0, 0.0);
-            for j in 0..point.len() {
-                let distance = ((cell.centre[j] - point[j]) * model.scales[j]).abs();
-                let (least, most) = ((distance - cell.half[j]).max(0.0), distance + cell.half[j]);
-                near += least * least;
-                far += most * most;
-            }
-            let least = v * radial.value(far.sqrt() * (1.0 + ROUNDING));
+        for (i, &(near, far)) in reach.iter().enumerate() {
+            let least = v * radial.value(far);
             nearest = nearest.max(least);
             if let Some(&weight) = model.weights.get(i) {
-                let most = if weight > 0.0 { v * radial.value(near.sqrt() * (1.0 - ROUNDING)) } else { least };
-                mean += weight * most;
+                mean += weight * if weight > 0.0 { v * radial.value(near) } else { least };
             }
         }
         let variance = v - nearest * nearest / (v + model.view.prior().noise()) + model.variance_slack;
@@ -163,79 +149,118 @@ impl<'a> Bounds<'a> {
     }
 }
 
+/// The variance over a box: the squared sd is within the polynomial's `rest` of it, once the sd has been moved by
+/// `sd_remainder` at most.
+struct Spread {
+    variance: Quadratic,
+    sd_remainder: f64,
+}
+
 /// One order's polynomials over one box, with what they leave out.
 struct Expansion<'a> {
     half: &'a [f64],
     mean: Quadratic,
-    /// Its `rest` covers the terms of higher degree and rounding.
-    variance: Quadratic,
     mean_remainder: f64,
-    sd_remainder: f64,
+    spreads: Vec<Spread>,
 }
 
 impl<'a> Expansion<'a> {
-    fn new(model: &Model<'_>, jet: &Jet, order: usize, half: &'a [f64]) -> Self {
+    fn new(model: &Model<'_>, jet: &Jet, order: usize, half: &'a [f64], reach: &[(f64, f64)]) -> Self {
         let radius = half.iter().map(|h| h * h).sum::<f64>().sqrt() * (1.0 + ROUNDING);
         let remainder = model.remainder(order, radius);
+        let by_row = model.row_remainders(order, radius, reach);
         let size = jet.size(order, half) / model.largest.sqrt().max(f64::MIN_POSITIVE);
+        let slack = model.variance_slack * size * size;
+        let local: f64 = by_row.iter().zip(&model.weights).map(|(e, w)| e * w.abs()).sum();
+        let mean_remainder = (model.norm * remainder).min(local * (1.0 + ROUNDING)) + model.mean_slack * size;
         let mut variance = jet.variance(order, half);
-        variance.rest += model.variance_slack * size * size;
-        let mean_remainder = model.norm * remainder + model.mean_slack * size;
-        Self { half, mean: jet.mean(order), variance, mean_remainder, sd_remainder: remainder }
+        variance.rest += slack;
+        let mut spreads = vec![Spread { variance, sd_remainder: remainder }];
+        if let Shape::Radial(..) = model.shape {
+            let explained = jet.explained(order, half);
+            let root = explained.peak(half).upper.max(0.0).sqrt();
+            let duals = jet.dual_sizes(order, half);
+            let local: f64 = by_row.iter().zip(duals).map(|(e, u)| e * u).sum();
+            let squares: f64 = by_row.iter().map(|e| e * e).sum::<f64>() / model.view.prior().noise();
+            let first = 2.0 * (root * remainder).min(local * (1.0 + ROUNDING));
+            let second = squares.min(remainder * remainder);
+            let mut variance = Quadratic::zero(half.len()).plus(-1.0, &explained);
+            variance.constant += model.variance();
+            variance.rest += first + second + slack;
+            spreads.push(Spread { variance, sd_remainder: 0.0 });
+        }
+        Self { half, mean: jet.mean(order), mean_remainder, spreads }
     }
 
     /// Bounds of mean and sd by themselves, where they improve on those given.
     fn tighten(&self, ranges: Ranges) -> Ranges {
-        let most = self.variance.peak(self.half).upper.max(0.0).sqrt() + self.sd_remainder;
-        let least = self.variance.floor(self.half).max(0.0).sqrt() - self.sd_remainder;
-        Ranges {
-            mean: ranges.mean.min(self.mean.peak(self.half).upper + self.mean_remainder),
-            least_sd: ranges.least_sd.max(least),
-            most_sd: ranges.most_sd.min(most),
-        }
+        let mean = ranges.mean.min(self.mean.peak(self.half).upper + self.mean_remainder);
+        self.spreads.iter().fold(Ranges { mean, ..ranges }, |ranges, spread| {
+            let (least, most) = spread.range(self.half);
+            Ranges {
+                least_sd: ranges.least_sd.max(least - spread.sd_remainder),
+                most_sd: ranges.most_sd.min(most + spread.sd_remainder),
+                ..ranges
+            }
+        })
     }
 
     /// The bound of mean and sd together.
     fn joint(&self, goal: Goal) -> Peak {
         let Goal { mean_weight, multiplier } = goal;
         let mean = Quadratic::zero(self.half.len()).plus(mean_weight, &self.mean);
-        let mut peak = if multiplier >= 0.0 { self.above(&mean, multiplier) } else { self.below(&mean, -multiplier) };
         let remainder = if mean_weight == 0.0 { 0.0 } else { self.mean_remainder };
-        peak.upper += remainder + multiplier.abs() * self.sd_remainder;
-        peak
+        let peaks = self.spreads.iter().map(|spread| {
+            let mut peak = match multiplier >= 0.0 {
+                true => spread.above(&mean, multiplier, self.half),
+                false => spread.below(&mean, -multiplier, self.half),
+            };
+            peak.upper += remainder + multiplier.abs() * spread.sd_remainder;
+            peak
+        });
+        peaks.fold(Peak { upper: f64::INFINITY, step: vec![0.0; self.half.len()] }, lower)
+    }
+}
+
+impl Spread {
+    /// The roots of the least and the largest variance over the box.
+    fn range(&self, half: &[f64]) -> (f64, f64) {
+        let most = self.variance.peak(half).upper.max(0.0).sqrt();
+        (self.variance.floor(half).max(0.0).sqrt().min(most), most)
     }
 
     /// The maximum of mean + m sqrt(S), by sqrt(S) <= (s + S/s)/2 at three values of s.
-    fn above(&self, mean: &Quadratic, multiplier: f64) -> Peak {
-        let most = self.variance.peak(self.half).upper.max(0.0).sqrt();
+    fn above(&self, mean: &Quadratic, multiplier: f64, half: &[f64]) -> Peak {
+        let (_, most) = self.range(half);
+        if most == 0.0 || multiplier == 0.0 {
+            return mean.peak(half);
+        }
         let at = |s: f64| {
-            let mut peak = mean.plus(0.5 * multiplier / s, &self.variance).peak(self.half);
+            let s = s.clamp(1e-3 * most, most);
+            let mut peak = mean.plus(0.5 * multiplier / s, &self.variance).peak(half);
             peak.upper += 0.5 * multiplier * s;
             peak
         };
-        if most == 0.0 || multiplier == 0.0 {
-            return mean.peak(self.half);
-        }
-        let centre = self.variance.constant.max(0.0).sqrt();
-        let first = at(centre.clamp(1e-3 * most, most));
-        let there = self.variance.at(&first.step).max(0.0).sqrt();
-        let second = at(there.clamp(1e-3 * most, most));
-        let third = at(most);
-        let better = |a: Peak, b: Peak| if b.upper < a.upper { b } else { a };
-        better(better(first, second), third)
+        let first = at(self.variance.constant.max(0.0).sqrt());
+        let second = at(self.variance.at(&first.step).max(0.0).sqrt());
+        lower(lower(first, second), at(most))
     }
 
     /// The maximum of mean - m sqrt(S), by the chord of the root.
-    fn below(&self, mean: &Quadratic, multiplier: f64) -> Peak {
-        let most = self.variance.peak(self.half).upper.max(0.0).sqrt();
-        let least = self.variance.floor(self.half).max(0.0).sqrt().min(most);
+    fn below(&self, mean: &Quadratic, multiplier: f64, half: &[f64]) -> Peak {
+        let (least, most) = self.range(half);
         if most == 0.0 {
-            return mean.peak(self.half);
+            return mean.peak(half);
         }
-        let mut peak = mean.plus(-multiplier / (least + most), &self.variance).peak(self.half);
+        let mut peak = mean.plus(-multiplier / (least + most), &self.variance).peak(half);
         peak.upper -= multiplier * least * most / (least + most);
         peak
     }
+}
+
+/// The peak with the lower bound, the first of equals.
+fn lower(a: Peak, b: Peak) -> Peak {
+    if b.upper < a.upper { b } else { a }
 }
 
 #[cfg(test)]
@@ -321,15 +346,15 @@ mod tests {
             let cell = Around { centre: &centre, half: &half };
             let points: Vec<(f64, f64)> =
                 (0..60).map(|_| model.moments(&inside(rng, &centre, &widths))).collect();
-            let jet = Jet::new(&model, &centre, &moving);
+            let (jet, reach) = (Jet::new(&model, &centre, &moving), model.reach(cell));
             for score in scores() {
                 let bounds = Bounds::new(&model, score);
                 let highest = points.iter().map(|&(m, v)| score.of(m, v)).fold(f64::NEG_INFINITY, f64::max);
                 prop_assert!(highest <= bounds.everywhere());
-                prop_assert!(highest <= bounds.coarse(cell));
-                prop_assert!(highest <= bounds.expanded(cell, &moving).upper);
+                prop_assert!(highest <= bounds.over(cell, &moving, f64::INFINITY).upper);
+                prop_assert!(highest <= bounds.over(cell, &moving, f64::NEG_INFINITY).upper);
                 for order in 0..=jet.order() {
-                    let expansion = Expansion::new(&model, &jet, order, &moved);
+                    let expansion = Expansion::new(&model, &jet, order, &moved, &reach);
                     let joint = bounds.finish(expansion.joint(bounds.goal).upper);
                     prop_assert!(highest <= joint, "order {}: {} above {}", order, highest, joint);
                     let apart = bounds.finish(expansion.tighten(bounds.prior_ranges()).score(bounds.goal));
@@ -359,7 +384,8 @@ mod tests {
                 score.of(mean, variance)
             });
             let highest = values.fold(f64::NEG_INFINITY, f64::max);
-            Expansion::new(&model, &jet, order, &half).joint(bounds.goal).upper - highest
+            let reach = model.reach(Around { centre: &centre, half: &half });
+            Expansion::new(&model, &jet, order, &half, &reach).joint(bounds.goal).upper - highest
         };
         [0.04, 0.02, 0.01, 0.005].map(excess).to_vec()
     }

@@ -7,8 +7,9 @@
 //! | D_a | | d^a/a!, for monomials t^a of degree up to 2: 1, then t_i, then t_i t_j in the order of `pairs` |
 //! | D_a k_c | section | an element of the kernel's space; T(t) = sum_a t^a D_a k_c expands k_{c+t} |
 //! | | mean | D_a mu(c) = <mu, D_a k_c> |
-//! | C_ab | covariance | posterior inner product of D_a k_c and D_b k_c: D_a D_b k(c, c) - V_a' V_b |
+//! | C_ab | prior - explained | posterior inner product of D_a k_c and D_b k_c: D_a D_b k(c, c) - V_a' V_b |
 //! | V_a | columns | L^{-1} (D_a k_c)(X) |
+//! | U_a | duals | (K + lambda I)^{-1} (D_a k_c)(X) = L^{-T} V_a |
 //!
 //! sigma(x) is the norm of k_x in the posterior kernel, so that the norm of T(t) there, the root of t^a C_ab t^b, is within
 //! rho_p of it: the posterior kernel is the prior one less a positive semi-definite one, hence its norm is smaller.
@@ -24,8 +25,11 @@ pub(super) struct Jet {
     len: usize,
     order: usize,
     mean: Vec<f64>,
-    /// Row-major, one row for each monomial.
-    covariance: Vec<f64>,
+    /// D_a D_b k(c, c) and V_a' V_b, row-major, one row for each monomial.
+    prior: Vec<f64>,
+    explained: Vec<f64>,
+    /// U_a, one after the other.
+    duals: Vec<f64>,
     /// ||D_a k_c||_k in the prior.
     norms: Vec<f64>,
 }
@@ -49,20 +53,21 @@ impl Jet {
                 vector::dot(&columns[a * rows..][..observed], &model.weights) + if a == 0 { prior_mean } else { 0.0 }
             })
             .collect();
-        let mut covariance = prior_covariance(model, centre, moving, count);
-        let norms = (0..count).map(|a| covariance[a * count + a].sqrt()).collect();
+        let prior = prior_covariance(model, centre, moving, count);
+        let norms = (0..count).map(|a| prior[a * count + a].sqrt()).collect();
+        let mut explained = vec![0.0; count * count];
         if rows > 0 {
+            let factor = model.view.posterior().factor();
             let mut slices: Vec<&mut [f64]> = columns.chunks_exact_mut(rows).collect();
-            model.view.posterior().factor().solve_lower_many(0, &mut slices);
-            for a in 0..count {
-                for b in 0..=a {
-                    let explained = vector::dot(&columns[a * rows..][..rows], &columns[b * rows..][..rows]);
-                    covariance[a * count + b] -= explained;
-                    covariance[b * count + a] = covariance[a * count + b];
-                }
+            factor.solve_lower_many(0, &mut slices);
+            for (a, b) in pairs(count) {
+                let product = vector::dot(&columns[a * rows..][..rows], &columns[b * rows..][..rows]);
+                explained[a * count + b] = product;
+                explained[b * count + a] = product;
             }
+            columns.chunks_exact_mut(rows).for_each(|column| factor.solve_upper(column));
         }
-        Self { len: moving.len(), order, mean, covariance, norms }
+        Self { len: moving.len(), order, mean, prior, explained, duals: columns, norms }
     }
 
     /// The highest order available.
@@ -89,10 +94,33 @@ impl Jet {
         out
     }
 
-    /// ||T(t)||^2 in the posterior: a quadratic polynomial, and a bound of the terms of degree 3 and 4 over the box.
+    /// ||T(t)||^2 in the posterior.
     pub fn variance(&self, order: usize, half: &[f64]) -> Quadratic {
+        let covariance: Vec<f64> = self.prior.iter().zip(&self.explained).map(|(k, e)| k - e).collect();
+        self.form(&covariance, order, half)
+    }
+
+    /// What the rows explain of ||T(t)||^2: prior less posterior.
+    pub fn explained(&self, order: usize, half: &[f64]) -> Quadratic {
+        self.form(&self.explained, order, half)
+    }
+
+    /// Bounds of |u_i(t)| over the box, u(t) = (K + lambda I)^{-1} T(t)(X) = sum_a t^a U_a, one for each row.
+    pub fn dual_sizes(&self, order: usize, half: &[f64]) -> Vec<f64> {
+        let rows = self.duals.len() / self.norms.len();
+        let mut out = vec![0.0; rows];
+        let powers = self.powers(half);
+        for (a, power) in powers.iter().enumerate().take(monomials(self.len, order)) {
+            let dual = &self.duals[a * rows..][..rows];
+            out.iter_mut().zip(dual).for_each(|(slot, u)| *slot += power * u.abs());
+        }
+        out
+    }
+
+    /// t^a M_ab t^b: a quadratic polynomial, and a bound of the terms of degree 3 and 4 over the box.
+    fn form(&self, matrix: &[f64], order: usize, half: &[f64]) -> Quadratic {
         let (len, all) = (self.len, self.norms.len());
-        let entry = |a: usize, b: usize| self.covariance[a * all + b];
+        let entry = |a: usize, b: usize| matrix[a * all + b];
         let mut out = Quadratic::zero(len);
         out.constant = entry(0, 0);
         if order == 0 {

@@ -21,8 +21,8 @@ mod remainder;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use self::bound::{Around, Bounds};
-use self::model::Model;
+use self::bound::Bounds;
+use self::model::{Around, Model};
 use self::region::Cell;
 pub use self::region::Region;
 use crate::prior::check_size;
@@ -204,13 +204,9 @@ impl<'a> Search<'a> {
         let number = self.nodes;
         let (centre, half) = (cell.centre(), self.half_widths(&cell));
         let around = Around { centre: &centre, half: &half };
-        let coarse = self.bounds.coarse(around).min(parent);
-        if coarse <= self.best.score {
-            return;
-        }
         let moving = moving(&half);
-        let peak = self.bounds.expanded(around, &moving);
-        let upper = peak.upper.min(coarse);
+        let peak = self.bounds.over(around, &moving, self.best.score);
+        let upper = peak.upper.min(parent);
         if upper <= self.best.score {
             return;
         }
@@ -232,7 +228,7 @@ impl<'a> Search<'a> {
             let cell = Cell::around(self.region, &centre, |j| reach / scales[j]);
             let half = self.half_widths(&cell);
             let moving = moving(&half);
-            let peak = self.bounds.expanded(Around { centre: &centre, half: &half }, &moving);
+            let peak = self.bounds.over(Around { centre: &centre, half: &half }, &moving, f64::NEG_INFINITY);
             let before = self.best.score;
             self.offer(self.region.whole().nearest(self.region, &self.moved(&centre, &moving, &peak.step)));
             if self.best.score <= before {

@@ -18,6 +18,17 @@ use crate::kernel::Radial;
 use crate::posterior::remaining;
 use crate::{Error, Family, Result, View, vector};
 
+/// Relative allowance for a few dozen roundings.
+pub(super) const ROUNDING: f64 = 1e-13;
+
+/// A box around a point.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub centre: &'a [f64],
+    /// Half-widths in lengthscales, one for each coordinate.
+    pub half: &'a [f64],
+}
+
 /// The kernel as a function of scaled coordinates.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
@@ -84,6 +95,33 @@ impl<'a> Model<'a> {
             Shape::Linear if order == 0 => self.variance().sqrt() * r,
             Shape::Linear => 0.0,
         }
+    }
+
+    /// Bounds, one for each row, of what the expansion of this order leaves out of the section there, |k(c+t, x_i) -
+    /// T_p(t)(x_i)| <= v r^(p+1)/(p+1)! times the steepest derivative of order p + 1 (Taylor's theorem along the step).
+    /// Next to the norms of `remainder` they are of one half order to one order higher, but for each row by itself.
+    pub fn row_remainders(&self, order: usize, r: f64, reach: &[(f64, f64)]) -> Vec<f64> {
+        let Shape::Radial(radial, _) = &self.shape else {
+            // Order 1 is the kernel itself; order 0 is left to the norms.
+            return vec![if order == 0 { f64::INFINITY } else { 0.0 }; reach.len()];
+        };
+        let power = self.variance() * [r, r * r / 2.0, r * r * r / 6.0][order];
+        reach.iter().map(|&(near, far)| power * radial.steepest(order + 1, near, far)).collect()
+    }
+
+    /// The distances, in lengthscales, of each row to the nearest and the farthest point of a cell.
+    pub fn reach(&self, cell: Around<'_>) -> Vec<(f64, f64)> {
+        let distances = |point: &[f64]| {
+            let (mut near, mut far) = (0.0, 0.0);
+            for (j, x) in point.iter().enumerate() {
+                let distance = ((cell.centre[j] - x) * self.scales[j]).abs();
+                let (least, most) = ((distance - cell.half[j]).max(0.0), distance + cell.half[j]);
+                near += least * least;
+                far += most * most;
+            }
+            (near.sqrt() * (1.0 - ROUNDING), far.sqrt() * (1.0 + ROUNDING))
+        };
+        self.points().map(distances).collect()
     }
 
     /// The factor in front of the kernel.

@@ -93,6 +93,46 @@ impl Radial {
         }
     }
 
+    /// A bound of the `order`-th derivative of the kernel along any direction, at distances between `near` and `far`;
+    /// infinite where there is no closed form or no such derivative.
+    ///
+    /// With x = alpha r the part of the way along the direction, |alpha| <= 1, and p = rho'/r, q = p'/r, the derivatives are
+    /// p x, p + q x^2 and 3 q x + (q'/r) x^3. The exponential is largest at `near`; what multiplies it is bounded over alpha,
+    /// then over r, case by case.
+    pub fn steepest(self, order: usize, near: f64, far: f64) -> f64 {
+        match self.matern {
+            None => {
+                // x, x^2 - 1, 3x - x^3: the last has its maximum 2 at x = 1.
+                let factor = match order {
+                    1 => far,
+                    2 => (far * far - 1.0).max(1.0),
+                    _ if far <= 1.0 => far * (3.0 - far * far),
+                    _ => (far * (far * far - 3.0)).max(2.0),
+                };
+                (-0.5 * near * near).exp() * factor
+            }
+            Some(Matern::Half) if order == 1 => (-near).exp(),
+            Some(Matern::ThreeHalves) if order <= 2 => {
+                // 3 r alpha and 3 (z alpha^2 - 1).
+                let factor = if order == 1 { far } else { (SQRT_3 * far - 1.0).max(1.0) };
+                3.0 * (-SQRT_3 * near).exp() * factor
+            }
+            Some(Matern::FiveHalves) => {
+                // (5/3) r (1 + z) alpha, (5/3) (z^2 alpha^2 - 1 - z), and (25/3) r (3 alpha - z alpha^3), whose bracket is
+                // largest at alpha = 1 for z <= 1 and at 1/sqrt(z) after that, and least at alpha = 1.
+                let (low, high) = (SQRT_5 * near, SQRT_5 * far);
+                let bracket = if low < 1.0 { 3.0 - low } else { 2.0 / low.sqrt() };
+                let factor = match order {
+                    1 => far * (1.0 + high),
+                    2 => (1.0 + high).max(high * high - 1.0 - high),
+                    _ => 5.0 * far * bracket.max(high - 3.0),
+                };
+                5.0 / 3.0 * (-low).exp() * factor
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
     /// rho = 1 - E omega^2 r^2/2 + E omega^4 r^4/24 - ... next to 0, as far as the moments exist.
     fn at_zero(self) -> Steepness {
         let (second, fourth) = (self.moment(2.0).unwrap_or(0.0), self.moment(4.0).unwrap_or(0.0));
@@ -140,6 +180,27 @@ mod tests {
                 let second = (above - 2.0 * at.value + below) / (h * h);
                 assert!((first - at.ratio * r).abs() < 1e-5, "{kernel:?} at {r}");
                 assert!((second - (at.ratio + at.bend * r * r)).abs() < 1e-4 / r, "{kernel:?} at {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_directional_derivative_exceeds_the_steepest() {
+        for kernel in kernels() {
+            let radial = kernel.radial().unwrap();
+            for (near, far) in [(0.0, 0.1), (0.2, 0.3), (0.0, 3.0), (0.9, 1.1), (1.0, 1.05), (2.0, 6.0)] {
+                for step in 0..400 {
+                    let r: f64 = near + (far - near) * f64::from(step / 20).max(0.1) / 20.0;
+                    let x = r * f64::from(step % 20) / 19.0;
+                    let at = radial.at(r);
+                    // q'/r by a central difference, whose error is far below the margin for rounding.
+                    let slope = (radial.at(r * 1.0001).bend - radial.at(r * 0.9999).bend) / (0.0002 * r * r);
+                    let found = [at.ratio * x, at.ratio + at.bend * x * x, 3.0 * at.bend * x + slope * x.powi(3)];
+                    for order in 1..=3 {
+                        let bound = radial.steepest(order, near, far);
+                        assert!(found[order - 1].abs() <= bound * (1.0 + 1e-5), "{kernel:?}, {order}, r {r}, x {x}");
+                    }
+                }
             }
         }
     }
