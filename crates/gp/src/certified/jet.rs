@@ -231,3 +231,125 @@ fn prior_covariance(model: &Model<'_>, centre: &[f64], moving: &[usize], count: 
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::Around;
+    use super::*;
+    use crate::{Kernel, Key, Posterior, Prior};
+
+    const CENTRE: [f64; 3] = [0.3, -0.4, 0.2];
+    const MOVING: [usize; 3] = [0, 1, 2];
+
+    fn kernels() -> Vec<Kernel> {
+        let each = [0.5, 0.8, 1.1];
+        let mut all = vec![Kernel::squared_exponential(&each).unwrap(), Kernel::linear(&each).unwrap()];
+        all.extend([0.5, 1.5, 2.5, 1.3, 2.7, 4.0].map(|nu| Kernel::matern(nu, &each).unwrap()));
+        all.into_iter().map(|kernel| kernel.with_variance(1.7).unwrap()).collect()
+    }
+
+    fn posterior(kernel: Kernel) -> Posterior {
+        let mut posterior = Posterior::new(Prior::new(kernel, 0.2, 0.05).unwrap(), 3).unwrap();
+        for (id, x) in [[0.1, 0.2, 0.3], [0.5, -0.6, 0.0], [0.3, -0.4, 0.2], [2.0, 0.0, 1.0]].into_iter().enumerate() {
+            posterior.observe(Key { id: id as u64, site: 0 }, &x, x[0] - x[2]).unwrap();
+        }
+        posterior
+    }
+
+    /// Steps of many lengths and directions, in lengthscales.
+    fn steps() -> impl Iterator<Item = [f64; 3]> {
+        (1..60).map(|i| {
+            let i = f64::from(i);
+            [(1.3 * i).sin(), (2.1 * i).sin(), (0.7 * i).cos()].map(|u| u * 0.025 * i)
+        })
+    }
+
+    fn monomials_at(step: [f64; 3], count: usize) -> Vec<f64> {
+        let squares = pairs(3).map(|(i, j)| step[i] * step[j]);
+        std::iter::once(1.0).chain(step).chain(squares).take(count).collect()
+    }
+
+    fn moved(model: &Model<'_>, step: [f64; 3]) -> Vec<f64> {
+        (0..3).map(|j| CENTRE[j] + step[j] / model.scales[j]).collect()
+    }
+
+    #[test]
+    fn the_expansions_distance_from_the_section_is_the_closed_form() {
+        // ||k_x - T||^2 = k(x, x) - 2 T(x) + ||T||^2, from the sections and the prior covariance alone.
+        for kernel in kernels() {
+            let posterior = posterior(kernel.clone());
+            let model = Model::new(posterior.view(), &[3.0; 3]).unwrap();
+            for step in steps() {
+                let x = moved(&model, step);
+                let radius = vector::norm(&step);
+                for order in 0..=model.order() {
+                    let count = monomials(3, order);
+                    let (powers, mut there) = (monomials_at(step, count), vec![0.0; count]);
+                    section(&model, &CENTRE, &x, &MOVING, &mut there);
+                    let gram = prior_covariance(&model, &CENTRE, &MOVING, count);
+                    let norm: f64 =
+                        (0..count).map(|a| powers[a] * vector::dot(&gram[a * count..][..count], &powers)).sum();
+                    let square = kernel.variance_at(&x) - 2.0 * vector::dot(&powers, &there) + norm;
+                    let bound = model.remainder(order, radius).powi(2);
+                    // Thirty operations on numbers up to ||T||^2; Bessel functions are good to 1e-12.
+                    let slack = 1e-10 * (1.0 + norm);
+                    assert!(square <= bound + slack, "{kernel:?}, order {order}: {square} above {bound}");
+                    let sharp = radius > 0.3 && kernel.is_stationary();
+                    assert!(!sharp || square >= bound - slack, "{kernel:?}, order {order}: {square} below {bound}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_row_is_left_with_more_than_its_remainder() {
+        for kernel in kernels() {
+            let posterior = posterior(kernel.clone());
+            let model = Model::new(posterior.view(), &[3.0; 3]).unwrap();
+            for step in steps() {
+                let (x, half) = (moved(&model, step), step.map(f64::abs));
+                let reach = model.reach(Around { centre: &CENTRE, half: &half });
+                for order in 0..=model.order() {
+                    let mut there = vec![0.0; monomials(3, order)];
+                    let bounds = model.row_remainders(order, vector::norm(&half), &reach);
+                    for (row, bound) in model.points().zip(bounds) {
+                        section(&model, &CENTRE, row, &MOVING, &mut there);
+                        let expanded = vector::dot(&monomials_at(step, there.len()), &there);
+                        let off = (kernel.covariance(&x, row) - expanded).abs();
+                        assert!(off <= bound + 1e-14, "{kernel:?}, order {order}, {row:?}: {off} above {bound}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn polynomials_are_the_forms_within_their_rest() {
+        for kernel in kernels() {
+            let posterior = posterior(kernel.clone());
+            let model = Model::new(posterior.view(), &[3.0; 3]).unwrap();
+            let jet = Jet::new(&model, &CENTRE, &MOVING);
+            for step in steps() {
+                let half = step.map(f64::abs);
+                for order in 0..=jet.order() {
+                    let (count, all) = (monomials(3, order), jet.norms.len());
+                    let powers = monomials_at(step, count);
+                    let sum = |matrix: &[f64]| -> f64 {
+                        (0..count).map(|a| powers[a] * vector::dot(&matrix[a * all..][..count], &powers)).sum()
+                    };
+                    let (prior, explained) = (sum(&jet.prior), sum(&jet.explained));
+                    for (form, exact) in
+                        [(jet.explained(order, &half), explained), (jet.variance(order, &half), prior - explained)]
+                    {
+                        let off = (form.at(&step) - exact).abs();
+                        assert!(off <= form.rest + 1e-12 * (1.0 + prior), "{kernel:?}, order {order}: {off}");
+                    }
+                    assert!(
+                        (jet.mean(order).at(&step) - vector::dot(&jet.mean[..count], &powers)).abs()
+                            < 1e-12 * (1.0 + prior)
+                    );
+                }
+            }
+        }
+    }
+}
