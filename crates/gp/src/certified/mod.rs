@@ -111,7 +111,7 @@ fn check(view: View<'_>, score: Score, region: &Region, budget: Budget) -> Resul
     if let Score::Upper(multiplier) | Score::Lower(multiplier) = score {
         check_size("the multiplier", multiplier)?;
     }
-    if !(budget.tolerance >= 0.0) {
+    if budget.tolerance.is_nan() || budget.tolerance < 0.0 {
         return Err(Error::OutOfRange { what: "tolerance", low: 0.0, high: f64::MAX, value: budget.tolerance });
     }
     Ok(())
