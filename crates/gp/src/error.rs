@@ -202,6 +202,28 @@ pub enum Error {
         /// The distance of the two points, in lengthscales.
         distance: f64,
     },
+    /// An interval's lower end is above its upper one.
+    #[error("the interval of coordinate {coordinate} must have its lower end first, got {low} and {high}")]
+    EmptyInterval {
+        /// The coordinate, counted from 0.
+        coordinate: usize,
+        /// The lower end given.
+        low: f64,
+        /// The upper end given.
+        high: f64,
+    },
+    /// A block of options reaches past the last coordinate or into another block.
+    #[error(
+        "a block of options must lie within {dimension} coordinates and apart from other blocks, got {start} to {end}"
+    )]
+    BlockMisplaced {
+        /// The first coordinate.
+        start: usize,
+        /// The one after the last.
+        end: usize,
+        /// How many coordinates there are.
+        dimension: usize,
+    },
     /// The least circulant embedding of a grid exceeds the memory budget.
     #[error("drawing on a grid of {grid:?} points takes {needed} bytes or more, the budget is {budget}")]
     EmbeddingOverBudget {

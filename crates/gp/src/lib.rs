@@ -2,6 +2,7 @@
 //!
 //! Numbers only: no trials, no names, no input or output, no clock.
 
+mod certified;
 mod circulant;
 mod convolution;
 mod dense;
@@ -16,6 +17,7 @@ mod kernel;
 mod kron;
 mod lowrank;
 mod optimize;
+mod path;
 mod points;
 mod posterior;
 mod prior;
@@ -31,6 +33,7 @@ mod warp;
 #[path = "../tests/common/seeded.rs"]
 mod seeded;
 
+pub use certified::{Budget, Certified, Region, maximize};
 pub use error::{Error, Result};
 pub use factor::Factor;
 pub use fit::{Fit, Hyperparameters, Priors};
@@ -38,6 +41,7 @@ pub use grid::Grid;
 pub use information::GreedyInformation;
 pub use kernel::{Clipped, Covariance, Family, Kernel};
 pub use optimize::{Peak, climb};
+pub use path::SamplePath;
 pub use points::Points;
 pub use posterior::{Key, Marginal, Posterior};
 pub use prior::Prior;

@@ -116,7 +116,7 @@ fn per_axis(kron: &Kron, positions: &[Vec<usize>], view: View<'_>, scale: f64, r
 }
 
 /// The weights of K(D, X) in the sample: those of the mean, less scale x u.
-fn update_weights(view: View<'_>, mut drawn: Vec<f64>, scale: f64, rng: &mut impl Rng) -> Vec<f64> {
+pub(crate) fn update_weights(view: View<'_>, mut drawn: Vec<f64>, scale: f64, rng: &mut impl Rng) -> Vec<f64> {
     let sd = view.prior().noise().sqrt();
     drawn.iter_mut().for_each(|g| *g += sd * normal(rng));
     let factor = view.posterior().factor();
@@ -127,7 +127,7 @@ fn update_weights(view: View<'_>, mut drawn: Vec<f64>, scale: f64, rng: &mut imp
     drawn
 }
 
-fn normal(rng: &mut impl Rng) -> f64 {
+pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 

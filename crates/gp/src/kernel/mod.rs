@@ -14,6 +14,7 @@ mod distance;
 mod empirical;
 mod matern;
 mod profile;
+mod radial;
 mod slopes;
 
 use std::ops::Range;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 pub use empirical::{Clipped, Covariance};
 use matern::Matern;
 use profile::Profile;
+pub(crate) use radial::Radial;
 
 use crate::{Error, Points, Result};
 

@@ -46,7 +46,7 @@ pub enum Score {
 }
 
 impl Score {
-    fn of(self, mean: f64, variance: f64) -> f64 {
+    pub(crate) fn of(self, mean: f64, variance: f64) -> f64 {
         match self {
             Self::Upper(multiplier) => mean + multiplier * variance.sqrt(),
             Self::Lower(multiplier) => mean - multiplier * variance.sqrt(),

@@ -1,0 +1,43 @@
+//! Climbing inside linear constraints: along the projected gradient, with steps that adapt.
+
+use super::{Hill, Summit};
+use crate::Space;
+
+/// The first step, in units of the cube.
+const FIRST: f64 = 0.1;
+
+/// Steps shorter than this end the climb.
+const SHORTEST: f64 = 1e-9;
+
+/// Climbs from a feasible point; every point it visits is feasible.
+pub(super) fn climb(space: &Space, summit: &mut Summit, evaluations: usize, hill: &mut impl Hill) {
+    let mut gradient = vec![0.0; summit.point.len()];
+    hill.at(&summit.point, &mut gradient);
+    let (mut length, mut left) = (FIRST, evaluations);
+    let mut direction = uphill(space, &summit.point, &gradient);
+    while left > 0 && length > SHORTEST {
+        let Some(along) = &direction else { return };
+        let reach = space.segment(&summit.point, along).min(length);
+        if !(reach > 0.0) {
+            return;
+        }
+        let next = space.step(&summit.point, along, reach);
+        let mut slope = vec![0.0; next.len()];
+        let score = hill.at(&next, &mut slope);
+        left -= 1;
+        if score > summit.score {
+            *summit = Summit { point: next, score };
+            direction = uphill(space, &summit.point, &slope);
+            length = 2.0 * reach;
+        } else {
+            length = 0.25 * reach;
+        }
+    }
+}
+
+/// The feasible direction of steepest ascent, of length 1; none at a peak.
+fn uphill(space: &Space, point: &[f64], gradient: &[f64]) -> Option<Vec<f64>> {
+    let direction = space.uphill(point, gradient);
+    let norm = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
+    (norm > 1e-12 && norm.is_finite()).then(|| direction.iter().map(|d| d / norm).collect())
+}

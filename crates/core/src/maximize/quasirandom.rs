@@ -1,0 +1,95 @@
+//! Points spread evenly over a space: a Sobol sequence, scrambled by a random digital shift.
+
+use std::sync::OnceLock;
+
+use rand::{Rng, RngExt};
+use sobol::Sobol;
+use sobol::params::JoeKuoD6;
+
+use crate::Space;
+
+/// Direction numbers are at hand for so many dimensions; beyond, plain random numbers take over.
+const DIMENSIONS: usize = 100;
+
+/// 2^52.
+const STEPS: f64 = 4_503_599_627_370_496.0;
+
+/// The scrambled sequence from its `first` point on, as coordinates of valid points that keep the constraints.
+pub(crate) struct Quasirandom<'a, R> {
+    space: &'a Space,
+    sequence: Box<dyn Iterator<Item = Vec<f64>> + 'a>,
+    shift: Vec<u64>,
+    rng: R,
+}
+
+impl<'a, R: Rng> Quasirandom<'a, R> {
+    pub fn new(space: &'a Space, first: usize, mut rng: R) -> Self {
+        static DIRECTIONS: OnceLock<JoeKuoD6> = OnceLock::new();
+        let dimension = space.cube_dimension();
+        let shift = (0..dimension).map(|_| rng.random::<u64>() >> 12).collect();
+        let sequence: Box<dyn Iterator<Item = Vec<f64>>> = if dimension <= DIMENSIONS {
+            let directions = DIRECTIONS.get_or_init(JoeKuoD6::minimal);
+            Box::new(Sobol::<f64>::new(dimension, directions).skip(first))
+        } else {
+            Box::new(std::iter::empty())
+        };
+        Self { space, sequence, shift, rng }
+    }
+}
+
+impl<R: Rng> Iterator for Quasirandom<'_, R> {
+    type Item = Vec<f64>;
+
+    fn next(&mut self) -> Option<Vec<f64>> {
+        let cube: Vec<f64> = match self.sequence.next() {
+            Some(point) => point.iter().zip(&self.shift).map(|(u, shift)| shifted(*u, *shift)).collect(),
+            None => self.shift.iter().map(|_| self.rng.random()).collect(),
+        };
+        let placed = self.space.from_cube(&cube);
+        Some(if self.space.feasible(&placed) { placed } else { self.space.sample(&mut self.rng) })
+    }
+}
+
+/// u with its binary digits flipped where `shift` has ones.
+fn shifted(u: f64, shift: u64) -> f64 {
+    ((u * STEPS) as u64 ^ shift) as f64 / STEPS
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::{Constraint, Parameter, Relation};
+
+    #[test]
+    fn every_eighth_of_an_axis_gets_its_share() {
+        let parameters = (0..5).map(|i| Parameter::float(&format!("x{i}"), -1.0, 3.0).unwrap()).collect();
+        let space = Space::new(parameters, vec![]).unwrap();
+        for seed in 0..5 {
+            let points: Vec<Vec<f64>> =
+                Quasirandom::new(&space, 0, ChaCha8Rng::seed_from_u64(seed)).take(64).collect();
+            for axis in 0..5 {
+                let mut counts = [0; 8];
+                points.iter().for_each(|point| counts[(point[axis] * 8.0) as usize] += 1);
+                assert_eq!(counts, [8; 8], "seed {seed}, axis {axis}");
+            }
+        }
+    }
+
+    #[test]
+    fn constraints_are_kept_and_many_dimensions_work() {
+        let mixture = ["a", "b", "c"].map(|name| Parameter::float(name, 0.0, 1.0).unwrap()).to_vec();
+        let terms = ["a", "b", "c"].map(|name| (name.to_string(), 1.0)).to_vec();
+        let sum = Constraint { terms, relation: Relation::Equals, bound: 1.0 };
+        let space = Space::new(mixture, vec![sum]).unwrap();
+        for point in Quasirandom::new(&space, 3, ChaCha8Rng::seed_from_u64(1)).take(50) {
+            assert!((point.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+        let many = (0..150).map(|i| Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap()).collect();
+        let space = Space::new(many, vec![]).unwrap();
+        let points: Vec<Vec<f64>> = Quasirandom::new(&space, 0, ChaCha8Rng::seed_from_u64(1)).take(3).collect();
+        assert!(points[0] != points[1] && points.iter().flatten().all(|u| (0.0..=1.0).contains(u)));
+    }
+}

@@ -1,0 +1,283 @@
+//! The maximum of a score over a box with mixed coordinates, by branch and bound: a point, and how much better any other
+//! can be at most.
+//!
+//! | symbol | name in code | meaning |
+//! |---|---|---|
+//! | a(x) | score | mean + multiplier sd, mean - multiplier sd, or the variance |
+//! | | upper | no point of the region has a higher score, rounding included |
+//! | eps_t | gap | upper - score: what the point found may lose |
+//! | | node | a cell that was bounded |
+//!
+//! Cells are taken in the order of their upper bounds and halved across the coordinate in which they are widest in
+//! lengthscales. The work is done on one thread, in one order, and limited by a count: the same input has the same bits.
+
+mod bound;
+mod jet;
+mod model;
+mod quadratic;
+mod region;
+mod remainder;
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use self::bound::Bounds;
+use self::model::{Around, Model};
+use self::region::Cell;
+pub use self::region::Region;
+use crate::prior::check_size;
+use crate::{Error, Result, Score, View};
+
+/// The steps of one climb, and its first reach in lengthscales.
+const CLIMB: usize = 24;
+const REACH: f64 = 0.25;
+/// How many cells may start a climb.
+const CLIMBS: usize = 64;
+
+/// When to stop: at this gap, or after this many nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// The most cells that are bounded. With none, the bound is the one that holds everywhere.
+    pub nodes: usize,
+    /// The gap at which to stop, in units of the score.
+    pub tolerance: f64,
+}
+
+/// A point with its score, and a bound of all scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certified {
+    /// The best point found.
+    pub point: Vec<f64>,
+    /// Its mean, from observed points.
+    pub mean: f64,
+    /// Its standard deviation given the rows of the view.
+    pub sd: f64,
+    /// Its score.
+    pub score: f64,
+    /// No point of the region has a higher score.
+    pub upper: f64,
+    /// How many cells were bounded.
+    pub nodes: usize,
+}
+
+impl Certified {
+    /// How much the best point of the region may be better than this one.
+    pub fn gap(&self) -> f64 {
+        self.upper - self.score
+    }
+}
+
+/// Finds the maximum of a score over a region, with a proven upper bound, within a budget.
+///
+/// `starts` are points known to be good, moved into the region if need be: the better they are, the more cells need no
+/// closer look. Refused for an empirical kernel, whose domain is finite.
+///
+/// ```
+/// use manyhands_gp::{Budget, Kernel, Key, Posterior, Prior, Region, Score, maximize};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let prior = Prior::new(Kernel::matern(2.5, &[0.2])?, 0.0, 0.01)?;
+/// let mut posterior = Posterior::new(prior, 1)?;
+/// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+/// let region = Region::new(&[0.0], &[1.0])?;
+/// let budget = Budget { nodes: 1000, tolerance: 1e-6 };
+/// let found = maximize(posterior.view(), Score::Upper(2.0), &region, budget, &[])?;
+/// assert!(found.gap() <= 1e-6);
+/// # Ok(()) }
+/// ```
+pub fn maximize(
+    view: View<'_>,
+    score: Score,
+    region: &Region,
+    budget: Budget,
+    starts: &[Vec<f64>],
+) -> Result<Certified> {
+    check(view, score, region, budget)?;
+    let model = Model::new(view, &region.corner())?;
+    let whole = region.whole();
+    let first = whole.nearest(region, &whole.centre());
+    let mut search = Search::new(&model, score, region, budget, first);
+    for start in starts {
+        search.offer(region.nearest(start)?);
+    }
+    search.run(whole);
+    Ok(search.result())
+}
+
+fn check(view: View<'_>, score: Score, region: &Region, budget: Budget) -> Result<()> {
+    let (dimension, found) = (view.posterior().points().dimension(), region.dimension());
+    if found != dimension {
+        return Err(Error::WrongLength { what: "a region", expected: dimension, found });
+    }
+    if let Score::Upper(multiplier) | Score::Lower(multiplier) = score {
+        check_size("the multiplier", multiplier)?;
+    }
+    if budget.tolerance.is_nan() || budget.tolerance < 0.0 {
+        return Err(Error::OutOfRange { what: "tolerance", low: 0.0, high: f64::MAX, value: budget.tolerance });
+    }
+    Ok(())
+}
+
+/// A cell that waits to be halved.
+#[derive(Debug)]
+struct Node {
+    upper: f64,
+    /// The order of making, which decides among equals.
+    number: usize,
+    cell: Cell,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Node {}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.upper.total_cmp(&other.upper).then(other.number.cmp(&self.number))
+    }
+}
+
+/// The best point so far.
+#[derive(Debug, Clone)]
+struct Best {
+    point: Vec<f64>,
+    mean: f64,
+    variance: f64,
+    score: f64,
+}
+
+struct Search<'a> {
+    model: &'a Model<'a>,
+    bounds: Bounds<'a>,
+    score: Score,
+    region: &'a Region,
+    budget: Budget,
+    best: Best,
+    waiting: BinaryHeap<Node>,
+    /// The highest bound of a cell that is not looked at any more.
+    settled: f64,
+    nodes: usize,
+    climbs: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(model: &'a Model<'a>, score: Score, region: &'a Region, budget: Budget, first: Vec<f64>) -> Self {
+        let best = evaluate(model, score, first);
+        let (bounds, settled) = (Bounds::new(model, score), f64::NEG_INFINITY);
+        let waiting = BinaryHeap::new();
+        Self { model, bounds, score, region, budget, best, waiting, settled, nodes: 0, climbs: 0 }
+    }
+
+    fn run(&mut self, whole: Cell) {
+        let everywhere = self.bounds.everywhere();
+        if self.budget.nodes == 0 {
+            self.settled = everywhere;
+            return;
+        }
+        self.climb();
+        self.visit(whole, everywhere);
+        while let Some(node) = self.waiting.pop() {
+            let closed = node.upper - self.best.score <= self.budget.tolerance;
+            if closed || self.nodes + 2 > self.budget.nodes {
+                self.settled = self.settled.max(node.upper);
+                return;
+            }
+            match node.cell.split(self.region, self.widest(&node.cell)) {
+                Some(halves) => halves.into_iter().for_each(|half| self.visit(half, node.upper)),
+                None => self.settled = self.settled.max(node.upper),
+            }
+        }
+    }
+
+    /// Bounds a cell, looks for a better point in it, and keeps it if a better point may be left.
+    fn visit(&mut self, cell: Cell, parent: f64) {
+        self.nodes += 1;
+        let number = self.nodes;
+        let (centre, half) = (cell.centre(), self.half_widths(&cell));
+        let around = Around { centre: &centre, half: &half };
+        let moving = moving(&half);
+        let peak = self.bounds.over(around, &moving, self.best.score);
+        let upper = peak.upper.min(parent);
+        if upper <= self.best.score {
+            return;
+        }
+        self.waiting.push(Node { upper, number, cell: cell.clone() });
+        let before = self.best.score;
+        self.offer(cell.nearest(self.region, &self.moved(&centre, &moving, &peak.step)));
+        if self.best.score - before > self.budget.tolerance && self.climbs < CLIMBS {
+            self.climb();
+        }
+    }
+
+    /// Climbs from the best point by the maxima of its expansions in boxes that shrink where they fail.
+    fn climb(&mut self) {
+        self.climbs += 1;
+        let mut reach = REACH;
+        for _ in 0..CLIMB {
+            let centre = self.best.point.clone();
+            let scales = &self.model.scales;
+            let cell = Cell::around(self.region, &centre, |j| reach / scales[j]);
+            let half = self.half_widths(&cell);
+            let moving = moving(&half);
+            let peak = self.bounds.over(Around { centre: &centre, half: &half }, &moving, f64::NEG_INFINITY);
+            let before = self.best.score;
+            self.offer(self.region.whole().nearest(self.region, &self.moved(&centre, &moving, &peak.step)));
+            if self.best.score <= before {
+                reach *= 0.25;
+            }
+        }
+    }
+
+    /// Keeps a point of the region if it is better than the best.
+    fn offer(&mut self, point: Vec<f64>) {
+        let found = evaluate(self.model, self.score, point);
+        if found.score > self.best.score {
+            self.best = found;
+        }
+    }
+
+    /// A point plus a step in lengthscales along the moving coordinates.
+    fn moved(&self, point: &[f64], moving: &[usize], step: &[f64]) -> Vec<f64> {
+        let mut out = point.to_vec();
+        moving.iter().zip(step).for_each(|(&j, t)| out[j] += t / self.model.scales[j]);
+        out
+    }
+
+    fn half_widths(&self, cell: &Cell) -> Vec<f64> {
+        // Rounded up: the product, the reciprocal lengthscale and the differences err by a rounding each.
+        let inflate = 1.0 + 8.0 * f64::EPSILON;
+        self.model.scales.iter().enumerate().map(|(j, scale)| cell.half_width(j) * scale * inflate).collect()
+    }
+
+    /// The coordinate across which the cell is widest in lengthscales, the first of equals.
+    fn widest(&self, cell: &Cell) -> usize {
+        let half = self.half_widths(cell);
+        (0..half.len()).reduce(|best, j| if half[j] > half[best] { j } else { best }).unwrap_or(0)
+    }
+
+    fn result(self) -> Certified {
+        let Best { point, mean, variance, score } = self.best;
+        let waiting = self.waiting.peek().map_or(f64::NEG_INFINITY, |node| node.upper);
+        let upper = self.settled.max(waiting).max(score);
+        Certified { point, mean, sd: variance.sqrt(), score, upper, nodes: self.nodes }
+    }
+}
+
+fn evaluate(model: &Model<'_>, score: Score, point: Vec<f64>) -> Best {
+    let (mean, variance) = model.moments(&point);
+    Best { point, mean, variance, score: score.of(mean, variance) }
+}
+
+/// The coordinates along which a cell has any width.
+fn moving(half: &[f64]) -> Vec<usize> {
+    (0..half.len()).filter(|&j| half[j] > 0.0).collect()
+}
