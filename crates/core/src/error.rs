@@ -124,6 +124,36 @@ pub enum Error {
         /// What was told.
         value: f64,
     },
+    /// Parameters were given where the domain is not a space of them.
+    #[error("the domain has no parameters; it is a list of candidates")]
+    NoParameters,
+    /// A candidate was given where the domain has none.
+    #[error("the domain has no candidates; it is a space of parameters that is not finite")]
+    NoCandidates,
+    /// No candidate has this index.
+    #[error("there is no candidate {candidate}; there are {candidates}, numbered from 0")]
+    UnknownCandidate {
+        /// The index given.
+        candidate: usize,
+        /// How many candidates there are.
+        candidates: usize,
+    },
+    /// A point is not one of the candidates.
+    #[error("{point:?} is not a candidate; the nearest is candidate {candidate} at {nearest:?}")]
+    NotACandidate {
+        /// The point given.
+        point: Vec<f64>,
+        /// The nearest candidate.
+        candidate: usize,
+        /// Where it is.
+        nearest: Vec<f64>,
+    },
+    /// A candidate of a pool without repeats was tried already.
+    #[error("candidate {candidate} was tried already, and the pool allows no repeats")]
+    CandidateTaken {
+        /// The candidate.
+        candidate: usize,
+    },
     /// There is nothing to be best.
     #[error("no trial has been observed yet")]
     NothingObserved,
@@ -135,14 +165,12 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// A log holds a choice that the rule would not have made.
-    #[error("trial {trial} was logged as candidate {logged}, the rule chooses {chosen}")]
+    /// A log holds a choice or a fit that would not be made from what it knew.
+    #[error("the log says {logged}, but what it knew gives {chosen}")]
     NotReproduced {
-        /// The trial's number.
-        trial: usize,
-        /// The candidate in the log, with its numbers.
+        /// What the log holds.
         logged: String,
-        /// The candidate chosen anew, with its numbers.
+        /// What is chosen or fitted anew.
         chosen: String,
     },
     /// The discretization D_t of the paper's appendix is too large.
@@ -270,6 +298,8 @@ impl Error {
             Self::NotPending { .. } => "not-pending",
             Self::Value { .. } => "value",
             Self::NothingObserved => "nothing-observed",
+            Self::NoParameters | Self::NoCandidates => "domain",
+            Self::UnknownCandidate { .. } | Self::NotACandidate { .. } | Self::CandidateTaken { .. } => "candidate",
             Self::BadLog { .. } => "bad-log",
             Self::NotReproduced { .. } => "not-reproduced",
             Self::DiscretizationTooLarge { .. } => "discretization-too-large",
@@ -303,6 +333,9 @@ impl Error {
             Self::NotReproduced { .. } => {
                 Some("the log comes from another spec, another version, or another kind of CPU")
             }
+            Self::NoParameters => Some("use include_candidate"),
+            Self::NoCandidates => Some("use include with the values of the parameters"),
+            Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
             Self::Constraint { .. } => {

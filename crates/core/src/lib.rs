@@ -11,6 +11,8 @@ mod error;
 mod event;
 mod feedback;
 pub mod information;
+mod maximize;
+mod model;
 mod number;
 pub mod regret;
 mod space;
@@ -27,7 +29,7 @@ pub use number::significant;
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Domain, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
-pub use study::{Best, Certificate, Kind, Prediction, Study, Suggestion, Trial, TrialState};
+pub use study::{Batch, Best, Certificate, Kind, Outlook, Prediction, Study, Suggestion, Trial, TrialState};
 
 /// The README's example, run with the tests.
 #[cfg(doctest)]

@@ -37,6 +37,12 @@ impl Learner {
         Ok(Self { family: family.clone().with_variance(1.0)?, groups, extents: domain.extents(), priors })
     }
 
+    /// How many quasi-random points come first, unless the strategy says.
+    pub fn design(&self) -> usize {
+        let parameters = self.groups.iter().max().map_or(1, |g| g + 1);
+        (4 + 2 * parameters).min(10)
+    }
+
     /// Whether to learn again: at every change while values are few, then each time they have grown by a twentieth.
     pub fn is_due(&self, observed: usize, at_last_fit: Option<usize>) -> bool {
         observed > 0 && at_last_fit.is_none_or(|last| observed >= last + (last / 20).max(1))

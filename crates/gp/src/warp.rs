@@ -11,6 +11,20 @@
 //! Compressing the lower tail makes steep walls tame and, since it looks at distances from the best value, spreads out
 //! the values near the optimum, where the decisions are made.
 
+/// The positive half of the 20 nodes of Gauss-Hermite quadrature for the normal distribution, with their weights.
+const NODES: [(f64, f64); 10] = [
+    (0.3469641570813559, 0.2607930634495548),
+    (1.042945348802751, 0.16173933398400003),
+    (1.7452473208141268, 0.06150637206397696),
+    (2.458663611172368, 0.013997837447100996),
+    (3.1890148165533896, 0.0018301031310804924),
+    (3.9439673506573163, 0.00012882627996192942),
+    (4.734581334046055, 4.4021210902308646e-06),
+    (5.5787388058932015, 6.127490259982928e-08),
+    (6.510590157013654, 2.4820623623151797e-10),
+    (7.619048541679758, 1.2578006724379264e-13),
+];
+
 /// A monotone map of values, with its inverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
@@ -65,6 +79,28 @@ impl Warp {
         let v = (value - self.anchor) / self.unit;
         let bent = if v >= 0.0 { 0.0 } else { (-self.bend * v).ln_1p() };
         -bent - self.unit.ln() - self.spread.ln()
+    }
+
+    /// Mean and standard deviation of the value whose z is normal with these: exact for a warp without bend, otherwise by
+    /// Gauss-Hermite quadrature.
+    pub fn moments(&self, mean: f64, sd: f64) -> (f64, f64) {
+        if self.bend == 0.0 {
+            return (self.inverse(mean), sd * self.spread * self.unit);
+        }
+        // Relative to the middle, so that nothing cancels.
+        let middle = self.inverse(mean);
+        let (mut first, mut second) = (0.0, 0.0);
+        for (node, weight) in NODES {
+            let (up, down) = (self.inverse(mean + sd * node) - middle, self.inverse(mean - sd * node) - middle);
+            first += weight * (up + down);
+            second += weight * (up * up + down * down);
+        }
+        (middle + first, (second - first * first).max(0.0).sqrt())
+    }
+
+    /// dz/dy at the best value that the map was made from, and above it.
+    pub fn slope_at_best(&self) -> f64 {
+        1.0 / (self.unit * self.spread)
     }
 
     /// How strongly the lower tail is compressed.

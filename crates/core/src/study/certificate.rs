@@ -8,8 +8,11 @@
 //! | L | lower | running maximum over the log of max_D (mu_S - alpha sigma_S) |
 //!
 //! The regret of the point that attains L is at most U - L. The running extremes are taken at every number of
-//! observations up to 64, from there at steps of a quarter, and now: any set of moments gives a valid certificate, and
-//! this one is a function of the log alone.
+//! observations up to 64, from there at steps of a quarter, and now (on a space that is searched at 0, 1, 2, 4, 8, ...
+//! and now): any set of moments gives a valid certificate, and this one is a function of the log alone. There U is the
+//! bound that branch and bound proves, never the value found.
+//!
+//! With a learned model all this is the model's opinion, of now alone, and said to be so.
 //!
 //! The band assumes the stated kernel, B and R, and that whether and when a result arrives does not depend on its noise.
 
@@ -17,9 +20,11 @@ use std::fmt;
 
 use manyhands_gp::{Score, Surface};
 
+use super::chooser::Chooser;
+use super::predict::Prediction;
 use super::{Study, Trial, TrialState};
 use crate::number::significant;
-use crate::{Direction, Error, Result};
+use crate::{Error, Result, Value};
 
 /// Up to here every number of observations is a moment of the running extremes.
 const EVERY_ONE: usize = 64;
@@ -30,12 +35,15 @@ const EVERY_ONE: usize = 64;
 pub enum Kind {
     /// A theorem, under the stated kernel, norm bound and noise bound.
     Theorem,
+    /// The opinion of a model that was learned from the same data.
+    Model,
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Theorem => f.write_str("theorem"),
+            Self::Model => f.write_str("model"),
         }
     }
 }
@@ -49,10 +57,12 @@ pub struct Certificate {
     pub upper: f64,
     /// A lower bound: of the point's value when maximizing, of the optimum when minimizing.
     pub lower: f64,
-    /// The candidate it speaks of.
-    pub candidate: usize,
-    /// The candidate's coordinates.
+    /// The candidate it speaks of; none on a space that is not finite.
+    pub candidate: Option<usize>,
+    /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
+    /// The values of its parameters, where the domain is a space of them.
+    pub params: Vec<Value>,
     /// The statement may be false with this probability.
     pub delta: f64,
     /// What kind of statement it is.
@@ -64,11 +74,19 @@ pub struct Certificate {
 
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.candidate {
+            Some(candidate) => write!(f, "candidate {candidate} at ")?,
+            None => write!(f, "the point ")?,
+        }
+        if self.params.is_empty() {
+            write!(f, "{:?}", self.point)?;
+        } else {
+            let values: Vec<String> = self.params.iter().map(ToString::to_string).collect();
+            write!(f, "({})", values.join(", "))?;
+        }
         write!(
             f,
-            "candidate {} at {:?} is within {} of the optimum with probability {} ({}; bounds {} to {})",
-            self.candidate,
-            self.point,
+            " is within {} of the optimum with probability {} ({}; bounds {} to {})",
             significant(self.regret_bound, 4),
             1.0 - self.delta,
             self.kind,
@@ -83,10 +101,12 @@ impl fmt::Display for Certificate {
 pub struct Best {
     /// The trial's number.
     pub trial: usize,
-    /// Its candidate.
+    /// Its candidate; on a space that is not finite, the trial's number.
     pub candidate: usize,
-    /// The candidate's coordinates.
+    /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
+    /// The values of its parameters, where the domain is a space of them.
+    pub params: Vec<Value>,
     /// The value that was told.
     pub value: f64,
     /// The mean there.
@@ -100,23 +120,6 @@ pub struct Best {
     pub regret_bound: Option<f64>,
 }
 
-/// What is known of one point, in the user's units.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prediction {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation given observed trials.
-    pub sd: f64,
-    /// The standard deviation given observed and pending trials.
-    pub sd_pending: f64,
-    /// The band's lower end.
-    pub lower: f64,
-    /// The band's upper end.
-    pub upper: f64,
-    /// What kind of statement the band is.
-    pub kind: Kind,
-}
-
 /// The running extremes of the band.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Band {
@@ -125,17 +128,23 @@ pub(super) struct Band {
     extremes: Option<Extremes>,
 }
 
-#[derive(Debug, Clone, Copy)]
+/// In the model's units.
+#[derive(Debug, Clone)]
 struct Extremes {
     upper: f64,
     lower: f64,
-    candidate: usize,
+    /// How far the upper bound may be above the best possible one.
+    gap: f64,
+    /// Where the lower bound is attained.
+    candidate: Option<usize>,
+    point: Vec<f64>,
 }
 
 impl Extremes {
     fn tightened(self, other: Self) -> Self {
+        let (upper, gap) = if other.upper < self.upper { (other.upper, other.gap) } else { (self.upper, self.gap) };
         let best = if other.lower > self.lower { other } else { self };
-        Self { upper: self.upper.min(other.upper), ..best }
+        Self { upper, gap, ..best }
     }
 }
 
@@ -146,105 +155,133 @@ impl Study {
     /// as much as a suggestion. Refused where the data contradict the assumptions: the bounds have crossed, which has
     /// probability at most delta if they are true.
     pub fn certificate(&mut self) -> Result<Certificate> {
-        let extremes = self.extremes()?;
-        let Extremes { upper, lower, .. } = extremes;
-        if upper < lower {
-            return Err(Error::Contradiction { upper, lower });
+        if self.is_unfitted() {
+            return self.with_fit()?.certificate();
         }
-        let (lower, upper) = match self.spec.direction() {
-            Direction::Maximize => (lower, upper),
-            Direction::Minimize => (-upper, -lower),
-        };
+        let Extremes { upper, lower, gap, candidate, point } = self.extremes()?;
+        if upper < lower {
+            return Err(Error::Contradiction { upper: self.bound_in_units(upper), lower: self.bound_in_units(lower) });
+        }
+        let gap = self.bound_in_units(upper) - self.bound_in_units(upper - gap);
+        let (lower, upper) = self.ends_in_units(lower, upper);
         Ok(Certificate {
             regret_bound: upper - lower,
             upper,
             lower,
-            candidate: extremes.candidate,
-            point: self.chooser.point(&self.spec, 0, extremes.candidate)?,
+            candidate,
+            params: self.spec.domain().space().map(|space| space.params(&point)).unwrap_or_default(),
+            point,
             delta: self.spec.strategy().delta,
-            kind: Kind::Theorem,
-            gap: 0.0,
+            kind: self.kind(),
+            gap,
         })
     }
 
     /// The observed trial whose value is certain to be high: the one with the best bound.
     pub fn best(&mut self) -> Result<Best> {
+        if self.is_unfitted() {
+            return self.with_fit()?.best();
+        }
         let observed = self.trials.iter().filter(|trial| trial.state() == TrialState::Observed);
-        let mut best: Option<(&Trial, Prediction)> = None;
-        let sign = self.spec.direction().sign();
+        let mut best: Option<(&Trial, Prediction, f64)> = None;
         for trial in observed {
-            let there = self.prediction(trial.point())?;
-            let secure = |p: &Prediction| if sign > 0.0 { p.lower } else { -p.upper };
-            if best.as_ref().is_none_or(|(_, p)| secure(&there) > secure(p)) {
-                best = Some((trial, there));
+            let (there, secure) = self.prediction_and_lower(trial.point())?;
+            if best.as_ref().is_none_or(|(_, _, s)| secure > *s) {
+                best = Some((trial, there, secure));
             }
         }
-        let (trial, there) = best.ok_or(Error::NothingObserved)?;
+        let (trial, there, secure) = best.ok_or(Error::NothingObserved)?;
         let mut best = Best {
             trial: trial.number(),
             candidate: trial.candidate(),
             point: trial.point().to_vec(),
+            params: trial.params().to_vec(),
             value: trial.value().unwrap_or(there.mean),
             mean: there.mean,
             lower: there.lower,
             upper: there.upper,
             regret_bound: None,
         };
-        if self.chooser.restricted().is_some() {
-            let secure = if sign > 0.0 { best.lower } else { -best.upper };
-            let extremes = self.extremes()?;
-            best.regret_bound = (extremes.upper >= extremes.lower).then_some(extremes.upper - secure);
+        if !matches!(self.chooser, Chooser::Discretized { .. }) {
+            let Extremes { upper, lower, .. } = self.extremes()?;
+            best.regret_bound = (upper >= lower).then(|| self.bound_in_units(upper) - self.bound_in_units(secure));
         }
         Ok(best)
     }
 
-    /// What is known of some points, which need not be candidates.
-    pub fn predict(&self, points: &[Vec<f64>]) -> Result<Vec<Prediction>> {
-        points.iter().map(|point| self.prediction(point)).collect()
+    /// What kind of statement this study makes.
+    pub(super) fn kind(&self) -> Kind {
+        if self.spec.learns() { Kind::Model } else { Kind::Theorem }
     }
 
-    fn prediction(&self, point: &[f64]) -> Result<Prediction> {
-        let there = self.posterior.predict(point)?;
-        let width = self.spec.assumptions().band(self.posterior.information()) * there.sd_observed;
-        let mean = self.spec.direction().sign() * there.mean;
-        Ok(Prediction {
-            mean,
-            sd: there.sd_observed,
-            sd_pending: there.sd,
-            lower: mean - width,
-            upper: mean + width,
-            kind: Kind::Theorem,
-        })
+    /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion on a finite
+    /// domain may also take f for a draw of its prior: then sqrt(2 ln(2 |D|/delta)) holds at all candidates at once.
+    pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
+        let theorem = self.assumptions()?.band(information);
+        match self.chooser.restricted() {
+            Some(restricted) if self.spec.learns() => {
+                let pairs = 2.0 * restricted.domain().len() as f64;
+                Ok(theorem.min((2.0 * (pairs / self.spec.strategy().delta).ln()).sqrt()))
+            }
+            _ => Ok(theorem),
+        }
     }
 
     fn extremes(&mut self) -> Result<Extremes> {
         let observed = self.posterior.observed();
-        while self.band.checkpoint <= observed {
-            let then = self.extremes_at(self.band.checkpoint)?;
-            self.band.extremes = Some(self.band.extremes.map_or(then, |running| running.tightened(then)));
-            self.band.checkpoint += if self.band.checkpoint < EVERY_ONE { 1 } else { self.band.checkpoint / 4 };
+        // A model's opinion is about now: what an earlier fit said does not hold any more.
+        if !self.spec.learns() {
+            while self.band.checkpoint <= observed {
+                let then = self.extremes_at(self.band.checkpoint)?;
+                self.band.extremes = Some(match self.band.extremes.take() {
+                    Some(running) => running.tightened(then),
+                    None => then,
+                });
+                self.band.checkpoint = self.next_checkpoint();
+            }
         }
         let now = self.extremes_at(observed)?;
-        Ok(self.band.extremes.map_or(now, |running| running.tightened(now)))
+        Ok(self.band.extremes.clone().map_or(now.clone(), |running| running.tightened(now)))
+    }
+
+    /// The next number of observations at which the running extremes are taken.
+    fn next_checkpoint(&self) -> usize {
+        let now = self.band.checkpoint;
+        match self.chooser {
+            // Every look is a search: at 0, 1, 2, 4, 8, ...
+            Chooser::Continuous(_) => (2 * now).max(1),
+            _ if now < EVERY_ONE => now + 1,
+            _ => now + now / 4,
+        }
     }
 
     /// The band's extremes when `observed` values had arrived.
     fn extremes_at(&mut self, observed: usize) -> Result<Extremes> {
-        let restricted = self.chooser.restricted().ok_or(Error::Incompatible {
-            setting: "a certificate",
-            with: "a discretized cube",
-            reason: "the band's maximum over a cube needs a search that certifies it; use a grid",
-        })?;
-        let surface = self.band.surface.get_or_insert_with(|| Box::new(Surface::new(restricted.clone())));
+        let information = self.posterior.past_view(observed).information();
+        let multiplier = self.band_multiplier(information)?;
         let view = self.posterior.past_view(observed);
-        let multiplier = self.spec.assumptions().band(view.information());
-        let upper = surface.argmax(view, Score::Upper(multiplier));
-        let lower = surface.argmax(view, Score::Lower(multiplier));
-        match (upper, lower) {
-            (Some(upper), Some(lower)) => {
-                Ok(Extremes { upper: upper.score, lower: lower.score, candidate: lower.index })
+        match &mut self.chooser {
+            Chooser::Discretized { .. } => Err(Error::Incompatible {
+                setting: "a certificate",
+                with: "a discretized cube",
+                reason: "its candidates change from round to round; use a space",
+            }),
+            Chooser::Continuous(continuous) => {
+                let surest = continuous.surest(&self.spec, view, multiplier)?;
+                let mut highest = continuous.highest(&self.spec, view, multiplier)?;
+                let upper = continuous.prove(&self.spec, view, Score::Upper(multiplier), &mut highest)?;
+                let gap = (upper - highest.score).max(0.0);
+                Ok(Extremes { upper, lower: surest.score, gap, candidate: None, point: surest.point })
             }
-            _ => Err(Error::NothingObserved),
+            Chooser::Finite(finite) => {
+                let restricted = finite.surface.restricted();
+                let surface = self.band.surface.get_or_insert_with(|| Box::new(Surface::new(restricted.clone())));
+                let upper = surface.argmax(view, Score::Upper(multiplier)).ok_or(Error::NothingObserved)?;
+                let lower = surface.argmax(view, Score::Lower(multiplier)).ok_or(Error::NothingObserved)?;
+                let point = restricted.domain().point(lower.index);
+                let candidate = Some(lower.index);
+                Ok(Extremes { upper: upper.score, lower: lower.score, gap: 0.0, candidate, point })
+            }
         }
     }
 }

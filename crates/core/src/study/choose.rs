@@ -1,149 +1,183 @@
-//! The three rules: how the next candidate is chosen, given everything observed and pending.
+//! The rules: how the next point is chosen, given everything observed and pending.
 //!
 //! Choosing reads the log's state and the seed, and nothing else. With one worker IGP-BUCB and GP-BTS are IGP-UCB and
 //! GP-TS, by this same code.
 
-use std::sync::Arc;
-
-use manyhands_gp::{
-    self as gp, GreedyInformation, Grid, Key, Posterior, Prior, Restricted, Sampler, Score, Surface, TIE, View,
-    draw_on_grid,
-};
-use rand::SeedableRng;
+use manyhands_gp::{self as gp, Key, Posterior, Score, Surface, TIE, View, draw_on_grid};
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::chooser::{Chooser, Finite};
 use super::{Study, TrialState};
 use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
-use crate::event::Asked;
+use crate::event::{Asked, Phase};
 use crate::information::{closed_form, logarithm};
-use crate::spec::{Domain, NO_CLOSED_FORM, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE};
+use crate::spec::{Domain, NO_BAYESIAN_ON_A_BOX, NO_CLOSED_FORM, NO_GREEDY_GAIN};
 use crate::strategy::{Hallucination, Information, Initial, Rule};
-use crate::{Error, Result, Spec};
+use crate::{Error, Result, Spec, Value};
 
-/// The largest D_t, and so the longest coordinate, that is sampled.
-const LARGEST_DISCRETIZATION: usize = 1 << 24;
+/// The widths that `auto` takes in turn, one a trial: one nearly greedy, the others wide. Settled by experiment, see
+/// `docs/default-strategy.md`.
+const WIDTHS: [f64; 5] = [0.01, 2.0, 2.0, 2.0, 2.0];
 
-/// What choosing works on.
+/// The width of a pick of `auto` that is not to be greedy.
+const WIDE: f64 = 2.0;
+
+/// How many candidates of a finite domain a pick of the first design is the most distant of.
+const DESIGN_CANDIDATES: usize = 32;
+
+/// Trying a point again pays where its variance is above this part of the prior's: only noise can keep it up there.
+const REPEAT_PAYS: f64 = 1e-4;
+
+/// A choice in the model's own units.
 #[derive(Debug, Clone)]
-pub(super) enum Chooser {
-    Finite(Box<Finite>),
-    Discretized { lipschitz: f64 },
+pub(super) struct Pick {
+    pub candidate: usize,
+    pub params: Vec<Value>,
+    pub mean: f64,
+    pub sd: f64,
+    pub multiplier: f64,
+    pub score: f64,
+    pub gap: Option<f64>,
+    pub phase: Phase,
 }
 
-/// A finite domain with the candidates still to be had.
-#[derive(Debug, Clone)]
-pub(super) struct Finite {
-    surface: Surface,
-    sampler: Option<Sampler>,
-    greedy: Option<GreedyInformation>,
-    left: usize,
-}
-
-impl Finite {
-    fn greedy(&mut self, prior: &Prior) -> Result<&mut GreedyInformation> {
-        let greedy = match self.greedy.take() {
-            Some(greedy) => greedy,
-            None => GreedyInformation::new(prior.clone(), self.surface.restricted().clone())?,
-        };
-        Ok(self.greedy.insert(greedy))
-    }
-}
-
-impl Chooser {
-    pub fn new(spec: &Spec) -> Result<Self> {
-        let kernel = spec.prior().kernel();
-        let Some(domain) = spec.domain().finite() else {
-            return Ok(Self::Discretized { lipschitz: kernel.lipschitz()? });
-        };
-        let restricted = Arc::new(Restricted::new(kernel.clone(), domain, spec.memory())?);
-        let sampler = (spec.strategy().rule == Rule::GpBts).then(|| Sampler::new(restricted.clone())).transpose()?;
-        let left = restricted.domain().len();
-        Ok(Self::Finite(Box::new(Finite { surface: Surface::new(restricted), sampler, greedy: None, left })))
-    }
-
-    /// The restriction of the kernel to the domain, if the domain is finite.
-    pub fn restricted(&self) -> Option<&Arc<Restricted>> {
-        match self {
-            Self::Finite(finite) => Some(finite.surface.restricted()),
-            Self::Discretized { .. } => None,
-        }
-    }
-
-    /// How many candidates are still to be had, if they can run out.
-    pub fn left(&self) -> Option<usize> {
-        match self {
-            Self::Finite(finite) => Some(finite.left),
-            Self::Discretized { .. } => None,
-        }
-    }
-
-    /// Whether a logged choice could have been made.
-    pub fn is_free(&self, spec: &Spec, asked: &Asked) -> bool {
-        match self {
-            Self::Finite(finite) => {
-                let inside = asked.candidate < finite.surface.restricted().domain().len();
-                inside && !finite.surface.is_excluded(asked.candidate)
-            }
-            Self::Discretized { .. } => {
-                self.discretization(spec, asked.trial).is_ok_and(|grid| asked.candidate < grid.len())
-            }
-        }
-    }
-
-    /// Takes a candidate out of a pool without repeats, or puts it back.
-    pub fn set_taken(&mut self, candidate: usize, taken: bool, repeats: bool) {
-        if let (Self::Finite(finite), false) = (self, repeats) {
-            finite.surface.set_excluded(candidate, taken);
-            finite.left = if taken { finite.left - 1 } else { finite.left + 1 };
-        }
-    }
-
-    pub fn point(&self, spec: &Spec, trial: usize, candidate: usize) -> Result<Vec<f64>> {
-        match self {
-            Self::Finite(finite) => Ok(finite.surface.restricted().domain().point(candidate)),
-            Self::Discretized { .. } => Ok(self.discretization(spec, trial)?.point(candidate)),
-        }
-    }
-
-    /// D_t of the appendix, t = trial + 1: B L r d t^2 evenly spaced points along every coordinate.
-    fn discretization(&self, spec: &Spec, trial: usize) -> Result<Grid> {
-        let (Self::Discretized { lipschitz }, &Domain::Discretized { side, dimension }) = (self, spec.domain()) else {
-            return Err(Error::Incompatible { setting: "D_t", with: "this domain", reason: "it is finite" });
-        };
-        let t = trial + 1;
-        let exact = spec.strategy().norm_bound * lipschitz * side * dimension as f64 * (t * t) as f64;
-        let per_coordinate = exact.ceil().max(2.0) as usize;
-        let size = u32::try_from(dimension)
-            .ok()
-            .and_then(|d| per_coordinate.checked_pow(d))
-            .filter(|&size| size <= LARGEST_DISCRETIZATION);
-        match size {
-            Some(_) => Ok(Grid::even(&vec![(0.0, side, per_coordinate); dimension])?),
-            None => Err(Error::DiscretizationTooLarge { t, per_coordinate, dimension }),
-        }
+impl Pick {
+    /// The rule's choice among finitely many, which is exact.
+    fn exact(choice: gp::Choice, multiplier: f64) -> Self {
+        let gp::Choice { index: candidate, mean, sd, score } = choice;
+        Self { candidate, params: vec![], mean, sd, multiplier, score, gap: Some(0.0), phase: Phase::Rule }
     }
 }
 
 impl Study {
     /// The choice of trial number `trial`, knowing all events up to `seen` and the tentative picks.
     pub(super) fn choose(&mut self, trial: usize, seen: usize) -> Result<Asked> {
-        if let Some(asked) = self.choose_initial(trial, seen)? {
-            return Ok(asked);
-        }
+        let pick = match self.choose_design(trial)? {
+            Some(pick) => pick,
+            None => match self.choose_initial(trial)? {
+                Some(pick) => pick,
+                None => self.choose_by_rule(trial)?,
+            },
+        };
+        let params = match (&self.chooser, self.spec.domain()) {
+            (Chooser::Finite(finite), Domain::Space(space)) => {
+                space.params(&finite.surface.restricted().domain().point(pick.candidate))
+            }
+            _ => pick.params,
+        };
+        let (mean, sd) = self.in_units(pick.mean, pick.sd);
+        let Pick { candidate, multiplier, score, gap, phase, .. } = pick;
+        Ok(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen })
+    }
+
+    fn choose_by_rule(&mut self, trial: usize) -> Result<Pick> {
         let multiplier = self.multiplier(trial)?;
         match self.spec.strategy().rule {
-            Rule::IgpBucb | Rule::GpBucb | Rule::GpBucbBayesian => {
-                let choice = self.argmax(Score::Upper(multiplier))?;
-                let gp::Choice { index: candidate, mean, sd, score } = choice;
-                Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
+            Rule::IgpBucb | Rule::GpBucb | Rule::GpBucbBayesian => self.choose_upper(trial, multiplier),
+            Rule::GpBts => self.choose_by_sample(trial, multiplier),
+            Rule::Auto => self.choose_without_waste(trial, multiplier),
+        }
+    }
+
+    /// The argmax of mean + multiplier x sd.
+    fn choose_upper(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
+        if let Chooser::Continuous(continuous) = &mut self.chooser {
+            let view = choosing_view(&self.spec, &self.posterior);
+            return continuous.choose(&self.spec, view, trial, multiplier);
+        }
+        Ok(Pick::exact(self.argmax(Score::Upper(multiplier))?, multiplier))
+    }
+
+    /// The argmax, unless it is a point at hand that another look would teach nothing about: then a wider one, and at
+    /// last the best that is not at hand. If there is none, the point at hand it is.
+    fn choose_without_waste(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
+        let wide = WIDE * self.spec.strategy().width;
+        let first = self.choose_upper(trial, multiplier)?;
+        if !self.is_waste(&first)? {
+            return Ok(first);
+        }
+        let wider = self.choose_upper(trial, wide)?;
+        if !self.is_waste(&wider)? {
+            return Ok(wider);
+        }
+        Ok(self.choose_new(trial, wide)?.unwrap_or(first))
+    }
+
+    /// Whether a point is at hand already and a repeat would not pay.
+    fn is_waste(&self, pick: &Pick) -> Result<bool> {
+        let sites = self.posterior.keys();
+        let (known, prior) = match &self.chooser {
+            Chooser::Finite(finite) => {
+                let known = sites.iter().any(|key| key.site == pick.candidate);
+                (known, finite.surface.restricted().largest_variance())
             }
-            Rule::GpBts => self.choose_by_sample(trial, seen, multiplier),
+            Chooser::Continuous(continuous) => {
+                let point = continuous.space().embed(&pick.params)?;
+                (continuous.is_known(&self.posterior, &point), self.posterior.prior().kernel().variance())
+            }
+            Chooser::Discretized { .. } => (false, 1.0),
+        };
+        Ok(known && pick.sd * pick.sd <= REPEAT_PAYS * prior)
+    }
+
+    /// The best point that is not at hand, if there is one.
+    fn choose_new(&mut self, trial: usize, multiplier: f64) -> Result<Option<Pick>> {
+        let view = choosing_view(&self.spec, &self.posterior);
+        match &mut self.chooser {
+            Chooser::Finite(finite) => {
+                let surface = &mut finite.surface;
+                let mut known: Vec<usize> = view.posterior().keys().iter().map(|key| key.site).collect();
+                known.sort_unstable();
+                known.dedup();
+                known.retain(|&site| !surface.is_excluded(site));
+                known.iter().for_each(|&site| surface.set_excluded(site, true));
+                let choice = surface.argmax(view, Score::Upper(multiplier));
+                known.iter().for_each(|&site| surface.set_excluded(site, false));
+                Ok(choice.map(|choice| Pick::exact(choice, multiplier)))
+            }
+            Chooser::Continuous(continuous) => continuous.choose_new(&self.spec, view, trial, multiplier),
+            Chooser::Discretized { .. } => Ok(None),
+        }
+    }
+
+    /// A quasi-random pick, while a model that is learned has little to learn from.
+    fn choose_design(&mut self, trial: usize) -> Result<Option<Pick>> {
+        let Some(learner) = &self.learner else { return Ok(None) };
+        let wanted = self.spec.strategy().design.unwrap_or(learner.design());
+        let placed = trial - self.count(TrialState::Cancelled);
+        if placed >= wanted && self.posterior.observed() > 0 {
+            return Ok(None);
+        }
+        let view = self.posterior.view();
+        let mut rng = self.generator(trial);
+        match &mut self.chooser {
+            Chooser::Continuous(continuous) => continuous.design(&self.spec, view, trial).map(Some),
+            Chooser::Finite(finite) => {
+                let len = finite.surface.restricted().domain().len();
+                let free = |rng: &mut ChaCha8Rng| {
+                    let first = (rng.next_u64() % len as u64) as usize;
+                    (0..len).map(|step| (first + step) % len).find(|&i| !finite.surface.is_excluded(i))
+                };
+                let candidates: Vec<usize> = (0..DESIGN_CANDIDATES).filter_map(|_| free(&mut rng)).collect();
+                let mut best: Option<Pick> = None;
+                for candidate in candidates {
+                    let (mean, sd) = finite.surface.moments(view, candidate);
+                    if best.as_ref().is_none_or(|b| sd > b.sd) {
+                        let params = vec![];
+                        let phase = Phase::Design;
+                        best = Some(Pick { candidate, params, mean, sd, multiplier: 0.0, score: sd, gap: None, phase });
+                    }
+                }
+                best.map(Some).ok_or(Error::PoolExhausted { asked: 1, left: 0 })
+            }
+            Chooser::Discretized { .. } => Ok(None),
         }
     }
 
     /// A pick of the initialization scheme, if it is not over: it is over for good once the rule has chosen.
-    fn choose_initial(&mut self, trial: usize, seen: usize) -> Result<Option<Asked>> {
-        if self.trials.iter().any(|trial| !trial.is_initial()) {
+    fn choose_initial(&mut self, trial: usize) -> Result<Option<Pick>> {
+        if self.trials.iter().any(|trial| trial.phase() == Some(Phase::Rule)) {
             return Ok(None);
         }
         let strategy = self.spec.strategy();
@@ -156,14 +190,18 @@ impl Study {
                 f64::NEG_INFINITY
             }
             (Initial::Until(target), workers) => {
-                initialization_variance(target, workers.unwrap_or(1), self.spec.prior().noise())
+                initialization_variance(target, workers.unwrap_or(1), self.posterior.prior().noise())
             }
         };
+        let initial = |pick: Pick| Pick { multiplier: 0.0, score: pick.sd, phase: Phase::Initial, ..pick };
+        if let Chooser::Continuous(continuous) = &mut self.chooser {
+            return continuous.widest(&self.spec, self.posterior.view(), trial).map(initial).map(Some);
+        }
         let choice = self.argmax(Score::Variance)?;
-        let gp::Choice { index: candidate, mean, sd, score: variance } = choice;
-        let asked = Asked { trial, candidate, mean, sd, multiplier: 0.0, score: sd, initial: true, seen };
+        let pick = initial(Pick::exact(choice, 0.0));
+        let variance = choice.score;
         let over = variance <= target && (self.posterior.pending() == 0 || self.settled_variance()? <= target);
-        Ok((!over).then_some(asked))
+        Ok((!over).then_some(pick))
     }
 
     /// The largest variance of what may be pending, given what is not: xi is relative to the observed points, so a pick
@@ -190,24 +228,26 @@ impl Study {
         };
         match &mut self.chooser {
             Chooser::Finite(finite) => finite.surface.argmax(view, score),
-            Chooser::Discretized { .. } => None,
+            Chooser::Discretized { .. } | Chooser::Continuous(_) => None,
         }
         .ok_or(Error::PoolExhausted { asked: 1, left: 0 })
     }
 
-    /// GP-BTS: the argmax of a sample of GP(mu_S, v_t^2 k_{t-1}) on D_t.
-    fn choose_by_sample(&mut self, trial: usize, seen: usize, multiplier: f64) -> Result<Asked> {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.spec.seed());
-        rng.set_stream(trial as u64);
+    /// GP-BTS: the argmax of a sample of GP(mu_S, v_t^2 k_{t-1}) on D_t, or of a sample path on a space.
+    fn choose_by_sample(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
+        let mut rng = self.generator(trial);
         let view = choosing_view(&self.spec, &self.posterior);
         let exhausted = Error::PoolExhausted { asked: 1, left: 0 };
+        let of = |candidate, (mean, sd): (f64, f64), score| {
+            let (params, gap, phase) = (vec![], Some(0.0), Phase::Rule);
+            Pick { candidate, params, mean, sd, multiplier, score, gap, phase }
+        };
         match &mut self.chooser {
             Chooser::Finite(finite) => {
                 let Finite { surface, sampler: Some(sampler), .. } = &mut **finite else { return Err(exhausted) };
                 let sample = sampler.draw(view, multiplier, &mut rng);
                 let (candidate, score) = peak(&sample, |i| !surface.is_excluded(i)).ok_or(exhausted)?;
-                let (mean, sd) = surface.moments(view, candidate);
-                Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
+                Ok(of(candidate, surface.moments(view, candidate), score))
             }
             Chooser::Discretized { .. } => {
                 let grid = self.chooser.discretization(&self.spec, trial)?;
@@ -215,14 +255,24 @@ impl Study {
                 let (candidate, score) = peak(&sample, |_| true).ok_or(exhausted)?;
                 let gp::Marginal { mean, sd, sd_observed } = self.posterior.predict(&grid.point(candidate))?;
                 let sd = if view.keys().len() == view.observed() { sd_observed } else { sd };
-                Ok(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen })
+                Ok(of(candidate, (mean, sd), score))
             }
+            Chooser::Continuous(continuous) => continuous.choose_by_path(&self.spec, view, trial, multiplier),
         }
+    }
+
+    /// Random numbers of one trial.
+    pub(super) fn generator(&self, trial: usize) -> ChaCha8Rng {
+        generator(&self.spec, trial)
     }
 
     /// beta_t, v_t or GP-BUCB's multiplier, times `width`.
     fn multiplier(&mut self, trial: usize) -> Result<f64> {
-        let (strategy, assumptions) = (self.spec.strategy().clone(), self.spec.assumptions());
+        let strategy = self.spec.strategy().clone();
+        if strategy.rule == Rule::Auto {
+            return Ok(strategy.width * WIDTHS[trial % WIDTHS.len()]);
+        }
+        let assumptions = self.assumptions()?;
         let hallucination = self.hallucination()?;
         let t = trial + 1;
         let formula = match strategy.rule {
@@ -230,9 +280,10 @@ impl Study {
             Rule::GpBts => assumptions.gp_bts(self.information(self.posterior.observed())?, hallucination),
             Rule::GpBucb => assumptions.gp_bucb(t, self.information(t)?, hallucination),
             Rule::GpBucbBayesian => {
-                let candidates = self.chooser.restricted().ok_or(ONLY_GP_BTS_ON_A_CUBE)?.domain().len();
+                let candidates = self.chooser.restricted().ok_or(NO_BAYESIAN_ON_A_BOX)?.domain().len();
                 assumptions.gp_bucb_bayesian(t, candidates, hallucination)
             }
+            Rule::Auto => WIDE,
         };
         let value = strategy.width * formula;
         if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial, value }) }
@@ -248,19 +299,20 @@ impl Study {
     }
 
     fn maximum_information(&mut self, kind: Information, points: usize) -> Result<f64> {
-        let (kernel, dimension) = (self.spec.prior().kernel(), self.spec.domain().dimension());
+        let prior = self.posterior.prior();
+        let (kernel, dimension) = (prior.kernel(), self.spec.domain().dimension());
         match (kind, &mut self.chooser) {
             (Information::Log, _) => Ok(logarithm(points)),
             (Information::ClosedForm, _) => closed_form(kernel, points, dimension).ok_or(NO_CLOSED_FORM),
-            (Information::Greedy, Chooser::Finite(finite)) => Ok(finite.greedy(self.spec.prior())?.gain(points)?),
-            (_, Chooser::Finite(finite)) => Ok(finite.greedy(self.spec.prior())?.upper(points)?),
-            (_, Chooser::Discretized { .. }) => Err(NO_GREEDY_GAIN),
+            (Information::Greedy, Chooser::Finite(finite)) => Ok(finite.greedy(prior)?.gain(points)?),
+            (_, Chooser::Finite(finite)) => Ok(finite.greedy(prior)?.upper(points)?),
+            (_, Chooser::Discretized { .. } | Chooser::Continuous(_)) => Err(NO_GREEDY_GAIN),
         }
     }
 
     /// xi, as the strategy says.
     fn hallucination(&mut self) -> Result<f64> {
-        let noise = self.spec.prior().noise();
+        let noise = self.posterior.prior().noise();
         // Failed points stay hallucinated beside the M - 1 pending ones.
         let workers = self.spec.strategy().max_pending.unwrap_or(1) + self.count(TrialState::Failed);
         match self.spec.strategy().hallucination {
@@ -269,7 +321,7 @@ impl Study {
             Hallucination::Realised => Ok(self.posterior.hallucination_factor()?),
             Hallucination::Exact => match &mut self.chooser {
                 Chooser::Finite(finite) => Ok(finite.surface.hallucination_factor(self.posterior.view())),
-                Chooser::Discretized { .. } => Ok(self.posterior.hallucination_factor()?),
+                _ => Ok(self.posterior.hallucination_factor()?),
             },
             Hallucination::APriori => Ok(a_priori_hallucination(workers, self.largest_variance(), noise)),
             Hallucination::WorstCase => {
@@ -288,11 +340,19 @@ impl Study {
         match (self.chooser.restricted(), self.spec.domain()) {
             (Some(restricted), _) => restricted.largest_variance(),
             (None, Domain::Discretized { side, dimension }) => {
-                self.spec.prior().kernel().variance_at(&vec![*side; *dimension])
+                self.posterior.prior().kernel().variance_at(&vec![*side; *dimension])
             }
-            (None, _) => self.spec.prior().kernel().variance(),
+            // The farthest corner of the unit cube, for kernels that grow.
+            (None, domain) => self.posterior.prior().kernel().variance_at(&vec![1.0; domain.dimension()]),
         }
     }
+}
+
+/// Random numbers of one trial, from a counter-based generator keyed by (seed, trial).
+pub(super) fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(spec.seed());
+    rng.set_stream(trial as u64);
+    rng
 }
 
 /// What a rule sees: pending points are hallucinated unless the spec says to ignore them.

@@ -1,16 +1,26 @@
 //! A study: the fold over its events. Asking proposes events, everything else appends one; the state is what they add up to.
 
+mod batch;
 mod certificate;
 mod choose;
+mod chooser;
+mod continuous;
+mod learning;
+mod outside;
+mod predict;
 mod trial;
 
 use manyhands_gp::{Key, Posterior, Prior};
 
+pub use self::batch::{Batch, Outlook};
 use self::certificate::Band;
-pub use self::certificate::{Best, Certificate, Kind, Prediction};
-use self::choose::Chooser;
+pub use self::certificate::{Best, Certificate, Kind};
+use self::chooser::{Chooser, Place};
+use self::learning::Learning;
+pub use self::predict::Prediction;
 pub use self::trial::{Suggestion, Trial, TrialState};
 use crate::event::{Asked, Event};
+use crate::model::Learner;
 use crate::{Error, Result, Spec};
 
 /// The most suggestions that one ask gives.
@@ -47,6 +57,9 @@ pub struct Study {
     tentative: usize,
     chooser: Chooser,
     band: Band,
+    /// None where the model is given.
+    learner: Option<Learner>,
+    learning: Learning,
 }
 
 impl Study {
@@ -55,10 +68,11 @@ impl Study {
         // The prior mean is in the user's units, as every value is.
         let mean = spec.direction().sign() * spec.prior().mean();
         let prior = Prior::new(spec.prior().kernel().clone(), mean, spec.prior().noise())?;
+        let learner = spec.learns().then(|| Learner::new(spec.domain(), prior.kernel())).transpose()?;
+        let chooser = Chooser::new(&spec, &prior)?;
         let posterior = Posterior::new(prior, spec.domain().dimension())?;
-        let chooser = Chooser::new(&spec)?;
-        let band = Band::default();
-        Ok(Self { spec, events: vec![], trials: vec![], posterior, tentative: 0, chooser, band })
+        let (band, learning) = (Band::default(), Learning::default());
+        Ok(Self { spec, events: vec![], trials: vec![], posterior, tentative: 0, chooser, band, learner, learning })
     }
 
     /// The study that these events add up to. Nothing is chosen anew: a logged choice always wins.
@@ -76,17 +90,18 @@ impl Study {
         let mut position = 0;
         while position < events.len() {
             let group = asked_together(&events[position..]);
-            if let Some(&Event::Asked(Asked { seen, .. })) = group.first() {
-                let chosen = if seen == position {
-                    study.propose(group.len())?
+            if let Some(seen) = group.first().and_then(seen) {
+                let asked = group.iter().filter(|event| matches!(event, Event::Asked(_))).count();
+                let mut chosen = if seen == position {
+                    study.propose(asked)?
                 } else {
                     let known = events.get(..seen).ok_or_else(|| bad_log(position, "it knows later events"))?;
                     let mut then = Self::replay(spec.clone(), known)?;
                     // Trials of the same ask that were logged before something came in between.
-                    let earlier = study.trials.len().saturating_sub(then.trials.len());
-                    then.propose(earlier + group.len())?.split_off(earlier)
+                    let earlier = events[seen..position].iter().filter(|event| matches!(event, Event::Asked(_))).count();
+                    then.propose(earlier + asked)?
                 };
-                compare(group, &chosen)?;
+                compare(group, &chosen.split_off(chosen.len().saturating_sub(group.len())))?;
             }
             for event in group {
                 study.apply(event.clone())?;
@@ -103,7 +118,7 @@ impl Study {
         for event in events {
             self.apply(event)?;
         }
-        Ok(self.trials[first..].iter().map(|trial| trial.suggestion(self.spec.direction())).collect())
+        Ok(self.suggestions_from(first))
     }
 
     /// The events that [`Study::ask`] would log. They take effect when they are applied, one after the other; events
@@ -111,28 +126,39 @@ impl Study {
     pub fn propose(&mut self, count: usize) -> Result<Vec<Event>> {
         self.discard_tentative();
         self.check_ask(count)?;
-        let seen = self.events.len();
-        let mut events = Vec::new();
-        for trial in self.trials.len()..self.trials.len() + count {
-            match self.choose(trial, seen) {
-                Ok(asked) => {
-                    self.hallucinate(trial, asked.candidate)?;
-                    self.tentative += 1;
-                    events.push(Event::Asked(asked));
-                }
-                Err(error) => {
-                    self.discard_tentative();
-                    return Err(error);
-                }
-            }
+        let mut events = self.begin_ask()?;
+        for _ in 0..count {
+            events.push(Event::Asked(self.propose_next()?));
         }
         Ok(events)
+    }
+
+    /// What an ask starts with: a fit if one is due, which takes effect as the picks do.
+    fn begin_ask(&mut self) -> Result<Vec<Event>> {
+        let fitted = self.learn_if_due()?;
+        if let Chooser::Continuous(continuous) = &mut self.chooser {
+            continuous.begin();
+        }
+        Ok(fitted.map(Event::Fitted).into_iter().collect())
+    }
+
+    /// One more pick of the ask under way.
+    fn propose_next(&mut self) -> Result<Asked> {
+        let (trial, seen) = (self.trials.len() + self.tentative, self.events.len());
+        let pick = self.choose(trial, seen).and_then(|asked| self.hallucinate(&Place::from(&asked)).map(|()| asked));
+        match pick {
+            Ok(_) => self.tentative += 1,
+            Err(_) => self.discard_tentative(),
+        }
+        pick
     }
 
     /// Appends an event to the log, if it can follow the events before it.
     pub fn apply(&mut self, event: Event) -> Result<()> {
         match &event {
             Event::Asked(asked) => self.apply_asked(asked)?,
+            Event::Fitted(fitted) => self.apply_fitted(fitted)?,
+            Event::Included(included) => self.apply_included(included)?,
             Event::Told { trial, value } => self.apply_told(*trial, *value)?,
             Event::Failed { trial, reason } => {
                 self.pending_trial(*trial)?;
@@ -181,9 +207,13 @@ impl Study {
         &self.trials
     }
 
-    /// All trials as they were suggested, in order: the run that the functions of [`regret`](crate::regret) look at.
+    /// All trials that were suggested, as they were, in order: the run that the functions of [`regret`](crate::regret) look at.
     pub fn suggestions(&self) -> Vec<Suggestion> {
-        self.trials.iter().map(|trial| trial.suggestion(self.spec.direction())).collect()
+        self.suggestions_from(0)
+    }
+
+    fn suggestions_from(&self, first: usize) -> Vec<Suggestion> {
+        self.trials[first..].iter().filter_map(|trial| trial.suggestion(self.spec.direction())).collect()
     }
 
     /// How many trials are in this state.
@@ -226,19 +256,22 @@ impl Study {
         if let Some(number) = [asked.mean, asked.sd, asked.multiplier, asked.score].iter().find(|n| !n.is_finite()) {
             return Err(bad_log(sequence, &format!("it holds the number {number}, which is not finite")));
         }
+        let place = Place::from(asked);
         let row = self.posterior.keys().len() - self.tentative;
         let expected = Key { id: asked.trial as u64, site: asked.candidate };
-        if self.posterior.keys().get(row) == Some(&expected) {
+        let same_point = |point: &Vec<f64>| self.posterior.points().get(row) == point.as_slice();
+        let proposed = self.posterior.keys().get(row) == Some(&expected) && !self.learning.is_tentative();
+        if proposed && self.chooser.point(&self.spec, &place).is_ok_and(|point| same_point(&point)) {
             self.tentative -= 1;
         } else {
             self.discard_tentative();
-            if !self.chooser.is_free(&self.spec, asked) {
+            if !self.chooser.is_free(&self.spec, asked.trial, asked.candidate) {
                 return Err(bad_log(sequence, &format!("candidate {} is not to be had", asked.candidate)));
             }
-            self.hallucinate(asked.trial, asked.candidate)?;
+            self.hallucinate(&place)?;
         }
-        let point = self.chooser.point(&self.spec, asked.trial, asked.candidate)?;
-        self.trials.push(Trial::new(asked.clone(), point));
+        let point = self.chooser.point(&self.spec, &place)?;
+        self.trials.push(Trial::new(place, point, Some(asked.clone())));
         Ok(())
     }
 
@@ -248,7 +281,8 @@ impl Study {
             return Err(Error::Value { trial, value });
         }
         self.discard_tentative();
-        self.posterior.settle(trial as u64, self.spec.direction().sign() * value)?;
+        let modelled = self.modelled(value);
+        self.posterior.settle(trial as u64, modelled)?;
         self.trials[trial].observe(value);
         Ok(())
     }
@@ -262,15 +296,22 @@ impl Study {
         }
     }
 
-    fn hallucinate(&mut self, trial: usize, candidate: usize) -> Result<()> {
-        let point = self.chooser.point(&self.spec, trial, candidate)?;
-        self.posterior.hallucinate(Key { id: trial as u64, site: candidate }, &point)?;
-        self.chooser.set_taken(candidate, true, self.spec.repeats());
+    fn hallucinate(&mut self, place: &Place) -> Result<()> {
+        let point = self.chooser.point(&self.spec, place)?;
+        self.posterior.hallucinate(Key { id: place.trial as u64, site: place.candidate }, &point)?;
+        self.chooser.set_taken(place.candidate, true, self.spec.repeats());
         Ok(())
     }
 
+    /// Forgets what was proposed and not logged: picks, and the fit they were made with.
     fn discard_tentative(&mut self) {
-        let rows = self.posterior.keys().len() - std::mem::take(&mut self.tentative);
+        let picks = std::mem::take(&mut self.tentative);
+        self.discard_picks(picks);
+        self.discard_fit();
+    }
+
+    fn discard_picks(&mut self, picks: usize) {
+        let rows = self.posterior.keys().len() - picks;
         let candidates: Vec<usize> = self.posterior.keys()[rows..].iter().map(|key| key.site).collect();
         self.posterior.truncate(rows);
         for candidate in candidates {
@@ -283,24 +324,44 @@ fn bad_log(position: usize, reason: &str) -> Error {
     Error::BadLog { sequence: position + 1, reason: reason.to_string() }
 }
 
+/// The last event that a choice or a fit knew.
+fn seen(event: &Event) -> Option<usize> {
+    match event {
+        Event::Asked(asked) => Some(asked.seen),
+        Event::Fitted(fitted) => Some(fitted.seen),
+        _ => None,
+    }
+}
+
 /// The leading events that were made by one ask; any other event stands alone.
 fn asked_together(events: &[Event]) -> &[Event] {
-    let together = |event: &Event| match (event, &events[0]) {
-        (Event::Asked(asked), Event::Asked(first)) => asked.seen == first.seen,
-        _ => false,
-    };
-    &events[..events.iter().take_while(|event| together(event)).count().max(1)]
+    let first = events.first().and_then(seen);
+    let together = |event: &&Event| first.is_some() && seen(event) == first;
+    &events[..events.iter().take_while(together).count().max(1)]
 }
 
 fn compare(logged: &[Event], chosen: &[Event]) -> Result<()> {
-    for pair in logged.iter().zip(chosen) {
-        if let (Event::Asked(logged), Event::Asked(chosen)) = pair
-            && logged != chosen
-        {
-            let show =
-                |a: &Asked| format!("{} (mean {}, sd {}, multiplier {})", a.candidate, a.mean, a.sd, a.multiplier);
-            return Err(Error::NotReproduced { trial: logged.trial, logged: show(logged), chosen: show(chosen) });
+    for (index, logged) in logged.iter().enumerate() {
+        let chosen = chosen.get(index);
+        if Some(logged) == chosen {
+            continue;
         }
+        let show = |event: Option<&Event>| match event {
+            Some(Event::Asked(a)) => {
+                format!("trial {} at {} (mean {}, sd {}, multiplier {})", a.trial, place(a), a.mean, a.sd, a.multiplier)
+            }
+            Some(Event::Fitted(fitted)) => format!("a fit: {:?}", fitted.hyperparameters),
+            _ => "nothing".to_string(),
+        };
+        return Err(Error::NotReproduced { logged: show(Some(logged)), chosen: show(chosen) });
     }
     Ok(())
+}
+
+fn place(asked: &Asked) -> String {
+    if asked.params.is_empty() {
+        return format!("candidate {}", asked.candidate);
+    }
+    let values: Vec<String> = asked.params.iter().map(ToString::to_string).collect();
+    format!("({})", values.join(", "))
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use crate::event::Asked;
+use super::chooser::Place;
+use crate::event::{Asked, Phase};
 use crate::spec::Direction;
+use crate::{Space, Value};
 
 /// What became of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,10 +36,12 @@ impl fmt::Display for TrialState {
 pub struct Suggestion {
     /// The trial's number, to be told with its value.
     pub trial: usize,
-    /// The candidate's index in the domain.
+    /// The candidate's index in the domain; on a space that is not finite, the trial's number.
     pub candidate: usize,
-    /// Its coordinates.
+    /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
+    /// The values of its parameters, in the order of the space; none where the domain is not a space.
+    pub params: Vec<Value>,
     /// Its mean when it was chosen, in the user's units.
     pub mean: f64,
     /// Its standard deviation given observed and pending trials when it was chosen.
@@ -46,23 +50,34 @@ pub struct Suggestion {
     pub multiplier: f64,
     /// What was maximized: larger is better, whatever the direction.
     pub score: f64,
-    /// Whether the initialization scheme picked it, and not the rule.
-    pub initial: bool,
+    /// No point of the domain has a score higher than this one's by more than this; none where that is not proven.
+    pub gap: Option<f64>,
+    /// What picked it.
+    pub phase: Phase,
+}
+
+impl Suggestion {
+    /// The parameters by name.
+    pub fn named<'a>(&'a self, space: &'a Space) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        space.parameters().iter().map(|parameter| parameter.name()).zip(&self.params)
+    }
 }
 
 /// A trial and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    asked: Asked,
+    place: Place,
     point: Vec<f64>,
+    /// None for a trial from elsewhere.
+    asked: Option<Asked>,
     state: TrialState,
     value: Option<f64>,
     reason: Option<String>,
 }
 
 impl Trial {
-    pub(crate) fn new(asked: Asked, point: Vec<f64>) -> Self {
-        Self { asked, point, state: TrialState::Pending, value: None, reason: None }
+    pub(super) fn new(place: Place, point: Vec<f64>, asked: Option<Asked>) -> Self {
+        Self { place, point, asked, state: TrialState::Pending, value: None, reason: None }
     }
 
     pub(crate) fn observe(&mut self, value: f64) {
@@ -79,22 +94,27 @@ impl Trial {
 
     /// The trial's number.
     pub fn number(&self) -> usize {
-        self.asked.trial
+        self.place.trial
     }
 
-    /// The candidate's index in the domain.
+    /// The candidate's index in the domain; on a space that is not finite, the trial's number.
     pub fn candidate(&self) -> usize {
-        self.asked.candidate
+        self.place.candidate
     }
 
-    /// The candidate's coordinates.
+    /// The candidate's coordinates, as the model sees them.
     pub fn point(&self) -> &[f64] {
         &self.point
     }
 
-    /// Whether it was picked by the initialization scheme.
-    pub fn is_initial(&self) -> bool {
-        self.asked.initial
+    /// The values of its parameters, in the order of the space; none where the domain is not a space.
+    pub fn params(&self) -> &[Value] {
+        &self.place.params
+    }
+
+    /// What picked it; none for a trial from elsewhere.
+    pub fn phase(&self) -> Option<Phase> {
+        self.asked.as_ref().map(|asked| asked.phase)
     }
 
     /// What became of it.
@@ -112,17 +132,20 @@ impl Trial {
         self.reason.as_deref()
     }
 
-    /// The trial as it was suggested, in the user's units.
-    pub(crate) fn suggestion(&self, direction: Direction) -> Suggestion {
-        Suggestion {
-            trial: self.asked.trial,
-            candidate: self.asked.candidate,
+    /// The trial as it was suggested, in the user's units; none for a trial from elsewhere.
+    pub(crate) fn suggestion(&self, direction: Direction) -> Option<Suggestion> {
+        let asked = self.asked.as_ref()?;
+        Some(Suggestion {
+            trial: asked.trial,
+            candidate: asked.candidate,
             point: self.point.clone(),
-            mean: direction.sign() * self.asked.mean,
-            sd: self.asked.sd,
-            multiplier: self.asked.multiplier,
-            score: self.asked.score,
-            initial: self.asked.initial,
-        }
+            params: asked.params.clone(),
+            mean: direction.sign() * asked.mean,
+            sd: asked.sd,
+            multiplier: asked.multiplier,
+            score: asked.score,
+            gap: asked.gap,
+            phase: asked.phase,
+        })
     }
 }

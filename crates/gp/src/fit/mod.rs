@@ -68,6 +68,13 @@ impl Fit<'_> {
         self.at(&mut density, &theta)
     }
 
+    /// The priors' medians, with mean 0 and variance 1: what is believed before any value.
+    pub fn medians(&self) -> Hyperparameters {
+        let count = self.groups.iter().max().map_or(1, |g| g + 1);
+        let lengthscales = vec![self.priors.lengthscale.0; count];
+        Hyperparameters { lengthscales, noise: self.priors.noise_ratio.0, variance: 1.0, mean: 0.0, density: 0.0 }
+    }
+
     fn at(&self, density: &mut Density<'_>, theta: &[f64]) -> Result<Hyperparameters> {
         let profiled = density.value(theta)?;
         let (mean, variance, value) = profiled.map_or((0.0, 1.0, f64::MIN), |p| (p.mean, p.variance, p.density));

@@ -1,0 +1,126 @@
+//! Batches of the right size: as many suggestions as pay, and what one more would cost and bring.
+
+use super::{Study, Suggestion};
+use crate::event::{Asked, Event};
+use crate::{Error, Result};
+
+/// What one more suggestion would cost and bring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlook {
+    /// The realised hallucination factor xi with it pending: the multiplier of the choices after it grows by sqrt(xi).
+    pub hallucination: f64,
+    /// The information it is expected to bring, (1/2) ln(1 + sd^2/lambda), given what is pending.
+    pub information: f64,
+    /// By how much it is expected to exceed the best mean at hand, in the user's units (expected improvement under the
+    /// pending-aware sd, to first order where values are warped).
+    pub improvement: f64,
+}
+
+/// A batch of suggestions, with what each of them cost and brought, and what one more would.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    /// The suggestions.
+    pub suggestions: Vec<Suggestion>,
+    /// For each suggestion, in order.
+    pub outlooks: Vec<Outlook>,
+    /// For the one that was not made; none if there is nothing more to be asked for.
+    pub next: Option<Outlook>,
+}
+
+impl Study {
+    /// As many suggestions as pay: at least one, at most `most`, and no more once the realised hallucination factor xi
+    /// would pass `limit` (from 1).
+    ///
+    /// ```
+    /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
+    /// # fn main() -> manyhands_core::Result<()> {
+    /// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+    /// let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+    /// for s in study.ask(8)? {
+    ///     study.tell(s.trial, (5.0 * s.point[0]).sin())?;
+    /// }
+    /// let batch = study.ask_while_paying(20, 50.0)?;
+    /// assert!(!batch.suggestions.is_empty() && batch.suggestions.len() <= 20);
+    /// # Ok(()) }
+    /// ```
+    pub fn ask_while_paying(&mut self, most: usize, limit: f64) -> Result<Batch> {
+        if !(limit >= 1.0) {
+            return Err(Error::Setting { setting: "the limit of xi", allowed: "a number from 1", value: limit });
+        }
+        self.discard_tentative();
+        self.check_ask(1)?;
+        let mut events = self.begin_ask()?;
+        let (mut outlooks, mut next) = (Vec::new(), None);
+        while outlooks.len() < most.max(1) {
+            if !outlooks.is_empty() && self.check_ask(outlooks.len() + 1).is_err() {
+                break;
+            }
+            let asked = self.propose_next()?;
+            let outlook = self.outlook(&asked)?;
+            if !outlooks.is_empty() && outlook.hallucination > limit {
+                next = Some(outlook);
+                self.tentative -= 1;
+                self.discard_picks(1);
+                break;
+            }
+            outlooks.push(outlook);
+            events.push(Event::Asked(asked));
+        }
+        if next.is_none() && self.check_ask(outlooks.len() + 1).is_ok() {
+            let asked = self.propose_next()?;
+            next = Some(self.outlook(&asked)?);
+            self.tentative -= 1;
+            self.discard_picks(1);
+        }
+        let first = self.trials.len();
+        events.into_iter().try_for_each(|event| self.apply(event))?;
+        Ok(Batch { suggestions: self.suggestions_from(first), outlooks, next })
+    }
+
+    /// Of the pick that was proposed last.
+    fn outlook(&self, asked: &Asked) -> Result<Outlook> {
+        let rows = self.posterior.keys().len();
+        let noise = self.posterior.prior().noise();
+        // The pivot's square is noise + variance given the rows before it.
+        let variance = (self.posterior.factor().pivot(rows - 1).powi(2) - noise).max(0.0);
+        let best = self.posterior.best_mean();
+        let mean = self.posterior.predict(self.posterior.points().get(rows - 1))?.mean;
+        let unit = self.learning.warp().map_or(1.0, |warp| 1.0 / warp.slope_at_best());
+        Ok(Outlook {
+            hallucination: self.posterior.hallucination_factor()?,
+            information: 0.5 * (variance / noise).ln_1p(),
+            improvement: best.map_or(asked.sd, |best| unit * expected_improvement(mean - best, variance.sqrt())),
+        })
+    }
+}
+
+/// E max(0, d + s Z), Z standard normal.
+fn expected_improvement(difference: f64, sd: f64) -> f64 {
+    if sd <= 0.0 {
+        return difference.max(0.0);
+    }
+    let u = difference / sd;
+    let density = (-0.5 * u * u).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let cumulative = 0.5 * libm::erfc(-u / std::f64::consts::SQRT_2);
+    (difference * cumulative + sd * density).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expected_improvement_is_the_integral() {
+        for (difference, sd) in [(0.3, 0.5), (-1.0, 0.7), (0.0, 2.0), (-3.0, 0.4), (2.0, 0.1)] {
+            let steps = 200_000;
+            let width = 20.0 / f64::from(steps);
+            let term = |i: i32| {
+                let z: f64 = -10.0 + (f64::from(i) + 0.5) * width;
+                (difference + sd * z).max(0.0) * (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt()
+            };
+            let integral: f64 = (0..steps).map(term).sum::<f64>() * width;
+            assert!((expected_improvement(difference, sd) - integral).abs() < 1e-8, "{difference}, {sd}");
+        }
+        assert_eq!(expected_improvement(0.5, 0.0), 0.5);
+    }
+}

@@ -1,0 +1,191 @@
+//! The learned model of a study: when it is fitted, how a fit takes effect, and what values mean under it.
+
+use manyhands_gp::{Posterior, Warp};
+
+use super::chooser::Chooser;
+use super::{Study, TrialState, bad_log};
+use crate::confidence::Assumptions;
+use crate::event::Fitted;
+use crate::{Error, Result};
+
+/// A warped value beyond this was not expected by the last fit, so that another one is due.
+const SURPRISE: f64 = 8.0;
+
+/// Warped values keep to this range until the next fit standardizes them.
+const LARGEST: f64 = 1e6;
+
+/// The fit that holds, and what it replaced if it is not logged yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Learning {
+    fitted: Option<Fitted>,
+    /// How many values the fit knew.
+    known: usize,
+    surprised: bool,
+    before: Option<Box<Before>>,
+}
+
+#[derive(Debug, Clone)]
+struct Before {
+    learning: Learning,
+    posterior: Posterior,
+    chooser: Chooser,
+}
+
+impl Learning {
+    /// Whether the fit that holds is only proposed.
+    pub fn is_tentative(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Whether there is a fit.
+    pub fn is_fitted(&self) -> bool {
+        self.fitted.is_some()
+    }
+
+    /// How values are warped; none where the model is given, or nothing was fitted yet.
+    pub fn warp(&self) -> Option<&Warp> {
+        self.fitted.as_ref().map(|fitted| &fitted.warp)
+    }
+}
+
+impl Study {
+    /// The fit that holds, where the model is learned and there was one.
+    pub fn fitted(&self) -> Option<&Fitted> {
+        self.learning.fitted.as_ref()
+    }
+
+    /// A new fit, if one is due; it holds at once, and is undone if it is not logged.
+    pub(super) fn learn_if_due(&mut self) -> Result<Option<Fitted>> {
+        let Some(learner) = &self.learner else { return Ok(None) };
+        let observed = self.posterior.observed();
+        let last = self.learning.fitted.as_ref().map(|_| self.learning.known);
+        let changed = last != Some(observed);
+        if !(learner.is_due(observed, last) || (self.learning.surprised && changed)) {
+            return Ok(None);
+        }
+        let fitted = self.learn()?;
+        let before =
+            Before { learning: self.learning.clone(), posterior: self.posterior.clone(), chooser: self.chooser.clone() };
+        self.install(&fitted)?;
+        self.learning.before = Some(Box::new(before));
+        Ok(Some(fitted))
+    }
+
+    /// What the values at hand say.
+    fn learn(&self) -> Result<Fitted> {
+        let learner = self.learner.as_ref().ok_or(Error::NothingObserved)?;
+        let mut points = self.posterior.points().clone();
+        points.truncate(self.posterior.observed());
+        let last = self.learning.fitted.as_ref().map(|fitted| (&fitted.warp, &fitted.hyperparameters));
+        let (warp, hyperparameters) = learner.learn(&points, &self.values(), last)?;
+        Ok(Fitted { hyperparameters, warp, seen: self.events.len() })
+    }
+
+    pub(super) fn apply_fitted(&mut self, fitted: &Fitted) -> Result<()> {
+        let sequence = self.events.len();
+        if self.learner.is_none() {
+            return Err(bad_log(sequence, "a model was fitted where it is given"));
+        }
+        if fitted.seen > sequence {
+            return Err(bad_log(sequence, "it knows later events"));
+        }
+        if self.learning.is_tentative() && self.learning.fitted.as_ref() == Some(fitted) {
+            self.learning.before = None;
+            return Ok(());
+        }
+        self.discard_tentative();
+        self.install(fitted)
+    }
+
+    /// The same study with a fit of the values at hand, for predictions before the first ask that fits.
+    pub(super) fn with_fit(&self) -> Result<Self> {
+        let mut study = self.clone();
+        study.discard_tentative();
+        let fitted = study.learn()?;
+        study.install(&fitted)?;
+        Ok(study)
+    }
+
+    /// Whether the values at hand have not been looked at by any fit.
+    pub(super) fn is_unfitted(&self) -> bool {
+        self.learner.is_some() && !self.learning.is_fitted() && self.posterior.observed() > 0
+    }
+
+    fn install(&mut self, fitted: &Fitted) -> Result<()> {
+        let learner = self.learner.as_ref().ok_or(Error::NothingObserved)?;
+        let prior = learner.prior(&fitted.hyperparameters)?;
+        let values: Vec<f64> = self.values().iter().map(|&value| bounded(fitted.warp.forward(value))).collect();
+        self.posterior = self.posterior.rebuilt(prior, &values)?;
+        let mut chooser = Chooser::new(&self.spec, self.posterior.prior())?;
+        for key in self.posterior.keys() {
+            chooser.set_taken(key.site, true, self.spec.repeats());
+        }
+        self.chooser = chooser;
+        self.band = Default::default();
+        self.learning = Learning { fitted: Some(fitted.clone()), known: values.len(), surprised: false, before: None };
+        Ok(())
+    }
+
+    pub(super) fn discard_fit(&mut self) {
+        if let Some(before) = self.learning.before.take() {
+            let Before { learning, posterior, chooser } = *before;
+            (self.learning, self.posterior, self.chooser) = (learning, posterior, chooser);
+            self.band = Default::default();
+        }
+    }
+
+    /// The values of the observed rows, in the rows' order, larger is better.
+    fn values(&self) -> Vec<f64> {
+        let sign = self.spec.direction().sign();
+        let value = |id: u64| self.trials.get(id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
+        self.posterior.keys()[..self.posterior.observed()].iter().map(|key| sign * value(key.id)).collect()
+    }
+
+    /// A user's value as the model sees it.
+    pub(super) fn modelled(&mut self, value: f64) -> f64 {
+        let value = self.spec.direction().sign() * value;
+        match (&self.learner, self.learning.warp()) {
+            (None, _) => value,
+            // The first fit will look at the value itself.
+            (Some(_), None) => 0.0,
+            (Some(_), Some(warp)) => {
+                let warped = warp.forward(value);
+                self.learning.surprised |= !(warped.abs() <= SURPRISE);
+                bounded(warped)
+            }
+        }
+    }
+
+    /// Mean and sd of the model in units of the maximized function.
+    pub(super) fn in_units(&self, mean: f64, sd: f64) -> (f64, f64) {
+        self.learning.warp().map_or((mean, sd), |warp| warp.moments(mean, sd))
+    }
+
+    /// A bound of the model in units of the maximized function.
+    pub(super) fn bound_in_units(&self, bound: f64) -> f64 {
+        self.learning.warp().map_or(bound, |warp| warp.inverse(bound))
+    }
+
+    /// B, R, lambda and delta as they hold now. Where the model is learned and B is not given it is max(1, norm of the
+    /// posterior mean), an opinion of the model.
+    pub fn assumptions(&self) -> Result<Assumptions> {
+        if !self.spec.learns() {
+            return self.spec.assumptions();
+        }
+        let strategy = self.spec.strategy();
+        let norm_bound = strategy.norm_bound.unwrap_or_else(|| self.posterior.mean_norm().max(1.0));
+        let assumptions = strategy.assumptions(norm_bound, self.posterior.prior().noise());
+        let slope = self.learning.warp().map_or(1.0, Warp::slope_at_best);
+        let noise_bound = strategy.noise_bound.map_or(assumptions.noise_bound, |bound| bound * slope);
+        Ok(Assumptions { noise_bound, ..assumptions })
+    }
+
+    /// How many trials are not cancelled.
+    pub(super) fn placed(&self) -> usize {
+        self.trials.len() - self.count(TrialState::Cancelled)
+    }
+}
+
+fn bounded(warped: f64) -> f64 {
+    if warped.is_nan() { 0.0 } else { warped.clamp(-LARGEST, LARGEST) }
+}

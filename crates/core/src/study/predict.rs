@@ -1,0 +1,64 @@
+//! What is known of points, whether they are candidates or not.
+
+use super::certificate::Kind;
+use super::Study;
+use crate::{Direction, Error, Result, Value};
+
+/// What is known of one point, in the user's units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation given observed trials.
+    pub sd: f64,
+    /// The standard deviation given observed and pending trials.
+    pub sd_pending: f64,
+    /// The band's lower end.
+    pub lower: f64,
+    /// The band's upper end.
+    pub upper: f64,
+    /// What kind of statement the band is.
+    pub kind: Kind,
+}
+
+impl Study {
+    /// What is known of some points, which need not be candidates; coordinates are those that the model sees.
+    pub fn predict(&self, points: &[Vec<f64>]) -> Result<Vec<Prediction>> {
+        if self.is_unfitted() {
+            return self.with_fit()?.predict(points);
+        }
+        points.iter().map(|point| self.prediction_and_lower(point).map(|(there, _)| there)).collect()
+    }
+
+    /// What is known of some settings of the parameters.
+    pub fn predict_params(&self, params: &[Vec<Value>]) -> Result<Vec<Prediction>> {
+        let space = self.spec.domain().space().ok_or(Error::NoParameters)?;
+        self.predict(&params.iter().map(|params| space.embed(params)).collect::<Result<Vec<_>>>()?)
+    }
+
+    /// A prediction, and the band's lower end for the maximized function in the model's units.
+    pub(super) fn prediction_and_lower(&self, point: &[f64]) -> Result<(Prediction, f64)> {
+        let there = self.posterior.predict(point)?;
+        let width = self.band_multiplier(self.posterior.information())? * there.sd_observed;
+        let (mean, sd) = self.in_units(there.mean, there.sd_observed);
+        let (_, sd_pending) = self.in_units(there.mean, there.sd);
+        let mean = self.spec.direction().sign() * mean;
+        let secure = there.mean - width;
+        let (lower, upper) = if self.learner.is_some() {
+            self.ends_in_units(secure, there.mean + width)
+        } else {
+            // As a user would write it: mean -+ width.
+            (mean - width, mean + width)
+        };
+        Ok((Prediction { mean, sd, sd_pending, lower, upper, kind: self.kind() }, secure))
+    }
+
+    /// The lower and upper end of a band in the user's units.
+    pub(super) fn ends_in_units(&self, lower: f64, upper: f64) -> (f64, f64) {
+        let (lower, upper) = (self.bound_in_units(lower), self.bound_in_units(upper));
+        match self.spec.direction() {
+            Direction::Maximize => (lower, upper),
+            Direction::Minimize => (-upper, -lower),
+        }
+    }
+}
