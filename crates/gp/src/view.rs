@@ -1,6 +1,6 @@
 //! The posterior as one moment saw it: what surfaces and samples are made from.
 
-use crate::{Key, Posterior, Prior};
+use crate::{Key, Posterior, Prior, vector};
 
 /// The posterior given its first rows: mean from the first `observed`, variance from the first `rows`.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,22 @@ impl<'a> View<'a> {
         let mut weights = self.whitened().to_vec();
         self.posterior.factor().solve_upper(&mut weights);
         weights
+    }
+
+    /// The norm of mean - prior mean in the kernel's own space, sqrt(w' K w), with K w = (y - prior mean) - lambda w.
+    pub fn mean_norm(&self) -> f64 {
+        // w' (y - prior mean) = z' z. Rounding can push the difference below zero.
+        let square = vector::squares(self.whitened()) - self.prior().noise() * vector::squares(&self.weights());
+        square.max(0.0).sqrt()
+    }
+
+    /// The mean at the rows that give it: y - lambda w, as K w = y - prior mean - lambda w, and y - prior mean = L z.
+    pub fn row_means(&self) -> Vec<f64> {
+        let (prior, z, factor) = (self.prior(), self.whitened(), self.posterior.factor());
+        let mean = |(i, weight): (usize, f64)| {
+            prior.mean() + vector::dot(factor.row(i), &z[..=i]) - prior.noise() * weight
+        };
+        self.weights().into_iter().enumerate().map(mean).collect()
     }
 
     /// The information gained by the rows that give the mean.

@@ -83,7 +83,7 @@ impl Study {
         let noise = self.posterior.prior().noise();
         // The pivot's square is noise + variance given the rows before it.
         let variance = (self.posterior.factor().pivot(rows - 1).powi(2) - noise).max(0.0);
-        let best = self.posterior.best_mean();
+        let best = self.posterior.view().row_means().into_iter().reduce(f64::max);
         let mean = self.posterior.predict(self.posterior.points().get(rows - 1))?.mean;
         let unit = self.learning.warp().map_or(1.0, |warp| 1.0 / warp.slope_at_best());
         Ok(Outlook {

@@ -216,11 +216,8 @@ enum Screened<'a> {
 
 /// The observed rows of highest posterior mean.
 fn best_rows(view: View<'_>, count: usize) -> Vec<Vec<f64>> {
-    let rows = view.observed();
-    // mu at the rows themselves: y - lambda w, with w the weights of the mean.
-    let noise = view.prior().noise();
-    let means: Vec<f64> = view.weights().iter().zip(view.residuals()).map(|(w, y)| y - noise * w).collect();
-    let mut order: Vec<usize> = (0..rows).collect();
+    let means = view.row_means();
+    let mut order: Vec<usize> = (0..means.len()).collect();
     order.sort_by(|&a, &b| means[b].total_cmp(&means[a]).then(a.cmp(&b)));
     order.iter().take(count).map(|&i| view.posterior().points().get(i).to_vec()).collect()
 }

@@ -173,7 +173,7 @@ impl Study {
             return self.spec.assumptions();
         }
         let strategy = self.spec.strategy();
-        let norm_bound = strategy.norm_bound.unwrap_or_else(|| self.posterior.mean_norm().max(1.0));
+        let norm_bound = strategy.norm_bound.unwrap_or_else(|| self.posterior.view().mean_norm().max(1.0));
         let assumptions = strategy.assumptions(norm_bound, self.posterior.prior().noise());
         let slope = self.learning.warp().map_or(1.0, Warp::slope_at_best);
         let noise_bound = strategy.noise_bound.map_or(assumptions.noise_bound, |bound| bound * slope);

@@ -169,7 +169,8 @@ impl<'a> Expansion<'a> {
         let radius = half.iter().map(|h| h * h).sum::<f64>().sqrt() * (1.0 + ROUNDING);
         let remainder = model.remainder(order, radius);
         let by_row = model.row_remainders(order, radius, reach);
-        let size = jet.size(order, half) / model.largest.sqrt().max(f64::MIN_POSITIVE);
+        // Rounding of bilinear forms goes with the norms of both sections, here of T and of what it leaves out.
+        let size = (jet.size(order, half) + remainder) / model.largest.sqrt().max(f64::MIN_POSITIVE);
         let slack = model.variance_slack * size * size;
         let local: f64 = by_row.iter().zip(&model.weights).map(|(e, w)| e * w.abs()).sum();
         let mean_remainder = (model.norm * remainder).min(local * (1.0 + ROUNDING)) + model.mean_slack * size;
@@ -178,7 +179,7 @@ impl<'a> Expansion<'a> {
         let mut spreads = vec![Spread { variance, sd_remainder: remainder }];
         if let Shape::Radial(..) = model.shape {
             let explained = jet.explained(order, half);
-            let root = explained.peak(half).upper.max(0.0).sqrt();
+            let root = (explained.peak(half).upper.max(0.0) + slack).sqrt();
             let duals = jet.dual_sizes(order, half);
             let local: f64 = by_row.iter().zip(duals).map(|(e, u)| e * u).sum();
             let squares: f64 = by_row.iter().map(|e| e * e).sum::<f64>() / model.view.prior().noise();
