@@ -13,8 +13,8 @@
 
 use std::f64::consts::{E, PI};
 
-use crate::Suggestion;
 use crate::confidence::Assumptions;
+use crate::{Phase, Suggestion};
 
 /// A finished run, as the theorems see it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,7 +72,7 @@ pub fn initialization_bound(norm_bound: f64, picks: usize) -> f64 {
 /// factor and `width` 1. Picks of the initialization scheme count 2 B max sqrt(k(x,x)) each, which bounds the spread of f.
 pub fn realised_bound(suggestions: &[Suggestion], norm_bound: f64, largest_variance: f64) -> f64 {
     let initial = 2.0 * norm_bound * largest_variance.sqrt();
-    suggestions.iter().map(|s| if s.initial { initial } else { 2.0 * s.multiplier * s.sd }).sum()
+    suggestions.iter().map(|s| if s.phase == Phase::Initial { initial } else { 2.0 * s.multiplier * s.sd }).sum()
 }
 
 #[cfg(test)]
@@ -119,7 +119,9 @@ mod tests {
             sd,
             multiplier,
             score: 0.0,
-            initial: multiplier == 0.0,
+            params: vec![],
+            gap: None,
+            phase: if multiplier == 0.0 { Phase::Initial } else { Phase::Rule },
         };
         let run = [pick(0.0, 1.0), pick(3.0, 0.5), pick(2.0, 0.25)];
         assert_eq!(realised_bound(&run, 1.5, 4.0), 6.0 + 3.0 + 1.0);

@@ -17,7 +17,7 @@ fn without_hallucination_ucb_repeats_the_choice_of_the_observed_points() {
     let (mut study, mut rows, mut values) = (study(&spec), vec![], vec![]);
     for _ in 0..6 {
         let oracle = Oracle::new(spec.prior(), &all, &rows, &values);
-        let multiplier = spec.assumptions().igp_bucb((rows.len().max(1) as f64).ln(), 1.0);
+        let multiplier = spec.assumptions().unwrap().igp_bucb((rows.len().max(1) as f64).ln(), 1.0);
         let scores: Vec<f64> =
             oracle.means.iter().zip(&oracle.variances).map(|(mean, v)| mean + multiplier * v.sqrt()).collect();
         let batch = study.ask(3).unwrap();

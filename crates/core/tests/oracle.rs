@@ -9,8 +9,7 @@ use common::{Oracle, RULES, candidates, config, dot, f, largest_eigenvalue, rng,
 use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Direction, Domain, Event, Feedback, Hallucination, Information, Rule, Spec, Strategy, Study, Suggestion,
-    TrialState, simulate,
+    Asked, Direction, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study, Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -19,7 +18,8 @@ const EPS: f64 = f64::EPSILON;
 
 /// The pages' formulas: beta_t of Algorithm 1, v_t of Algorithm 2, and Theorem 2 of Desautels et al.
 fn multiplier(spec: &Spec, t: usize, information: f64, xi: f64) -> f64 {
-    let Strategy { rule, norm_bound: b, noise_bound, delta, .. } = *spec.strategy();
+    let Strategy { rule, norm_bound, noise_bound, delta, .. } = *spec.strategy();
+    let b = norm_bound.unwrap();
     let ratio = noise_bound.map_or(1.0, |r| r / spec.prior().noise().sqrt());
     let theorem = |level: f64| xi.sqrt() * (b + ratio * (2.0 * (information + level.ln())).sqrt());
     match rule {
@@ -190,7 +190,7 @@ fn random_spec(rng: &mut impl Rng, rule: Rule) -> Spec {
 /// A function whose distance from the prior mean has norm B: the bands hold, with the stated probability.
 fn black_box(spec: &Spec, x: &[f64]) -> f64 {
     let (kernel, bump) = (spec.prior().kernel(), [0.7, 0.4]);
-    spec.prior().mean() + spec.strategy().norm_bound * kernel.covariance(x, &bump) / kernel.variance_at(&bump).sqrt()
+    spec.prior().mean() + spec.strategy().norm_bound.unwrap() * kernel.covariance(x, &bump) / kernel.variance_at(&bump).sqrt()
 }
 
 /// The outcome of a random pending trial, in any order: mostly a value, or a failure, or a cancellation.
@@ -286,9 +286,9 @@ proptest! {
         prop_assert!((high - upper).abs() <= upper_slip + tie, "{high} of {upper} +- {upper_slip:e}");
         prop_assert!((low - lower).abs() <= lower_slip + tie, "{low} of {lower} +- {lower_slip:e}");
         prop_assert!((found.regret_bound - (upper - lower)).abs() <= upper_slip + lower_slip + 2.0 * tie);
-        let surest = lowers.iter().any(|&(l, slip, i)| i == found.candidate && l + slip >= lower - lower_slip - tie);
-        prop_assert!(surest, "candidate {} never had the lower bound {lower}", found.candidate);
-        prop_assert_eq!(&found.point, &points[found.candidate]);
+        let surest = lowers.iter().any(|&(l, slip, i)| Some(i) == found.candidate && l + slip >= lower - lower_slip - tie);
+        prop_assert!(surest, "{:?} never had the lower bound {lower}", found.candidate);
+        prop_assert_eq!(&found.point, &points[found.candidate.unwrap()]);
     }
 }
 
@@ -358,8 +358,8 @@ fn gp_bts_chooses_by_the_law_of_dense_cholesky_draws() {
     let kernel = Kernel::squared_exponential(&[0.3]).unwrap().with_variance(3.0).unwrap();
     let prior = Prior::new(kernel, 2.0, 0.1).unwrap();
     let asked = |trial, candidate| {
-        let (mean, sd, multiplier, score) = (0.0, 0.0, 0.0, 0.0);
-        Event::Asked(Asked { trial, candidate, mean, sd, multiplier, score, initial: false, seen: 0 })
+        let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
+        Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase: Phase::Rule, seen: 0 })
     };
     // One failed and one pending beside two observed; their points stay hallucinated.
     let log = [

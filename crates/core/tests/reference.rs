@@ -4,7 +4,7 @@
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Assumptions, Domain, Event, Feedback, Hallucination, Information, Rule, Spec, Strategy, Study, simulate,
+    Asked, Assumptions, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study, simulate,
 };
 use serde_json::Value;
 
@@ -203,5 +203,6 @@ fn benchmark_functions_on_their_grid_match_the_reference() {
 }
 
 fn asked(trial: usize, candidate: usize) -> Event {
-    Event::Asked(Asked { trial, candidate, mean: 0.0, sd: 0.0, multiplier: 0.0, score: 0.0, initial: false, seen: 0 })
+    let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
+    Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase: Phase::Rule, seen: 0 })
 }

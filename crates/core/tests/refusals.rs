@@ -125,7 +125,7 @@ fn check_setting(name: &str, values: &[f64], with: impl Fn(f64) -> Strategy) {
 fn settings_outside_their_range_are_refused() {
     let (nan, inf) = (f64::NAN, f64::INFINITY);
     check_setting("delta", &[0.0, -0.1, 1.5, nan, inf], |delta| Strategy { delta, ..strategy() });
-    check_setting("norm_bound", &[0.0, -1.0, nan, inf], |norm_bound| Strategy { norm_bound, ..strategy() });
+    check_setting("norm_bound", &[0.0, -1.0, nan, inf], |bound| Strategy { norm_bound: Some(bound), ..strategy() });
     check_setting("noise_bound", &[-1.0, nan, inf], |bound| Strategy { noise_bound: Some(bound), ..strategy() });
     check_setting("width", &[0.0, -1.0, nan, inf], |width| Strategy { width, ..strategy() });
     check_setting("hallucination", &[0.5, nan, inf], |xi| Strategy {

@@ -47,7 +47,7 @@ fn run(setting: &Setting, hallucination: Hallucination, greedy: &mut GreedyInfor
     let prior = Prior::new(setting.kernel.clone(), 0.0, NOISE).unwrap();
     let strategy = Strategy { information: Information::Realised, hallucination, ..Strategy::new(Rule::IgpBucb, norm) };
     let spec = Spec::new(setting.domain.clone(), prior, strategy).unwrap();
-    let assumptions = spec.assumptions();
+    let assumptions = spec.assumptions().unwrap();
     let mut study = Study::new(spec).unwrap();
     let mut outcome = Outcome { choosing_band_held: true, certificate_band_held: true };
     let (mut suggestions, mut rewards, mut told, mut largest_xi) = (vec![], vec![], 0, 1.0f64);
@@ -94,8 +94,8 @@ fn check_certificate(study: &mut Study, values: &[f64], best: f64, outcome: &Out
     }
     let certificate = study.certificate().unwrap();
     let rounding = 1e-9;
-    assert!(certificate.upper >= best - rounding && certificate.lower <= values[certificate.candidate] + rounding);
-    assert!(certificate.regret_bound >= best - values[certificate.candidate] - rounding);
+    assert!(certificate.upper >= best - rounding && certificate.lower <= values[certificate.candidate.unwrap()] + rounding);
+    assert!(certificate.regret_bound >= best - values[certificate.candidate.unwrap()] - rounding);
     if let Ok(trial) = study.best() {
         assert!(trial.regret_bound.unwrap() >= best - values[trial.candidate] - rounding);
     }

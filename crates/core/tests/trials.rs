@@ -6,7 +6,7 @@ mod common;
 use common::{NOISE, Oracle, RULES, candidates, config, f, line, matern, rng, se, spec, study};
 use manyhands_core::gp::{Key, Points};
 use manyhands_core::{
-    Domain, Error, Hallucination, Initial, Rule, Spec, Strategy, Study, TrialState, initialization_variance,
+    Domain, Error, Hallucination, Initial, Phase, Rule, Spec, Strategy, Study, TrialState, initialization_variance,
 };
 use proptest::prelude::*;
 use rand::RngExt;
@@ -53,7 +53,7 @@ fn failed_trials_never_enter_mean_certificate_or_information() {
         // Eight rows with condition at most 1 + 8/noise.
         let tolerance = 64.0 * 8.0 * f64::EPSILON * (8.0 / NOISE) * 10.0;
         assert!((with.posterior().information() - oracle.information).abs() <= tolerance);
-        let alpha = spec.assumptions().band(oracle.information);
+        let alpha = spec.assumptions().unwrap().band(oracle.information);
         for (p, (mean, variance)) in
             with.predict(&points).unwrap().iter().zip(oracle.means.iter().zip(&oracle.variances))
         {
@@ -133,7 +133,7 @@ fn initialization_by_count_picks_the_largest_variance_so_often() {
         let sd = |x: &Vec<f64>| live.posterior().predict(x).unwrap().sd;
         let largest = points.iter().map(sd).fold(0.0, f64::max);
         let s = live.ask(1).unwrap().remove(0);
-        assert_eq!(s.initial, t < 5);
+        assert_eq!(s.phase == Phase::Initial, t < 5);
         if t < 5 {
             assert_eq!((s.multiplier, s.score), (0.0, s.sd));
             // Ties are broken within 1e-12 of the variance.
@@ -187,7 +187,7 @@ proptest! {
             }
             let before = live.clone();
             let Ok(asked) = live.ask(1) else { break };
-            if asked[0].initial {
+            if asked[0].phase == Phase::Initial {
                 continue;
             }
             ruled += 1;
@@ -220,7 +220,7 @@ proptest! {
         let kernel = if rng.random_bool(0.5) { se(0.8) } else { matern(0.9) };
         let domain = Domain::Discretized { side: 0.7, dimension };
         let rounds = if dimension == 1 { 2 * rounds } else { rounds.min(4) };
-        let spec = spec(domain, kernel.clone(), Strategy { norm_bound: 0.5, ..strategy(Rule::GpBts) }).with_seed(seed);
+        let spec = spec(domain, kernel.clone(), Strategy { norm_bound: Some(0.5), ..strategy(Rule::GpBts) }).with_seed(seed);
         let mut live = study(&spec);
         let lipschitz = kernel.lipschitz().unwrap();
         for _ in 0..rounds {

@@ -63,3 +63,19 @@ impl<'a> Slopes<'a> {
         Ok(Slope { mean, variance, mean_gradient, variance_gradient })
     }
 }
+
+impl Slopes<'_> {
+    /// temporary
+    pub fn upper(&mut self, x: &[f64], multiplier: f64, gradient: &mut [f64]) -> Result<f64> {
+        let s = self.at(x)?;
+        let sd = s.variance.sqrt();
+        for j in 0..x.len() { gradient[j] = s.mean_gradient[j] + if sd > 0.0 { multiplier * s.variance_gradient[j] / (2.0 * sd) } else { 0.0 }; }
+        Ok(s.mean + multiplier * sd)
+    }
+    /// temporary
+    pub fn variance(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let s = self.at(x)?;
+        gradient.copy_from_slice(&s.variance_gradient);
+        Ok(s.variance)
+    }
+}

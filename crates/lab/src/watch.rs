@@ -85,8 +85,8 @@ pub fn certificates(study: &Study, problem: &Problem, workers: usize) -> Result<
         }
         let promise = match again.certificate() {
             Ok(certificate) => {
-                let regret = problem.optimum() - problem.values()[certificate.candidate];
-                Some(Promise { bound: certificate.regret_bound, regret })
+                let value = certificate.candidate.map(|candidate| problem.values()[candidate]);
+                value.map(|value| Promise { bound: certificate.regret_bound, regret: problem.optimum() - value })
             }
             Err(Refusal::Contradiction { .. }) => None,
             Err(error) => return Err(error.into()),

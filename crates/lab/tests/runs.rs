@@ -170,7 +170,7 @@ fn certificates_are_the_studys_own_along_its_log() {
         let strategy = settings.strategy(Rule::GpBts, instance.problem(), instance.problem().norm().unwrap());
         let mut study = instance.play(strategy, &experiment.arrival.feedback(3), 12).unwrap();
         let last = study.certificate().unwrap();
-        let regret = instance.problem().optimum() - instance.problem().values()[last.candidate];
+        let regret = instance.problem().optimum() - instance.problem().values()[last.candidate.unwrap()];
         assert_eq!(certified[3].promise, Some(Promise { bound: last.regret_bound, regret }));
         assert!(
             certified.windows(2).all(|pair| pair[1].promise.unwrap().bound <= pair[0].promise.unwrap().bound),

@@ -157,7 +157,7 @@ fn compete(spec: &Spec, grid: &Grid, rounds: usize, progress: &Progress) -> Resu
     while picks.len() < rounds {
         let (first, mut clock) = (picks.len(), 0.0);
         for trial in first..rounds.min(first + BATCH) {
-            let multiplier = multiplier(&spec.assumptions(), &posterior)?;
+            let multiplier = multiplier(&spec.assumptions()?, &posterior)?;
             let (site, choosing) = timed(|| rows.best(multiplier));
             clock += choosing + timed(|| rows.append(site)).1;
             posterior.hallucinate(Key { id: trial as u64, site }, &grid.point(site))?;

@@ -3,7 +3,7 @@
 use manyhands_gp::{Posterior, Warp};
 
 use super::chooser::Chooser;
-use super::{Study, TrialState, bad_log};
+use super::{Study, bad_log};
 use crate::confidence::Assumptions;
 use crate::event::Fitted;
 use crate::{Error, Result};
@@ -178,11 +178,6 @@ impl Study {
         let slope = self.learning.warp().map_or(1.0, Warp::slope_at_best);
         let noise_bound = strategy.noise_bound.map_or(assumptions.noise_bound, |bound| bound * slope);
         Ok(Assumptions { noise_bound, ..assumptions })
-    }
-
-    /// How many trials are not cancelled.
-    pub(super) fn placed(&self) -> usize {
-        self.trials.len() - self.count(TrialState::Cancelled)
     }
 }
 

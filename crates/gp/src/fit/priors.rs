@@ -22,11 +22,11 @@ impl Priors {
     /// Distances in the cube grow as sqrt(d), and so does the median lengthscale (Hvarfner, Hellsten and Nardi 2024).
     pub fn for_parameters(count: usize) -> Self {
         Self {
-            lengthscale: (0.4 * (count.max(1) as f64).sqrt(), 0.7),
+            lengthscale: (0.13 * (count.max(1) as f64).sqrt(), 0.5),
             noise_ratio: (1e-4, 3.0),
             noise_range: (1e-8, 1e2),
             variance: (2.0, 2.0),
-            mean_spread: 1.0,
+            mean_spread: 3.0,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Who plays: suggestions out, values in; and the one place where players are made.
 
-use manyhands_core::{Direction, Space, Value};
+use manyhands_core::gp::Points;
+use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use rand::Rng;
 
-use super::protocol::{Game, Protocol};
+use super::protocol::Game;
 use super::{Pool, Problem, RandomOrder, RandomSearch};
 use crate::stream::Purpose;
-use crate::{Error, Result};
+use crate::Result;
 
 /// What the bench plays: a choice is a value for every parameter of a space, or the number of a pool's candidate.
 pub trait Player<Choice = Vec<Value>> {
@@ -27,10 +28,10 @@ pub enum Contender {
 }
 
 impl Contender {
-    /// Those who play on spaces, in the order of tables. `Manyhands` joins them, in front, with `player` below.
-    pub const ON_SPACES: &[Self] = &[Self::Random];
-    /// Those who play on pools; what random order needs is known without playing. `Manyhands` joins with `pool_player`.
-    pub const ON_POOLS: &[Self] = &[];
+    /// Those who play on spaces, in the order of tables.
+    pub const ON_SPACES: &[Self] = &[Self::Manyhands, Self::Random];
+    /// Those who play on pools; what random order needs is known without playing.
+    pub const ON_POOLS: &[Self] = &[Self::Manyhands];
 
     /// In a word.
     pub fn name(self) -> &'static str {
@@ -41,33 +42,71 @@ impl Contender {
     }
 
     /// Takes a seat at a problem.
-    pub fn player(self, problem: &Problem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
+    pub fn player(self, problem: &Problem, game: &Game) -> Result<Box<dyn Player>> {
         match self {
             Self::Manyhands => {
                 let seed = game.generator(Purpose::Study).next_u64();
-                player(problem.space(), problem.direction(), seed, protocol.batch)
+                let spec = Suggester::new(Domain::Space(problem.space().clone()), problem.direction(), seed)?;
+                Ok(Box::new(Suggester(Study::new(spec)?)))
             }
             Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), game.generator(Purpose::Search))?)),
         }
     }
 
     /// Takes a seat at a pool.
-    pub fn pool_player(self, pool: &Pool, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player<usize>>> {
+    pub fn pool_player(self, pool: &Pool, game: &Game) -> Result<Box<dyn Player<usize>>> {
         match self {
-            Self::Manyhands => pool_player(pool, game.generator(Purpose::Study).next_u64(), protocol.batch),
+            Self::Manyhands => {
+                let seed = game.generator(Purpose::Study).next_u64();
+                let points = Points::from_rows(&on_scales(pool.points()))?;
+                let spec = Suggester::new(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
+                Ok(Box::new(Suggester(Study::new(spec)?)))
+            }
             Self::Random => Ok(Box::new(RandomOrder::new(pool.points().len(), game.generator(Purpose::Search)))),
         }
     }
 }
 
-/// THE PLACE where the optimizer is made for a space: a study with a learned model. Then it joins
-/// [`Contender::ON_SPACES`].
-fn player(_space: &Space, _direction: Direction, _seed: u64, _workers: usize) -> Result<Box<dyn Player>> {
-    Err(Error::CannotPlay { player: Contender::Manyhands.name(), what: "spaces of parameters" })
+/// The optimizer on a space: a study with nothing given but the space.
+struct Suggester(Study);
+
+impl Suggester {
+    fn new(domain: Domain, direction: Direction, seed: u64) -> Result<Spec> {
+        Ok(Spec::learned(domain, Strategy::auto())?.with_direction(direction).with_seed(seed))
+    }
 }
 
-/// THE PLACE where the optimizer is made for a pool ([`Pool::points`], [`Pool::direction`]), without repeats. Then it
-/// joins [`Contender::ON_POOLS`].
-fn pool_player(_pool: &Pool, _seed: u64, _workers: usize) -> Result<Box<dyn Player<usize>>> {
-    Err(Error::CannotPlay { player: Contender::Manyhands.name(), what: "pools" })
+impl Player for Suggester {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
+        Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.params)).collect())
+    }
+
+    fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+        Ok(self.0.tell(trial, value)?)
+    }
+}
+
+impl Player<usize> for Suggester {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, usize)>> {
+        Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.candidate)).collect())
+    }
+
+    fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+        Ok(self.0.tell(trial, value)?)
+    }
+}
+
+/// Positive columns that span more than this are put on a log scale, as their owner would.
+const LOG_SCALE: f64 = 1e3;
+
+fn on_scales(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut scaled = points.to_vec();
+    for column in 0..points.first().map_or(0, Vec::len) {
+        let low = points.iter().map(|point| point[column]).fold(f64::INFINITY, f64::min);
+        let high = points.iter().map(|point| point[column]).fold(f64::NEG_INFINITY, f64::max);
+        if low > 0.0 && high > LOG_SCALE * low {
+            scaled.iter_mut().for_each(|point| point[column] = point[column].ln());
+        }
+    }
+    scaled
 }

@@ -114,6 +114,6 @@ impl Board for Pool {
     }
 
     fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Option<usize>> {
-        self.evaluations_needed(contender.pool_player(self, protocol, game)?.as_mut(), protocol, game)
+        self.evaluations_needed(contender.pool_player(self, game)?.as_mut(), protocol, game)
     }
 }

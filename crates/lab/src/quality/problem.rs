@@ -124,6 +124,6 @@ impl Board for Problem {
     }
 
     fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
-        self.regrets(contender.player(self, protocol, game)?.as_mut(), protocol, game)
+        self.regrets(contender.player(self, game)?.as_mut(), protocol, game)
     }
 }
