@@ -10,9 +10,19 @@
 //!
 //! Singular matrices: in exact arithmetic the squared pivot of a row is `noise + variance` with the variance of the new
 //! point given the earlier ones, which is never negative. Rounding can make the computed variance negative next to
-//! repeated points; it is then taken as 0, so no pivot ever falls below sqrt(noise) and no jitter is ever added.
+//! repeated points; it is then taken as 0, so no pivot ever falls below sqrt(noise) and no jitter is ever added. A factor
+//! made at once has the pivots that the blocked routine gives it, at least sqrt(noise/2), or else it is grown row by row.
+
+use std::ops::Range;
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor as blocked;
+use faer::{MatMut, Par};
 
 use crate::vector::{self, Rows};
+
+/// The side of the squares that are transposed together.
+const TILE: usize = 32;
 
 /// The growing Cholesky factor.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +36,25 @@ impl Factor {
     /// A factor of nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The factor of K + noise I over `len` points at once, where `fill(i, rows, out)` sets `out` to the covariances of
+    /// point i and the points `rows`. As pushing them one by one up to rounding, at the speed of matrix products, in
+    /// the memory of the factor itself, and on one thread.
+    pub fn of_covariances(len: usize, noise: f64, fill: impl Fn(usize, Range<usize>, &mut [f64])) -> Self {
+        let mut factor = Self::default();
+        factor.make_room(len);
+        if factor.factor_blocked(len, noise, &fill) {
+            return factor;
+        }
+        // Rounding has eaten the noise next to repeated points. Growing by rows knows that no variance is negative.
+        factor.truncate(0);
+        let mut row = vec![0.0; len + 1];
+        for i in 0..len {
+            fill(i, 0..i + 1, &mut row[..i + 1]);
+            factor.push(&row[..i], row[i], noise);
+        }
+        factor
     }
 
     /// How many rows there are.
@@ -94,7 +123,7 @@ impl Factor {
     }
 
     /// `ln det(L L')` of the rows `rows`.
-    pub fn log_det(&self, rows: std::ops::Range<usize>) -> f64 {
+    pub fn log_det(&self, rows: Range<usize>) -> f64 {
         2.0 * rows.map(|i| self.pivot(i).ln()).sum::<f64>()
     }
 
@@ -102,16 +131,54 @@ impl Factor {
         Rows { entries: &self.entries, stride: self.stride }
     }
 
-    fn reserve_row(&mut self) {
-        if self.len < self.stride {
-            return;
+    /// Whether the blocked routine found a factor with every squared pivot above half the noise.
+    fn factor_blocked(&mut self, len: usize, noise: f64, fill: &impl Fn(usize, Range<usize>, &mut [f64])) -> bool {
+        let stride = self.stride;
+        // The routine is at its best on columns that lie in one piece: column j is filled where row j will be.
+        for j in 0..len {
+            let column = &mut self.entries[j * stride + j..j * stride + len];
+            fill(j, j..len, column);
+            column[0] += noise;
         }
-        let stride = self.stride + (self.stride / 4).next_multiple_of(64).max(64);
+        let columns = &mut self.entries[..len * stride];
+        let matrix = MatMut::from_column_major_slice_with_stride_mut(columns, len, len, stride);
+        let mut memory = MemBuffer::new(blocked::cholesky_in_place_scratch::<f64>(len, Par::Seq, Default::default()));
+        let stack = MemStack::new(&mut memory);
+        if blocked::cholesky_in_place(matrix, Default::default(), Par::Seq, stack, Default::default()).is_err() {
+            return false;
+        }
+        transpose_lower(&mut self.entries, stride, len);
+        self.len = len;
+        (0..len).all(|i| self.pivot(i).powi(2) >= 0.5 * noise)
+    }
+
+    fn reserve_row(&mut self) {
+        if self.len == self.stride {
+            self.make_room(self.stride + 1);
+        }
+    }
+
+    /// Makes the stride large enough for `rows` rows and some more.
+    fn make_room(&mut self, rows: usize) {
+        let stride = rows.next_multiple_of(64).max(self.stride + (self.stride / 4).next_multiple_of(64));
         let mut entries = vec![0.0; stride * stride];
         for i in 0..self.len {
             entries[i * stride..i * stride + i + 1].copy_from_slice(self.row(i));
         }
         (self.entries, self.stride) = (entries, stride);
+    }
+}
+
+/// Copies the columns of a lower triangle, as they lie in memory, into its rows, tile by tile.
+fn transpose_lower(entries: &mut [f64], stride: usize, len: usize) {
+    for top in (0..len).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for i in top..(top + TILE).min(len) {
+                for j in left..(left + TILE).min(i) {
+                    entries[i * stride + j] = entries[j * stride + i];
+                }
+            }
+        }
     }
 }
 

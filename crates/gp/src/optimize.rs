@@ -20,12 +20,7 @@ pub struct Peak {
 
 /// Climbs from `start` on the box `bounds`, with at most `budget` evaluations (at least one). `f` returns its value and
 /// sets its gradient. The climb ends where the function stops being finite; the best point seen is returned.
-pub fn climb(
-    start: &[f64],
-    bounds: &[(f64, f64)],
-    budget: usize,
-    f: impl FnMut(&[f64], &mut [f64]) -> f64,
-) -> Peak {
+pub fn climb(start: &[f64], bounds: &[(f64, f64)], budget: usize, f: impl FnMut(&[f64], &mut [f64]) -> f64) -> Peak {
     let inside: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
     let best = Peak { point: inside.clone(), value: f64::NEG_INFINITY, evaluations: 0 };
     let hill = Hill {

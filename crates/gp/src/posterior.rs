@@ -62,7 +62,6 @@ pub struct Posterior {
     points: Points,
     keys: Vec<Key>,
     factor: Factor,
-    residuals: Vec<f64>,
     whitened: Vec<f64>,
 }
 
@@ -71,7 +70,7 @@ impl Posterior {
     pub fn new(prior: Prior, dimension: usize) -> Result<Self> {
         prior.kernel().check_dimension(dimension)?;
         let points = Points::new(dimension)?;
-        Ok(Self { prior, points, keys: vec![], factor: Factor::new(), residuals: vec![], whitened: vec![] })
+        Ok(Self { prior, points, keys: vec![], factor: Factor::new(), whitened: vec![] })
     }
 
     /// The prior.
@@ -102,6 +101,23 @@ impl Posterior {
     /// The factor of K + noise I over all rows.
     pub fn factor(&self) -> &Factor {
         &self.factor
+    }
+
+    /// The same rows under another prior, with new values for the observed ones, as if they had been appended anew; all
+    /// at once, at the speed of matrix products.
+    pub fn rebuilt(&self, prior: Prior, values: &[f64]) -> Result<Self> {
+        if values.len() != self.observed() {
+            return Err(Error::WrongLength { what: "values", expected: self.observed(), found: values.len() });
+        }
+        values.iter().try_for_each(|&value| check_size("a value", value))?;
+        prior.kernel().check_dimension(self.points.dimension())?;
+        self.points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
+        let factor = Factor::of_covariances(self.keys.len(), prior.noise(), |i, rows, out| {
+            prior.kernel().fill(self.points.get(i), &self.points, rows, out);
+        });
+        let mut whitened: Vec<f64> = values.iter().map(|value| value - prior.mean()).collect();
+        factor.solve_lower(0, &mut whitened);
+        Ok(Self { prior, points: self.points.clone(), keys: self.keys.clone(), factor, whitened })
     }
 
     /// Adds a pending point.
@@ -136,7 +152,6 @@ impl Posterior {
         let row = self.factor.row(observed);
         let explained = vector::dot(&row[..observed], &self.whitened);
         self.whitened.push((residual - explained) / row[observed]);
-        self.residuals.push(residual);
         Ok(())
     }
 

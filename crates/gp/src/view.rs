@@ -1,6 +1,6 @@
 //! The posterior as one moment saw it: what surfaces and samples are made from.
 
-use crate::{Key, Posterior, Prior};
+use crate::{Key, Posterior, Prior, vector};
 
 /// The posterior given its first rows: mean from the first `observed`, variance from the first `rows`.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,13 @@ impl<'a> View<'a> {
         let mut weights = self.whitened().to_vec();
         self.posterior.factor().solve_upper(&mut weights);
         weights
+    }
+
+    /// The norm of mean - prior mean in the kernel's own space, sqrt(w' K w), with K w = (y - prior mean) - lambda w.
+    pub fn mean_norm(&self) -> f64 {
+        // w' (y - prior mean) = z' z. Rounding can push the difference below zero.
+        let square = vector::squares(self.whitened()) - self.prior().noise() * vector::squares(&self.weights());
+        square.max(0.0).sqrt()
     }
 
     /// The information gained by the rows that give the mean.

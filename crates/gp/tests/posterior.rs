@@ -161,6 +161,25 @@ proptest! {
     }
 
     #[test]
+    fn rebuilding_equals_a_dense_solve_and_has_the_same_bits_twice(
+        seed: u64, (from, to) in (0usize..6, 0usize..6), dimension in 1usize..4, steps in 0usize..80, exponent in -8i32..=0,
+    ) {
+        let rng = &mut rng(seed);
+        let mut pair = Pair::new(kernel(from, dimension, 0.5), dimension, 0.1);
+        (0..steps).for_each(|_| pair.step(rng, dimension));
+        let (kernel, noise) = (kernel(to, dimension, uniform(rng, 0.1, 1.0)), 10f64.powi(exponent));
+        let values: Vec<f64> = (0..pair.posterior.observed()).map(|_| uniform(rng, -2.0, 2.0)).collect();
+        let rebuilt = pair.posterior.rebuilt(prior(kernel.clone(), noise), &values).unwrap();
+        let again = pair.posterior.rebuilt(prior(kernel.clone(), noise), &values).unwrap();
+        prop_assert_eq!(state(&rebuilt), state(&again));
+        prop_assert_eq!(rebuilt.keys(), pair.posterior.keys());
+        let row = |i: usize| Row { point: rebuilt.points().get(i).to_vec(), noise, value: values.get(i).copied() };
+        let dense = Dense { kernel, mean: MEAN, rows: (0..rebuilt.keys().len()).map(row).collect() };
+        check_against_oracle(&rebuilt, &dense, &[point(rng, dimension), point(rng, dimension)]);
+        dense.mean_norm().check(rebuilt.view().mean_norm().powi(2), "squared norm of the mean");
+    }
+
+    #[test]
     fn retracting_undoes_hallucinating(seed: u64, which in 0usize..6, steps in 0usize..30, later in 0usize..4) {
         let rng = &mut rng(seed);
         let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-4);
@@ -225,6 +244,51 @@ fn thousands_of_repeats_of_three_points_match_the_closed_form() {
         common::Number { tolerance: reduced.tolerance + slip, ..reduced }.check(posterior.information(), "information");
         assert!(posterior.log_marginal_likelihood().is_finite());
     }
+}
+
+/// With noise below the rounding of K the blocked factorization fails; the rows' own routine does not.
+#[test]
+fn rebuilding_equals_appending_whatever_the_noise_and_the_repeats() {
+    let rng = &mut rng(11);
+    for noise in [1e-1, 1e-6, 1e-12, 1e-15] {
+        let kernel = Kernel::matern(2.5, &[0.4]).unwrap();
+        let mut pair = Pair::new(kernel.clone(), 2, noise);
+        let sites: Vec<Vec<f64>> = (0..40).map(|_| point(rng, 2)).collect();
+        (0..200).for_each(|i| pair.push(sites[i * i % 40].clone(), (i < 150).then_some(MEAN + sites[i * i % 40][0])));
+        let values: Vec<f64> = pair.dense.rows.iter().filter_map(|row| row.value).collect();
+        let rebuilt = pair.posterior.rebuilt(prior(kernel, noise), &values).unwrap();
+        let n = values.len() as f64;
+        for i in 0..rebuilt.keys().len() {
+            assert!(rebuilt.factor().pivot(i) >= (0.5 * noise).sqrt());
+            for j in 0..=i {
+                let product = |p: &Posterior| common::dot(&p.factor().row(i)[..=j], p.factor().row(j));
+                let difference = product(&rebuilt) - product(&pair.posterior);
+                assert!(difference.abs() <= 8.0 * n * EPS * (1.0 + noise), "{difference:e} at {i}, {j}");
+            }
+        }
+        for x in &sites {
+            let (found, expected) = (rebuilt.predict(x).unwrap(), pair.posterior.predict(x).unwrap());
+            assert!((found.mean - expected.mean).abs() <= 1e-3 && (found.sd - expected.sd).abs() <= 1e-6);
+        }
+    }
+}
+
+#[test]
+fn rebuilding_refuses_what_appending_would() {
+    let mut posterior = Posterior::new(prior(kernel(0, 2, 0.3), 0.1), 2).unwrap();
+    let empty = posterior.rebuilt(prior(kernel(2, 2, 0.3), 0.2), &[]).unwrap();
+    assert_eq!((empty.keys().len(), empty.view().mean_norm()), (0, 0.0));
+    posterior.observe(key(0, 0), &[0.1, 0.2], 1.0).unwrap();
+    posterior.hallucinate(key(1, 1), &[0.5, 0.2]).unwrap();
+    let other = || prior(kernel(2, 2, 0.3), 0.2);
+    let refused = posterior.rebuilt(other(), &[1.0, 2.0]).map(|_| ());
+    assert_eq!(refused, Err(Error::WrongLength { what: "values", expected: 1, found: 2 }));
+    assert!(matches!(posterior.rebuilt(other(), &[f64::NAN]), Err(Error::NotFinite { .. })));
+    assert!(matches!(posterior.rebuilt(prior(kernel(0, 3, 0.3), 0.1), &[1.0]), Err(Error::WrongLength { .. })));
+    let mut rebuilt = posterior.rebuilt(other(), &[1.0]).unwrap();
+    rebuilt.settle(1, 0.5).unwrap();
+    rebuilt.observe(key(2, 2), &[0.9, 0.9], 0.1).unwrap();
+    assert_eq!(rebuilt.observed(), 3);
 }
 
 #[test]

@@ -133,6 +133,16 @@ impl Dense {
         Number { value: 0.5 * (value - noises), tolerance }
     }
 
+    /// w' K w, the squared norm of mean - prior mean.
+    pub fn mean_norm(&self) -> Number {
+        let rows = self.chosen(false);
+        let (weights, _) = solve(self.gram(&rows), vec![self.values()]);
+        let w = &weights[0];
+        let k = |a: &Row, b: &Row| self.kernel.covariance(&a.point, &b.point);
+        let product: Vec<f64> = rows.iter().map(|a| rows.iter().zip(w).map(|(b, w)| k(a, b) * w).sum()).collect();
+        Number { value: dot(w, &product).max(0.0), tolerance: 2.0 * self.slip(&rows, w, w) }
+    }
+
     pub fn log_marginal(&self) -> Number {
         let rows = self.chosen(false);
         let values = self.values();
