@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor as blocked;
-use faer::{MatMut, Par};
+use faer::{MatMut, MatRef, Par};
 
 use crate::vector::{self, Rows};
 
@@ -125,6 +125,12 @@ impl Factor {
     /// `ln det(L L')` of the rows `rows`.
     pub fn log_det(&self, rows: Range<usize>) -> f64 {
         2.0 * rows.map(|i| self.pivot(i).ln()).sum::<f64>()
+    }
+
+    /// The leading `len` rows as a matrix, whose upper triangle means nothing.
+    pub(crate) fn leading(&self, len: usize) -> MatRef<'_, f64> {
+        assert!(len <= self.len);
+        MatRef::from_row_major_slice_with_stride(&self.entries[..len * self.stride], len, len, self.stride)
     }
 
     fn rows(&self) -> Rows<'_> {

@@ -179,7 +179,7 @@ impl Continuous {
             Some(screen) => screen,
             None => Screen::new(view, self.candidates(spec, view, trial)?)?,
         };
-        screen.append(view)?;
+        screen.append(view);
         let moments = screen.means().iter().zip(screen.variances());
         let scores = match screened {
             Screened::Upper(multiplier) => moments.map(|(mean, variance)| mean + multiplier * variance.sqrt()).collect(),

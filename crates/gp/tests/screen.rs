@@ -1,0 +1,110 @@
+//! What a screen of candidates promises, against the posterior's own predictions one by one.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{EPS, config, empirical, kernel, key, on_one_and_two_threads, point, rng, uniform};
+use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, Screen};
+use proptest::prelude::*;
+use rand::RngExt;
+
+const NOISE: f64 = 1e-3;
+
+fn posterior(kernel: Kernel, dimension: usize) -> Posterior {
+    Posterior::new(Prior::new(kernel, 0.7, NOISE).unwrap(), dimension).unwrap()
+}
+
+/// Both sides solve triangular systems with the same factor, each backward stable: |v| moves by n eps cond(L) |v| with
+/// cond(L)^2 <= n k/noise + 1 and |v|^2 <= k, and the mean by as much times |z|, |z|^2 <= |y|^2/noise.
+fn check(screen: &Screen, posterior: &Posterior) {
+    let n = posterior.keys().len() as f64 + 1.0;
+    for (i, x) in screen.candidates().iter().enumerate() {
+        let expected = posterior.predict(x).unwrap();
+        let k = posterior.prior().kernel().variance_at(x).max(4.0);
+        let slip = 8.0 * n * EPS * (n * k / NOISE + 1.0).sqrt() * k.sqrt();
+        let (mean, variance) = (screen.means()[i], screen.variances()[i]);
+        assert!((mean - expected.mean).abs() <= slip * (9.0 * n / NOISE).sqrt(), "{mean} {}", expected.mean);
+        assert!(variance >= 0.0 && (variance - expected.sd.powi(2)).abs() <= slip * k.sqrt(), "{variance}");
+    }
+}
+
+fn grow(posterior: &mut Posterior, rng: &mut impl Rng, mut point: impl FnMut(&mut dyn Rng) -> Vec<f64>) {
+    let id = posterior.keys().iter().map(|key| key.id + 1).max().unwrap_or(0) as usize;
+    let first_pending = posterior.keys().get(posterior.observed()).map(|key| key.id);
+    match (rng.random_range(0..3), first_pending) {
+        (0, Some(pending)) => posterior.settle(pending, uniform(rng, -2.0, 2.0)).unwrap(),
+        (1, None) => posterior.observe(key(id, id), &point(rng), uniform(rng, -2.0, 2.0)).unwrap(),
+        _ => posterior.hallucinate(key(id, id), &point(rng)).unwrap(),
+    }
+}
+
+proptest! {
+    #![proptest_config(config(48))]
+
+    #[test]
+    fn a_screen_agrees_with_predictions_before_and_after_rows_are_appended(
+        seed: u64, which in 0usize..6, dimension in 1usize..4, before in 0usize..60, after in 0usize..60, many in 1usize..40,
+    ) {
+        let rng = &mut rng(seed);
+        let mut posterior = posterior(kernel(which, dimension, 0.4), dimension);
+        (0..before).for_each(|_| grow(&mut posterior, rng, |mut rng| point(&mut rng, dimension)));
+        let mut rows: Vec<Vec<f64>> = (0..many).map(|_| point(rng, dimension)).collect();
+        rows.extend(posterior.points().iter().take(3).map(<[f64]>::to_vec));
+        let mut screen = Screen::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
+        check(&screen, &posterior);
+        for _ in 0..after {
+            (0..rng.random_range(1..4)).for_each(|_| grow(&mut posterior, rng, |_| rows[0].clone()));
+            screen.append(posterior.view());
+            grow(&mut posterior, rng, |mut rng| point(&mut rng, dimension));
+        }
+        screen.append(posterior.view());
+        check(&screen, &posterior);
+        posterior.truncate(0);
+        screen.append(posterior.view());
+        check(&screen, &posterior);
+    }
+
+    #[test]
+    fn a_screen_works_over_a_covariance_matrix(seed: u64, len in 1usize..12, steps in 0usize..20) {
+        let rng = &mut rng(seed);
+        let mut posterior = posterior(empirical(rng, len), 1);
+        let mut screen = Screen::new(posterior.view(), Points::indices(len)).unwrap();
+        for _ in 0..steps {
+            let index = rng.random_range(0..len) as f64;
+            grow(&mut posterior, rng, |_| vec![index]);
+            screen.append(posterior.view());
+        }
+        check(&screen, &posterior);
+        check(&Screen::new(posterior.view(), Points::indices(len)).unwrap(), &posterior);
+    }
+}
+
+#[test]
+fn threads_change_no_bit_of_a_screen() {
+    let rng = &mut rng(7);
+    let mut before = posterior(Kernel::matern(2.5, &[0.3]).unwrap(), 2);
+    (0..90).for_each(|_| grow(&mut before, rng, |mut rng| point(&mut rng, 2)));
+    let mut after = before.clone();
+    after.hallucinate(key(999, 0), &[0.4, 0.6]).unwrap();
+    let rows: Vec<Vec<f64>> = (0..700).map(|_| point(rng, 2)).collect();
+    let candidates = Points::from_rows(&rows).unwrap();
+    let [one, two] = on_one_and_two_threads(|| {
+        let mut screen = Screen::new(before.view(), candidates.clone()).unwrap();
+        screen.append(after.view());
+        screen
+    });
+    assert_eq!((one.means(), one.variances()), (two.means(), two.variances()));
+    check(&one, &after);
+}
+
+#[test]
+fn candidates_that_the_posterior_cannot_predict_are_refused() {
+    let flat = posterior(kernel(0, 2, 0.3), 2);
+    let refused = Screen::new(flat.view(), Points::indices(3)).map(|_| ());
+    assert_eq!(refused, Err(Error::WrongLength { what: "a candidate", expected: 2, found: 1 }));
+    let matrix = posterior(empirical(&mut rng(3), 4), 1);
+    let refused = Screen::new(matrix.view(), Points::indices(5)).map(|_| ());
+    assert_eq!(refused, Err(Error::NoSuchIndex { value: 4.0, len: 4 }));
+    let none = Screen::new(flat.view(), Points::new(2).unwrap()).unwrap();
+    assert!(none.means().is_empty() && none.variances().is_empty());
+}
