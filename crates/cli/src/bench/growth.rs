@@ -90,11 +90,7 @@ fn random_log(spec: &Spec, size: usize, n: usize) -> Result<Vec<Event>> {
 }
 
 fn point(spec: &Spec, candidate: usize) -> Vec<f64> {
-    match spec.domain() {
-        Domain::Grid(grid) => grid.point(candidate),
-        Domain::Points(points) => points.get(candidate).to_vec(),
-        Domain::Discretized { dimension, .. } => vec![0.0; *dimension],
-    }
+    spec.domain().finite().map(|domain| domain.point(candidate)).unwrap_or_default()
 }
 
 fn pool() -> Result<Spec> {
