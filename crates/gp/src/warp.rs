@@ -25,6 +25,9 @@ const NODES: [(f64, f64); 10] = [
     (7.619048541679758, 1.2578006724379264e-13),
 ];
 
+/// Values are kept to this size, so that differences of two of them are finite.
+const LARGEST: f64 = 0.25 * f64::MAX;
+
 /// A monotone map of values, with its inverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
@@ -71,7 +74,8 @@ impl Warp {
     pub fn inverse(&self, warped: f64) -> f64 {
         let bent = warped * self.spread + self.shift;
         let v = if bent >= 0.0 || self.bend == 0.0 { bent } else { -(-self.bend * bent).exp_m1() / self.bend };
-        v * self.unit + self.anchor
+        // Far below all values the inverse leaves the floats; bounds stay finite.
+        (v * self.unit + self.anchor).clamp(-LARGEST, LARGEST)
     }
 
     /// ln dz/dy at a value.
@@ -87,15 +91,19 @@ impl Warp {
         if self.bend == 0.0 {
             return (self.inverse(mean), sd * self.spread * self.unit);
         }
-        // Relative to the middle, so that nothing cancels.
+        // Relative to the middle, so that nothing cancels, and to the largest deviation, so that no square overflows.
         let middle = self.inverse(mean);
+        let deviations = NODES.map(|(node, weight)| {
+            (self.inverse(mean + sd * node) - middle, self.inverse(mean - sd * node) - middle, weight)
+        });
+        let largest = deviations.iter().fold(f64::MIN_POSITIVE, |most, (up, down, _)| most.max(up.abs()).max(down.abs()));
         let (mut first, mut second) = (0.0, 0.0);
-        for (node, weight) in NODES {
-            let (up, down) = (self.inverse(mean + sd * node) - middle, self.inverse(mean - sd * node) - middle);
+        for (up, down, weight) in deviations {
+            let (up, down) = (up / largest, down / largest);
             first += weight * (up + down);
             second += weight * (up * up + down * down);
         }
-        (middle + first, (second - first * first).max(0.0).sqrt())
+        (middle + first * largest, (second - first * first).max(0.0).sqrt() * largest)
     }
 
     /// dz/dy at the best value that the map was made from, and above it.
