@@ -11,6 +11,9 @@
 //! Compressing the lower tail makes steep walls tame and, since it looks at distances from the best value, spreads out
 //! the values near the optimum, where the decisions are made.
 
+/// A unit is at least this much of the farthest value's distance from the best.
+const SMALLEST_UNIT: f64 = 1e-140;
+
 /// A monotone map of values, with its inverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
@@ -36,7 +39,9 @@ impl Warp {
         below.sort_by(f64::total_cmp);
         let unit = below.get(below.len() / 2).copied().unwrap_or(0.0);
         let farthest = below.last().copied().unwrap_or(0.0);
-        let unit = [unit, farthest, 1.0].into_iter().find(|u| *u >= f64::MIN_POSITIVE).unwrap_or(1.0);
+        // No v may be so large that its square is not finite.
+        let unit = if unit > 0.0 { unit.max(farthest * SMALLEST_UNIT) } else { farthest };
+        let unit = if unit >= f64::MIN_POSITIVE { unit } else { 1.0 };
         let raw = Self { anchor, unit, bend, shift: 0.0, spread: 1.0 };
         let warped: Vec<f64> = values.iter().map(|y| raw.forward(*y)).collect();
         let count = warped.len().max(1) as f64;
@@ -48,7 +53,7 @@ impl Warp {
 
     /// z of a value.
     pub fn forward(&self, value: f64) -> f64 {
-        let v = (value - self.anchor) / self.unit;
+        let v = self.scaled(value);
         let bent = if v >= 0.0 || self.bend == 0.0 { v } else { -(-self.bend * v).ln_1p() / self.bend };
         (bent - self.shift) / self.spread
     }
@@ -62,9 +67,14 @@ impl Warp {
 
     /// ln dz/dy at a value.
     pub fn log_slope(&self, value: f64) -> f64 {
-        let v = (value - self.anchor) / self.unit;
+        let v = self.scaled(value);
         let bent = if v >= 0.0 { 0.0 } else { (-self.bend * v).ln_1p() };
         -bent - self.unit.ln() - self.spread.ln()
+    }
+
+    /// v of a value. Halved first: the difference of two finite values may not be finite.
+    fn scaled(&self, value: f64) -> f64 {
+        (0.5 * value - 0.5 * self.anchor) / self.unit * 2.0
     }
 
     /// How strongly the lower tail is compressed.
