@@ -27,7 +27,11 @@ pub struct Hyperparameters {
 impl Hyperparameters {
     /// The prior that they describe: `family` with these lengthscales, each coordinate having that of its group.
     pub fn prior(&self, family: &Kernel, groups: &[usize]) -> Result<Prior> {
-        let each: Vec<f64> = groups.iter().map(|&g| self.lengthscales[g]).collect();
+        let found = self.lengthscales.len();
+        let of = |&g: &usize| {
+            self.lengthscales.get(g).copied().ok_or(Error::WrongLength { what: "lengthscales", expected: g + 1, found })
+        };
+        let each: Vec<f64> = groups.iter().map(of).collect::<Result<_>>()?;
         Prior::new(family.with_lengthscales(&each)?.with_variance(self.variance)?, self.mean, self.noise)
     }
 
