@@ -190,6 +190,12 @@ pub enum Error {
         /// The kernel's family.
         family: &'static str,
     },
+    /// A kernel that is no function of the distance was asked for its lengthscales' derivatives.
+    #[error("kernel must be a function of the distance, squared exponential or matern, got the {family} kernel")]
+    NotRadial {
+        /// The kernel's family.
+        family: &'static str,
+    },
     /// A Matern kernel was asked for a derivative it does not have, or that is too large for a float.
     #[error("{what} at distance {distance:e} needs a Matern kernel of smoothness above {above}, got {smoothness}")]
     NotDifferentiable {

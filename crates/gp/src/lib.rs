@@ -31,6 +31,9 @@ mod view;
 mod warp;
 
 #[cfg(test)]
+#[path = "../tests/common/elimination.rs"]
+mod elimination;
+#[cfg(test)]
 #[path = "../tests/common/seeded.rs"]
 mod seeded;
 
@@ -49,7 +52,7 @@ pub use prior::Prior;
 pub use restricted::{Domain, Restricted};
 pub use sample::{Sampler, draw_on_grid};
 pub use screen::Screen;
-pub use slopes::{Slope, Slopes};
+pub use slopes::Slopes;
 pub use surface::{Choice, Score, Surface, TIE};
 pub use view::View;
 pub use warp::Warp;

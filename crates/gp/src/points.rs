@@ -103,6 +103,11 @@ impl Points {
         &self.coordinates
     }
 
+    /// One coordinate of the first `len` points.
+    pub(crate) fn coordinate(&self, index: usize, len: usize) -> Vec<f64> {
+        self.iter().take(len).map(|point| point[index]).collect()
+    }
+
     /// The points in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.coordinates.chunks_exact(self.dimension)

@@ -1,81 +1,155 @@
 //! Mean and variance of the posterior at any point together with their gradients, for climbing.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | w | weights | (K_O + lambda I)^{-1} (y - prior mean), and 0 for pending rows |
+//! | u(x) | | (K + lambda I)^{-1} k(X, x) |
+//! | k'(r)/r | ratio | dk(x, y)/dx_j = ratio (x_j - y_j)/l_j^2 |
+//!
+//! With these d mean/dx_j = sum_i w_i dk(x, x_i)/dx_j and d variance/dx_j = dk(x, x)/dx_j - 2 sum_i u_i dk(x, x_i)/dx_j.
+//! The linear kernel has dk(x, y)/dx_j = variance y_j/l_j^2: the form above with ratio -variance, seen from the origin.
 
-use crate::{Points, Result, View, vector};
+use crate::kernel::Ratios;
+use crate::posterior::remaining;
+use crate::{Error, Family, Result, View, vector};
 
-/// The posterior as a landscape to climb.
+/// The posterior as a landscape to climb. Looking at a point allocates nothing.
+///
+/// ```
+/// use manyhands_gp::{Kernel, Key, Posterior, Prior, Slopes};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let prior = Prior::new(Kernel::matern(2.5, &[0.2])?, 0.0, 0.01)?;
+/// let mut posterior = Posterior::new(prior, 1)?;
+/// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+/// let mut gradient = [0.0];
+/// Slopes::new(posterior.view())?.upper(&[0.4], 0.0, &mut gradient);
+/// assert!(gradient[0] < 0.0);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Slopes<'a> {
     view: View<'a>,
+    shape: Shape,
     weights: Vec<f64>,
-    points: Points,
-    covariances: Vec<f64>,
-    ratios: Vec<f64>,
+    /// Coordinate by coordinate.
+    coordinates: Vec<Vec<f64>>,
+    scales: Vec<f64>,
+    work: Work,
 }
 
-/// What is known at a point, and how it changes there.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Slope {
-    /// The mean, from the view's observed rows.
-    pub mean: f64,
-    /// The variance given all of the view's rows.
-    pub variance: f64,
-    /// The mean's gradient.
-    pub mean_gradient: Vec<f64>,
-    /// The variance's gradient.
-    pub variance_gradient: Vec<f64>,
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    Radial(Ratios),
+    Linear { variance: f64 },
+}
+
+impl Shape {
+    /// The coordinate from which the differences to the rows are taken.
+    fn origin(self, x: f64) -> f64 {
+        match self {
+            Self::Radial(_) => x,
+            Self::Linear { .. } => 0.0,
+        }
+    }
+
+    /// d k(x, x)/d x_j, times l_j^2.
+    fn own_slope(self, x: f64) -> f64 {
+        match self {
+            Self::Radial(_) => 0.0,
+            Self::Linear { variance } => 2.0 * variance * x,
+        }
+    }
+}
+
+/// One entry per row, and a gradient.
+#[derive(Debug, Clone)]
+struct Work {
+    /// k(X, x), then u(x).
+    solved: Vec<f64>,
+    ratios: Vec<f64>,
+    pulls: Vec<f64>,
+    variance_gradient: Vec<f64>,
 }
 
 impl<'a> Slopes<'a> {
-    /// The landscape of a view.
-    pub fn new(view: View<'a>) -> Self {
-        let rows = view.keys().len();
-        let mut points = view.posterior().points().clone();
-        points.truncate(rows);
-        Self { view, weights: view.weights(), points, covariances: vec![0.0; rows], ratios: vec![0.0; rows] }
+    /// The landscape of a view; refused for an empirical kernel, which has no slopes.
+    pub fn new(view: View<'a>) -> Result<Self> {
+        let (points, rows, kernel) = (view.posterior().points(), view.keys().len(), view.prior().kernel());
+        let shape = match kernel.family() {
+            Family::Linear => Shape::Linear { variance: kernel.variance() },
+            Family::Empirical => return Err(Error::NoDerivative { family: "empirical" }),
+            _ => Shape::Radial(kernel.ratios()?),
+        };
+        let mut weights = view.weights();
+        weights.resize(rows, 0.0);
+        let dimension = points.dimension();
+        let zeros = || vec![0.0; rows];
+        let variance_gradient = vec![0.0; dimension];
+        Ok(Self {
+            view,
+            shape,
+            weights,
+            coordinates: (0..dimension).map(|j| points.coordinate(j, rows)).collect(),
+            scales: (0..dimension).map(|j| kernel.scale(j)).collect(),
+            work: Work { solved: zeros(), ratios: zeros(), pulls: zeros(), variance_gradient },
+        })
     }
 
-    /// Mean and variance at `x` with their gradients. Refused for kernels that are not radial.
-    pub fn at(&mut self, x: &[f64]) -> Result<Slope> {
-        let prior = self.view.prior();
-        let kernel = prior.kernel();
-        kernel.fill_with_ratios(x, &self.points, &mut self.covariances, &mut self.ratios)?;
-        let observed = self.weights.len();
-        let mean = prior.mean() + vector::dot(&self.covariances[..observed], &self.weights);
-        let factor = self.view.posterior().factor();
-        let solved = &mut self.covariances;
+    /// Mean and variance at `x`; sets their gradients. Where a Matern kernel with nu <= 1/2 has no derivative, at its
+    /// own points, it is taken as 0.
+    ///
+    /// Panics, as a slice does, if a list is shorter than a point.
+    pub fn at(&mut self, x: &[f64], mean_gradient: &mut [f64], variance_gradient: &mut [f64]) -> (f64, f64) {
+        let (prior, factor) = (self.view.prior(), self.view.posterior().factor());
+        self.fill(x);
+        let (solved, rows) = (&mut self.work.solved, self.weights.len());
+        let mean = prior.mean() + vector::dot(solved, &self.weights);
         factor.solve_lower(0, solved);
-        let variance = crate::posterior::remaining(kernel.variance_at(x), vector::squares(solved));
+        let variance = remaining(prior.kernel().variance_at(x), vector::dot(solved, solved));
         factor.solve_upper(solved);
-        let (mut mean_gradient, mut variance_gradient) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        for (i, y) in self.points.iter().enumerate() {
-            let pull = if i < observed { self.ratios[i] * self.weights[i] } else { 0.0 };
-            let shrink = -2.0 * self.ratios[i] * solved[i];
-            for (j, (a, b)) in x.iter().zip(y).enumerate() {
-                mean_gradient[j] += pull * (a - b);
-                variance_gradient[j] += shrink * (a - b);
+        let (ratios, pulls) = (&mut self.work.ratios[..rows], &mut self.work.pulls[..rows]);
+        for i in 0..rows {
+            pulls[i] = ratios[i] * self.weights[i];
+            ratios[i] *= -2.0 * solved[i];
+        }
+        for (j, ys) in self.coordinates.iter().enumerate() {
+            let [pull, shrink] = vector::weighted_differences(self.shape.origin(x[j]), ys, [pulls, ratios]);
+            let square = self.scales[j] * self.scales[j];
+            mean_gradient[j] = pull * square;
+            variance_gradient[j] = (shrink + self.shape.own_slope(x[j])) * square;
+        }
+        (mean, variance)
+    }
+
+    /// mean + multiplier sd at `x`; sets its gradient. Where nothing is left of the variance, the sd's is taken as 0.
+    ///
+    /// Panics, as a slice does, if a list is shorter than a point.
+    pub fn upper(&mut self, x: &[f64], multiplier: f64, gradient: &mut [f64]) -> f64 {
+        let mut widening = std::mem::take(&mut self.work.variance_gradient);
+        let (mean, variance) = self.at(x, gradient, &mut widening);
+        let sd = variance.sqrt();
+        if sd > 0.0 {
+            gradient.iter_mut().zip(&widening).for_each(|(g, w)| *g += multiplier * w / (2.0 * sd));
+        }
+        self.work.variance_gradient = widening;
+        mean + multiplier * sd
+    }
+
+    /// The covariances of `x` and the rows, and the ratios of their gradients.
+    fn fill(&mut self, x: &[f64]) {
+        let (prior, Work { solved, ratios, .. }) = (self.view.prior(), &mut self.work);
+        match self.shape {
+            Shape::Radial(radial) => {
+                ratios.fill(0.0);
+                for (j, ys) in self.coordinates.iter().enumerate() {
+                    vector::add_squared_differences(x[j], self.scales[j], ys, ratios);
+                }
+                radial.apply(ratios, solved);
+            }
+            Shape::Linear { variance } => {
+                prior.kernel().fill(x, self.view.posterior().points(), 0..solved.len(), solved);
+                ratios.fill(-variance);
             }
         }
-        for j in 0..x.len() {
-            let scale = kernel.scale(j) * kernel.scale(j);
-            mean_gradient[j] *= scale;
-            variance_gradient[j] *= scale;
-        }
-        Ok(Slope { mean, variance, mean_gradient, variance_gradient })
-    }
-}
-
-impl Slopes<'_> {
-    /// temporary
-    pub fn upper(&mut self, x: &[f64], multiplier: f64, gradient: &mut [f64]) -> Result<f64> {
-        let s = self.at(x)?;
-        let sd = s.variance.sqrt();
-        for j in 0..x.len() { gradient[j] = s.mean_gradient[j] + if sd > 0.0 { multiplier * s.variance_gradient[j] / (2.0 * sd) } else { 0.0 }; }
-        Ok(s.mean + multiplier * sd)
-    }
-    /// temporary
-    pub fn variance(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let s = self.at(x)?;
-        gradient.copy_from_slice(&s.variance_gradient);
-        Ok(s.variance)
     }
 }

@@ -85,6 +85,21 @@ pub(crate) fn norm(values: &[f64]) -> f64 {
     squares(values).sqrt()
 }
 
+/// Adds ((x - y_i) scale)^2 to every total.
+pub(crate) fn add_squared_differences(x: f64, scale: f64, ys: &[f64], totals: &mut [f64]) {
+    Arch::new().dispatch(SquaredDifferences { x, scale, ys, totals });
+}
+
+/// The sums of w_i (x - y_i) for each of two lists of weights.
+pub(crate) fn weighted_differences(x: f64, ys: &[f64], weights: [&[f64]; 2]) -> [f64; 2] {
+    Arch::new().dispatch(WeightedDifferences { x, ys, weights })
+}
+
+/// The sum of w_i (x - y_i)^2.
+pub(crate) fn weighted_squares(x: f64, ys: &[f64], weights: &[f64]) -> f64 {
+    Arch::new().dispatch(WeightedSquares { x, ys, weights })
+}
+
 /// Solves `L v = b` in place for entries `start..b.len()` of `b`; those before hold the solution already.
 pub(crate) fn solve_lower(rows: Rows<'_>, start: usize, b: &mut [f64]) {
     Arch::new().dispatch(Forward { rows, start, columns: &mut [b] });
@@ -141,6 +156,70 @@ impl WithSimd for Dot<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
         dots(self.0, [self.1])[0]
+    }
+}
+
+struct SquaredDifferences<'a> {
+    x: f64,
+    scale: f64,
+    ys: &'a [f64],
+    totals: &'a mut [f64],
+}
+
+impl WithSimd for SquaredDifferences<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (total, y) in self.totals.iter_mut().zip(self.ys) {
+            let difference = (self.x - y) * self.scale;
+            *total += difference * difference;
+        }
+    }
+}
+
+/// The sum of `term(y, w)` over two lists of equal length, in eight lanes.
+#[inline(always)]
+fn summed(ys: &[f64], weights: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let ((ys, rest), (weights, rest_weights)) = (ys.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
+    let mut lanes = [0.0; LANES];
+    for (y, w) in ys.iter().zip(weights) {
+        for l in 0..LANES {
+            lanes[l] += term(y[l], w[l]);
+        }
+    }
+    rest.iter().zip(rest_weights).fold(sum(lanes), |total, (y, w)| total + term(*y, *w))
+}
+
+struct WeightedDifferences<'a> {
+    x: f64,
+    ys: &'a [f64],
+    weights: [&'a [f64]; 2],
+}
+
+impl WithSimd for WeightedDifferences<'_> {
+    type Output = [f64; 2];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [f64; 2] {
+        let Self { x, ys, weights: [first, second] } = self;
+        [summed(ys, first, |y, w| w * (x - y)), summed(ys, second, |y, w| w * (x - y))]
+    }
+}
+
+struct WeightedSquares<'a> {
+    x: f64,
+    ys: &'a [f64],
+    weights: &'a [f64],
+}
+
+impl WithSimd for WeightedSquares<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Self { x, ys, weights } = self;
+        summed(ys, weights, |y, w| w * ((x - y) * (x - y)))
     }
 }
 

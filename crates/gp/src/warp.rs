@@ -28,6 +28,9 @@ const NODES: [(f64, f64); 10] = [
 /// Values are kept to this size, so that differences of two of them are finite.
 const LARGEST: f64 = 0.25 * f64::MAX;
 
+/// A unit is at least this much of the farthest value's distance from the best.
+const SMALLEST_UNIT: f64 = 1e-140;
+
 /// A monotone map of values, with its inverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
@@ -53,7 +56,9 @@ impl Warp {
         below.sort_by(f64::total_cmp);
         let unit = below.get(below.len() / 2).copied().unwrap_or(0.0);
         let farthest = below.last().copied().unwrap_or(0.0);
-        let unit = [unit, farthest, 1.0].into_iter().find(|u| *u >= f64::MIN_POSITIVE).unwrap_or(1.0);
+        // No v may be so large that its square is not finite.
+        let unit = if unit > 0.0 { unit.max(farthest * SMALLEST_UNIT) } else { farthest };
+        let unit = if unit >= f64::MIN_POSITIVE { unit } else { 1.0 };
         let raw = Self { anchor, unit, bend, shift: 0.0, spread: 1.0 };
         let warped: Vec<f64> = values.iter().map(|y| raw.forward(*y)).collect();
         let count = warped.len().max(1) as f64;
@@ -65,7 +70,7 @@ impl Warp {
 
     /// z of a value.
     pub fn forward(&self, value: f64) -> f64 {
-        let v = (value - self.anchor) / self.unit;
+        let v = self.scaled(value);
         let bent = if v >= 0.0 || self.bend == 0.0 { v } else { -(-self.bend * v).ln_1p() / self.bend };
         (bent - self.shift) / self.spread
     }
@@ -80,7 +85,7 @@ impl Warp {
 
     /// ln dz/dy at a value.
     pub fn log_slope(&self, value: f64) -> f64 {
-        let v = (value - self.anchor) / self.unit;
+        let v = self.scaled(value);
         let bent = if v >= 0.0 { 0.0 } else { (-self.bend * v).ln_1p() };
         -bent - self.unit.ln() - self.spread.ln()
     }
@@ -109,6 +114,11 @@ impl Warp {
     /// dz/dy at the best value that the map was made from, and above it.
     pub fn slope_at_best(&self) -> f64 {
         1.0 / (self.unit * self.spread)
+    }
+
+    /// v of a value. Halved first: the difference of two finite values may not be finite.
+    fn scaled(&self, value: f64) -> f64 {
+        (0.5 * value - 0.5 * self.anchor) / self.unit * 2.0
     }
 
     /// How strongly the lower tail is compressed.

@@ -58,8 +58,8 @@ impl Continuous {
 
     /// The argmax of mean + multiplier x sd; where the model is given, with a proven gap.
     pub fn choose(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Pick> {
-        let mut slopes = Slopes::new(view);
-        let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, multiplier, gradient).unwrap_or(f64::NEG_INFINITY);
+        let mut slopes = Slopes::new(view)?;
+        let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, multiplier, gradient);
         let mut summit = self.summit(spec, view, trial, Screened::Upper(multiplier), hill)?;
         let mut gap = None;
         if !spec.learns() {
@@ -71,8 +71,9 @@ impl Continuous {
 
     /// The argmax of the standard deviation.
     pub fn widest(&mut self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Pick> {
-        let mut slopes = Slopes::new(view);
-        let hill = |x: &[f64], gradient: &mut [f64]| slopes.variance(x, gradient).unwrap_or(f64::NEG_INFINITY);
+        let mut slopes = Slopes::new(view)?;
+        let mut unused = vec![0.0; self.space.dimension()];
+        let hill = |x: &[f64], gradient: &mut [f64]| slopes.at(x, &mut unused, gradient).1;
         let summit = self.summit(spec, view, trial, Screened::Variance, hill)?;
         self.pick(view, trial, &summit, 0.0)
     }
@@ -85,8 +86,8 @@ impl Continuous {
         let candidate = |i: &usize| self.screen.as_ref().map(|screen| screen.candidates().get(*i));
         let new = order.iter().filter_map(candidate).find(|point| !self.is_known(view.posterior(), point));
         let Some(point) = new.map(<[f64]>::to_vec) else { return Ok(None) };
-        let mut slopes = Slopes::new(view);
-        let score = slopes.upper(&point, multiplier, &mut vec![0.0; point.len()])?;
+        let mut slopes = Slopes::new(view)?;
+        let score = slopes.upper(&point, multiplier, &mut vec![0.0; point.len()]);
         self.pick(view, trial, &Summit { point, score }, multiplier).map(Some)
     }
 
@@ -101,8 +102,8 @@ impl Continuous {
     /// The best lower end of a band that a search finds; any point's is a valid bound.
     pub fn surest(&mut self, spec: &Spec, view: View<'_>, multiplier: f64) -> Result<Summit> {
         self.begin();
-        let mut slopes = Slopes::new(view);
-        let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, -multiplier, gradient).unwrap_or(f64::NEG_INFINITY);
+        let mut slopes = Slopes::new(view)?;
+        let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, -multiplier, gradient);
         let summit = self.summit(spec, view, usize::MAX >> 1, Screened::Upper(-multiplier), hill);
         self.begin();
         summit

@@ -5,8 +5,9 @@ mod priors;
 
 pub use priors::Priors;
 
-use self::density::Density;
-use crate::{Kernel, Points, Prior, Result, climb};
+use self::density::{Density, Profiled};
+use crate::prior::check_size;
+use crate::{Error, Kernel, Points, Prior, Result, climb};
 
 /// Hyperparameters learned from data.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +27,11 @@ pub struct Hyperparameters {
 impl Hyperparameters {
     /// The prior that they describe: `family` with these lengthscales, each coordinate having that of its group.
     pub fn prior(&self, family: &Kernel, groups: &[usize]) -> Result<Prior> {
-        let each: Vec<f64> = groups.iter().map(|&g| self.lengthscales[g]).collect();
+        let found = self.lengthscales.len();
+        let of = |&g: &usize| {
+            self.lengthscales.get(g).copied().ok_or(Error::WrongLength { what: "lengthscales", expected: g + 1, found })
+        };
+        let each: Vec<f64> = groups.iter().map(of).collect::<Result<_>>()?;
         Prior::new(family.with_lengthscales(&each)?.with_variance(self.variance)?, self.mean, self.noise)
     }
 
@@ -50,22 +55,23 @@ pub struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// The hyperparameters of highest posterior density that climbs from the priors' medians and from `warm` find.
+    /// The hyperparameters of highest posterior density that climbs find: from `warm` if there is one, and from the best
+    /// of the starts made from the priors. `values` are those of the first points.
     pub fn run(&self, points: &Points, values: &[f64], warm: Option<&Hyperparameters>) -> Result<Hyperparameters> {
-        let mut density = Density::new(self.family, self.groups, &self.priors, (points, values));
-        let count = self.groups.iter().max().map_or(1, |g| g + 1);
+        let count = self.groups.iter().max().map_or(0, |g| g + 1);
+        self.check(points, values, warm.map_or(count, |w| w.lengthscales.len()))?;
+        let mut density = Density::new(self.family, self.groups, &self.priors, (points, values))?;
         let bounds = self.bounds(count);
-        let mut best: Option<(f64, Vec<f64>)> = None;
-        for start in self.starts(count, warm) {
-            let peak = climb(&start, &bounds, self.evaluations, |theta, gradient| {
-                density.value_and_gradient(theta, gradient).unwrap_or(f64::NEG_INFINITY)
+        let mut best = Candidate { density: f64::NEG_INFINITY, theta: self.median(count) };
+        for start in self.promising(&mut density, &bounds, warm) {
+            let peak = climb(&start.theta, &bounds, self.evaluations, |theta, gradient| {
+                density.value_and_gradient(theta, gradient)
             });
-            if best.as_ref().is_none_or(|(value, _)| peak.value > *value) {
-                best = Some((peak.value, peak.point));
+            for found in [start, Candidate { density: peak.value, theta: peak.point }] {
+                best = if found.density > best.density { found } else { best };
             }
         }
-        let theta = best.map_or_else(|| self.median(count), |(_, theta)| theta);
-        self.at(&mut density, &theta)
+        Ok(hyperparameters(&mut density, &best.theta))
     }
 
     /// The priors' medians, with mean 0 and variance 1: what is believed before any value.
@@ -75,17 +81,36 @@ impl Fit<'_> {
         Hyperparameters { lengthscales, noise: self.priors.noise_ratio.0, variance: 1.0, mean: 0.0, density: 0.0 }
     }
 
-    fn at(&self, density: &mut Density<'_>, theta: &[f64]) -> Result<Hyperparameters> {
-        let profiled = density.value(theta)?;
-        let (mean, variance, value) = profiled.map_or((0.0, 1.0, f64::MIN), |p| (p.mean, p.variance, p.density));
-        let groups = theta.len() - 1;
-        Ok(Hyperparameters {
-            lengthscales: theta[..groups].iter().map(|t| t.exp()).collect(),
-            noise: theta[groups].exp() * variance,
-            variance,
-            mean,
-            density: value,
-        })
+    fn check(&self, points: &Points, values: &[f64], warm: usize) -> Result<()> {
+        let length = |what, expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(Error::WrongLength { what, expected, found }),
+        };
+        let count = self.groups.iter().max().map_or(0, |g| g + 1);
+        length("groups", points.dimension(), self.groups.len())?;
+        length("values", points.len().min(values.len()), values.len())?;
+        length("the warm start's lengthscales", count, warm)?;
+        values.iter().try_for_each(|&value| check_size("a value", value))
+    }
+
+    /// At most two starts to climb from: the warm one always, then those where the density is highest, which costs a
+    /// fraction of a climb to know.
+    fn promising(
+        &self,
+        density: &mut Density<'_>,
+        bounds: &[(f64, f64)],
+        warm: Option<&Hyperparameters>,
+    ) -> Vec<Candidate> {
+        let mut look = |mut theta: Vec<f64>| {
+            theta.iter_mut().zip(bounds).for_each(|(t, (low, high))| *t = t.clamp(*low, *high));
+            Some(Candidate { density: density.value(&theta)?.density, theta })
+        };
+        let mut chosen: Vec<Candidate> = warm.and_then(|warm| look(warm.theta())).into_iter().collect();
+        let mut fresh: Vec<Candidate> = self.starts(bounds.len() - 1).into_iter().filter_map(look).collect();
+        fresh.sort_by(|a, b| b.density.total_cmp(&a.density));
+        chosen.extend(fresh);
+        chosen.truncate(2);
+        chosen
     }
 
     fn median(&self, count: usize) -> Vec<f64> {
@@ -94,13 +119,13 @@ impl Fit<'_> {
         theta
     }
 
-    fn starts(&self, count: usize, warm: Option<&Hyperparameters>) -> Vec<Vec<f64>> {
+    /// The priors' medians, much noise, and short lengthscales: the explanations that data with few values choose among.
+    fn starts(&self, count: usize) -> [Vec<f64>; 3] {
         let median = self.median(count);
-        let mut noisy = median.clone();
+        let (mut noisy, mut short) = (median.clone(), median.clone());
         noisy[count] = 0.1f64.ln();
-        let mut starts = vec![median, noisy];
-        starts.extend(warm.map(Hyperparameters::theta));
-        starts
+        short[..count].iter_mut().for_each(|t| *t -= 1.0);
+        [median, noisy, short]
     }
 
     fn bounds(&self, count: usize) -> Vec<(f64, f64)> {
@@ -109,5 +134,25 @@ impl Fit<'_> {
         let (low, high) = self.priors.noise_range;
         bounds.push((low.ln(), high.ln()));
         bounds
+    }
+}
+
+/// Parameters and their density.
+struct Candidate {
+    density: f64,
+    theta: Vec<f64>,
+}
+
+/// What `theta` stands for; with a standard normal's mean and variance where the density cannot be computed.
+fn hyperparameters(density: &mut Density<'_>, theta: &[f64]) -> Hyperparameters {
+    let unknown = Profiled { mean: 0.0, variance: 1.0, density: f64::MIN };
+    let Profiled { mean, variance, density } = density.value(theta).unwrap_or(unknown);
+    let groups = theta.len() - 1;
+    Hyperparameters {
+        lengthscales: theta[..groups].iter().map(|t| t.exp()).collect(),
+        noise: theta[groups].exp() * variance,
+        variance,
+        mean,
+        density,
     }
 }

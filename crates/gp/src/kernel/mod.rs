@@ -15,6 +15,7 @@ mod empirical;
 mod matern;
 mod profile;
 mod radial;
+mod ratios;
 mod slopes;
 
 use std::ops::Range;
@@ -24,6 +25,7 @@ pub use empirical::{Clipped, Covariance};
 use matern::Matern;
 use profile::Profile;
 pub(crate) use radial::Radial;
+pub(crate) use ratios::Ratios;
 
 use crate::{Error, Points, Result};
 
@@ -199,44 +201,6 @@ impl Kernel {
         let dimension = points.dimension();
         let flat = &points.flat()[rows.start * dimension..rows.end * dimension];
         self.fill_from(x, flat.chunks_exact(dimension), out);
-    }
-
-    /// As [`Kernel::fill`], and sets `ratios[i]` to k'(r)/r at the distance of each point: the covariance's gradient in
-    /// x is ratio (x - y)/l^2, coordinate by coordinate. For radial kernels; refused for others.
-    pub(crate) fn fill_with_ratios(
-        &self,
-        x: &[f64],
-        points: &Points,
-        out: &mut [f64],
-        ratios: &mut [f64],
-    ) -> Result<()> {
-        let rows = points.iter().take(out.len());
-        fill_each(ratios, rows, |y| distance::squared(x, y, &self.scales));
-        self.correlate_with_ratios(ratios, out)
-    }
-
-    /// From squared distances in lengthscales, which `ratios` holds: the covariances, and k'(r)/r in their place.
-    pub(crate) fn correlate_with_ratios(&self, ratios: &mut [f64], out: &mut [f64]) -> Result<()> {
-        out.copy_from_slice(ratios);
-        let profile = match &self.form {
-            Form::SquaredExponential => Profile::SquaredExponential,
-            Form::Matern(Matern::Half) => Profile::Half,
-            Form::Matern(Matern::ThreeHalves) => Profile::ThreeHalves,
-            Form::Matern(Matern::FiveHalves) => Profile::FiveHalves,
-            Form::Matern(general @ Matern::General { smoothness, rate }) => {
-                for (k, ratio) in out.iter_mut().zip(ratios) {
-                    let r = k.sqrt();
-                    *k = self.variance * bessel::correlation(*smoothness, rate * r);
-                    let limit = general.ratio_at_zero().unwrap_or(0.0);
-                    *ratio = self.variance * if r > 0.0 { general.slopes(r).ratio } else { limit };
-                }
-                return Ok(());
-            }
-            Form::Linear | Form::Empirical(_) => return Err(Error::NoDerivative { family: "not radial" }),
-        };
-        profile.apply(self.variance, out);
-        profile.apply_ratio(self.variance, ratios);
-        Ok(())
     }
 
     /// The one place where covariances are formed. The match on the family stands outside the loops.

@@ -28,52 +28,11 @@ impl Profile {
     pub fn apply(self, variance: f64, squares: &mut [f64]) {
         Arch::new().dispatch(Apply { profile: self, variance, values: squares });
     }
-}
 
-impl Profile {
-    /// Turns squared distances into `variance` times k'(r)/r, the factor of every first derivative; where nu = 1/2 has
-    /// none, at r = 0, it is 0.
-    pub fn apply_ratio(self, variance: f64, squares: &mut [f64]) {
-        Arch::new().dispatch(ApplyRatio { profile: self, variance, values: squares });
-    }
-}
-
-struct ApplyRatio<'a> {
-    profile: Profile,
-    variance: f64,
-    values: &'a mut [f64],
-}
-
-impl WithSimd for ApplyRatio<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { profile, variance, values } = self;
-        match profile {
-            Profile::SquaredExponential => {
-                for value in values {
-                    *value = -variance * exp_of_negative(-0.5 * *value);
-                }
-            }
-            Profile::Half => {
-                for value in values {
-                    let r = value.sqrt();
-                    *value = if r > 0.0 { -variance * exp_of_negative(-r) / r } else { 0.0 };
-                }
-            }
-            Profile::ThreeHalves => {
-                for value in values {
-                    *value = -3.0 * variance * exp_of_negative(-capped(SQRT_3 * value.sqrt()));
-                }
-            }
-            Profile::FiveHalves => {
-                for value in values {
-                    let z = capped(SQRT_5 * value.sqrt());
-                    *value = -variance * (5.0 / 3.0 * (1.0 + z) * exp_of_negative(-z));
-                }
-            }
-        }
+    /// Sets `values` to what [`Profile::apply`] makes of the squared distances that `ratios` holds, and these to
+    /// `variance` times k'(r)/r, the factor of every first derivative; where nu = 1/2 has none, at r = 0, it is 0.
+    pub fn apply_with_ratios(self, variance: f64, ratios: &mut [f64], values: &mut [f64]) {
+        Arch::new().dispatch(ApplyWithRatios { profile: self, variance, ratios, values });
     }
 }
 
@@ -112,6 +71,52 @@ impl WithSimd for Apply<'_> {
                     *value = variance * ((1.0 + z + z * z / 3.0) * exp_of_negative(-z));
                 }
             }
+        }
+    }
+}
+
+struct ApplyWithRatios<'a> {
+    profile: Profile,
+    variance: f64,
+    ratios: &'a mut [f64],
+    values: &'a mut [f64],
+}
+
+impl ApplyWithRatios<'_> {
+    #[inline(always)]
+    fn each(self, both: impl Fn(f64) -> (f64, f64)) {
+        for (ratio, value) in self.ratios.iter_mut().zip(self.values) {
+            (*value, *ratio) = both(*ratio);
+        }
+    }
+}
+
+impl WithSimd for ApplyWithRatios<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let variance = self.variance;
+        match self.profile {
+            Profile::SquaredExponential => self.each(|square| {
+                let value = variance * exp_of_negative(-0.5 * square);
+                (value, -value)
+            }),
+            Profile::Half => self.each(|square| {
+                let r = square.sqrt();
+                let value = variance * exp_of_negative(-r);
+                (value, if r > 0.0 { -value / r } else { 0.0 })
+            }),
+            Profile::ThreeHalves => self.each(|square| {
+                let z = capped(SQRT_3 * square.sqrt());
+                let decay = exp_of_negative(-z);
+                (variance * ((1.0 + z) * decay), -3.0 * variance * decay)
+            }),
+            Profile::FiveHalves => self.each(|square| {
+                let z = capped(SQRT_5 * square.sqrt());
+                let decay = exp_of_negative(-z);
+                (variance * ((1.0 + z + z * z / 3.0) * decay), -5.0 / 3.0 * variance * ((1.0 + z) * decay))
+            }),
         }
     }
 }
@@ -181,6 +186,9 @@ mod tests {
             let mut values = [f64::INFINITY, 1e300, 0.0];
             profile.apply(2.0, &mut values);
             assert_eq!(values, [0.0, 0.0, 2.0], "{profile:?}");
+            let mut ratios = [f64::INFINITY, 1e300, 0.0];
+            profile.apply_with_ratios(2.0, &mut ratios, &mut values);
+            assert_eq!((values, ratios[0], ratios[1]), ([0.0, 0.0, 2.0], -0.0, -0.0), "{profile:?}");
         }
     }
 }
