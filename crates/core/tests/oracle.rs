@@ -23,6 +23,7 @@ fn multiplier(spec: &Spec, t: usize, information: f64, xi: f64) -> f64 {
     let ratio = noise_bound.map_or(1.0, |r| r / spec.prior().noise().sqrt());
     let theorem = |level: f64| xi.sqrt() * (b + ratio * (2.0 * (information + level.ln())).sqrt());
     match rule {
+        Rule::Auto => unreachable!("auto is not one of the paper's rules"),
         Rule::IgpBucb => theorem(1.0 / delta),
         Rule::GpBts => theorem(2.0 / delta),
         Rule::GpBucbBayesian => {
