@@ -51,7 +51,8 @@ impl Learner {
     /// The prior that hyperparameters describe, over the domain's own coordinates.
     pub fn prior(&self, hyperparameters: &Hyperparameters) -> Result<Prior> {
         let each = self.groups.iter().zip(&self.extents).map(|(&g, extent)| hyperparameters.lengthscales[g] * extent);
-        let kernel = self.family.with_lengthscales(&each.collect::<Vec<_>>())?.with_variance(hyperparameters.variance)?;
+        let kernel =
+            self.family.with_lengthscales(&each.collect::<Vec<_>>())?.with_variance(hyperparameters.variance)?;
         Ok(Prior::new(kernel, hyperparameters.mean, hyperparameters.noise)?)
     }
 

@@ -14,6 +14,7 @@ const FINITE_GRID: usize = 1 << 20;
 
 /// What may be chosen.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a study has one domain")]
 pub enum Domain {
     /// A finite list of points, or the indices of a covariance matrix ([`Points::indices`]).
     Points(Points),
@@ -73,9 +74,7 @@ impl Domain {
             if high > low { high - low } else { 1.0 }
         };
         match self {
-            Self::Points(points) => {
-                (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect()
-            }
+            Self::Points(points) => (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect(),
             Self::Grid(grid) => grid.axes().iter().map(|axis| extent(&mut axis.iter().copied())).collect(),
             Self::Discretized { side, dimension } => vec![*side; *dimension],
             Self::Space(space) => vec![1.0; space.dimension()],
@@ -89,7 +88,8 @@ fn finite_space(space: &Space) -> Option<gp::Domain> {
     {
         return Grid::new(axes).ok().map(gp::Domain::Grid);
     }
-    let coordinates = space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
+    let coordinates =
+        space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
     Points::from_rows(&coordinates).ok().map(gp::Domain::Points)
 }
 
@@ -186,7 +186,8 @@ impl Spec {
         }
         let priors = Priors::for_parameters(domain.groups().iter().max().map_or(1, |g| g + 1));
         let lengthscales: Vec<f64> = domain.extents().iter().map(|extent| extent * priors.lengthscale.0).collect();
-        let prior = Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?;
+        let prior =
+            Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?;
         Self::checked(domain, prior, strategy, true)
     }
 

@@ -9,7 +9,8 @@ use common::{Oracle, RULES, candidates, config, dot, f, largest_eigenvalue, rng,
 use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Direction, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study, Suggestion, TrialState, simulate,
+    Asked, Direction, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
+    Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -191,7 +192,8 @@ fn random_spec(rng: &mut impl Rng, rule: Rule) -> Spec {
 /// A function whose distance from the prior mean has norm B: the bands hold, with the stated probability.
 fn black_box(spec: &Spec, x: &[f64]) -> f64 {
     let (kernel, bump) = (spec.prior().kernel(), [0.7, 0.4]);
-    spec.prior().mean() + spec.strategy().norm_bound.unwrap() * kernel.covariance(x, &bump) / kernel.variance_at(&bump).sqrt()
+    spec.prior().mean()
+        + spec.strategy().norm_bound.unwrap() * kernel.covariance(x, &bump) / kernel.variance_at(&bump).sqrt()
 }
 
 /// The outcome of a random pending trial, in any order: mostly a value, or a failure, or a cancellation.

@@ -4,7 +4,8 @@
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Assumptions, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study, simulate,
+    Asked, Assumptions, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
+    simulate,
 };
 use serde_json::Value;
 

@@ -9,8 +9,8 @@ use common::{
 };
 use manyhands_core::gp::{Grid, Prior};
 use manyhands_core::{
-    Asked, Certificate, Direction, Domain, Error, Event, Feedback, Hallucination, Information, Initial, Rule, Spec,
-    Strategy, Study, Suggestion, TrialState, simulate,
+    Asked, Certificate, Direction, Domain, Error, Event, Feedback, Hallucination, Information, Initial, Phase, Rule,
+    Spec, Strategy, Study, Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -286,6 +286,7 @@ proptest! {
         prop_assert!((high - expected_high).abs() <= tolerance, "{high}, {expected_high}");
         prop_assert!((low - expected_low).abs() <= tolerance, "{low}, {expected_low}");
         prop_assert!((regret_bound - (upper - lower)).abs() <= tolerance);
+        let candidate = candidate.unwrap();
         prop_assert!(candidate < points.len());
         if !told.is_empty() {
             let best = live.best().unwrap();
@@ -385,7 +386,9 @@ fn a_log_that_cannot_be_is_refused() {
             sd: 1.0,
             multiplier: 1.0,
             score: 1.0,
-            initial: false,
+            params: vec![],
+            gap: None,
+            phase: Phase::Rule,
             seen: 0,
         })
     };

@@ -94,7 +94,9 @@ fn check_certificate(study: &mut Study, values: &[f64], best: f64, outcome: &Out
     }
     let certificate = study.certificate().unwrap();
     let rounding = 1e-9;
-    assert!(certificate.upper >= best - rounding && certificate.lower <= values[certificate.candidate.unwrap()] + rounding);
+    assert!(
+        certificate.upper >= best - rounding && certificate.lower <= values[certificate.candidate.unwrap()] + rounding
+    );
     assert!(certificate.regret_bound >= best - values[certificate.candidate.unwrap()] - rounding);
     if let Ok(trial) = study.best() {
         assert!(trial.regret_bound.unwrap() >= best - values[trial.candidate] - rounding);

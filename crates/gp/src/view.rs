@@ -57,9 +57,8 @@ impl<'a> View<'a> {
     /// The mean at the rows that give it: y - lambda w, as K w = y - prior mean - lambda w, and y - prior mean = L z.
     pub fn row_means(&self) -> Vec<f64> {
         let (prior, z, factor) = (self.prior(), self.whitened(), self.posterior.factor());
-        let mean = |(i, weight): (usize, f64)| {
-            prior.mean() + vector::dot(factor.row(i), &z[..=i]) - prior.noise() * weight
-        };
+        let mean =
+            |(i, weight): (usize, f64)| prior.mean() + vector::dot(factor.row(i), &z[..=i]) - prior.noise() * weight;
         self.weights().into_iter().enumerate().map(mean).collect()
     }
 

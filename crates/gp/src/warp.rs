@@ -101,7 +101,8 @@ impl Warp {
         let deviations = NODES.map(|(node, weight)| {
             (self.inverse(mean + sd * node) - middle, self.inverse(mean - sd * node) - middle, weight)
         });
-        let largest = deviations.iter().fold(f64::MIN_POSITIVE, |most, (up, down, _)| most.max(up.abs()).max(down.abs()));
+        let largest =
+            deviations.iter().fold(f64::MIN_POSITIVE, |most, (up, down, _)| most.max(up.abs()).max(down.abs()));
         let (mut first, mut second) = (0.0, 0.0);
         for (up, down, weight) in deviations {
             let (up, down) = (up / largest, down / largest);

@@ -18,7 +18,7 @@ pub(super) fn climb(space: &Space, summit: &mut Summit, evaluations: usize, hill
     while left > 0 && length > SHORTEST {
         let Some(along) = &direction else { return };
         let reach = space.segment(&summit.point, along).min(length);
-        if !(reach > 0.0) {
+        if reach.is_nan() || reach <= 0.0 {
             return;
         }
         let next = space.step(&summit.point, along, reach);

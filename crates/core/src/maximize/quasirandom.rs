@@ -68,8 +68,7 @@ mod tests {
         let parameters = (0..5).map(|i| Parameter::float(&format!("x{i}"), -1.0, 3.0).unwrap()).collect();
         let space = Space::new(parameters, vec![]).unwrap();
         for seed in 0..5 {
-            let points: Vec<Vec<f64>> =
-                Quasirandom::new(&space, 0, ChaCha8Rng::seed_from_u64(seed)).take(64).collect();
+            let points: Vec<Vec<f64>> = Quasirandom::new(&space, 0, ChaCha8Rng::seed_from_u64(seed)).take(64).collect();
             for axis in 0..5 {
                 let mut counts = [0; 8];
                 points.iter().for_each(|point| counts[(point[axis] * 8.0) as usize] += 1);

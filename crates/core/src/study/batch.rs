@@ -44,7 +44,7 @@ impl Study {
     /// # Ok(()) }
     /// ```
     pub fn ask_while_paying(&mut self, most: usize, limit: f64) -> Result<Batch> {
-        if !(limit >= 1.0) {
+        if limit.is_nan() || limit < 1.0 {
             return Err(Error::Setting { setting: "the limit of xi", allowed: "a number from 1", value: limit });
         }
         self.discard_tentative();

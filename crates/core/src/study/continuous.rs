@@ -183,7 +183,9 @@ impl Continuous {
         screen.append(view);
         let moments = screen.means().iter().zip(screen.variances());
         let scores = match screened {
-            Screened::Upper(multiplier) => moments.map(|(mean, variance)| mean + multiplier * variance.sqrt()).collect(),
+            Screened::Upper(multiplier) => {
+                moments.map(|(mean, variance)| mean + multiplier * variance.sqrt()).collect()
+            }
             Screened::Variance => screen.variances().to_vec(),
             Screened::Path(path) => {
                 screen.candidates().iter().map(|x| path.value(x)).collect::<manyhands_gp::Result<Vec<f64>>>()?

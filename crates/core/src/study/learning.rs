@@ -64,8 +64,11 @@ impl Study {
             return Ok(None);
         }
         let fitted = self.learn()?;
-        let before =
-            Before { learning: self.learning.clone(), posterior: self.posterior.clone(), chooser: self.chooser.clone() };
+        let before = Before {
+            learning: self.learning.clone(),
+            posterior: self.posterior.clone(),
+            chooser: self.chooser.clone(),
+        };
         self.install(&fitted)?;
         self.learning.before = Some(Box::new(before));
         Ok(Some(fitted))
@@ -150,7 +153,7 @@ impl Study {
             (Some(_), None) => 0.0,
             (Some(_), Some(warp)) => {
                 let warped = warp.forward(value);
-                self.learning.surprised |= !(warped.abs() <= SURPRISE);
+                self.learning.surprised |= warped.is_nan() || warped.abs() > SURPRISE;
                 bounded(warped)
             }
         }

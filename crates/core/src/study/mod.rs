@@ -98,7 +98,8 @@ impl Study {
                     let known = events.get(..seen).ok_or_else(|| bad_log(position, "it knows later events"))?;
                     let mut then = Self::replay(spec.clone(), known)?;
                     // Trials of the same ask that were logged before something came in between.
-                    let earlier = events[seen..position].iter().filter(|event| matches!(event, Event::Asked(_))).count();
+                    let earlier =
+                        events[seen..position].iter().filter(|event| matches!(event, Event::Asked(_))).count();
                     then.propose(earlier + asked)?
                 };
                 compare(group, &chosen.split_off(chosen.len().saturating_sub(group.len())))?;

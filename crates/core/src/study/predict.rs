@@ -1,7 +1,7 @@
 //! What is known of points, whether they are candidates or not.
 
-use super::certificate::Kind;
 use super::Study;
+use super::certificate::Kind;
 use crate::{Direction, Error, Result, Value};
 
 /// What is known of one point, in the user's units.

@@ -6,8 +6,8 @@ use rand::Rng;
 
 use super::protocol::Game;
 use super::{Pool, Problem, RandomOrder, RandomSearch};
-use crate::stream::Purpose;
 use crate::Result;
+use crate::stream::Purpose;
 
 /// What the bench plays: a choice is a value for every parameter of a space, or the number of a pool's candidate.
 pub trait Player<Choice = Vec<Value>> {
@@ -46,7 +46,7 @@ impl Contender {
         match self {
             Self::Manyhands => {
                 let seed = game.generator(Purpose::Study).next_u64();
-                let spec = Suggester::new(Domain::Space(problem.space().clone()), problem.direction(), seed)?;
+                let spec = spec(Domain::Space(problem.space().clone()), problem.direction(), seed)?;
                 Ok(Box::new(Suggester(Study::new(spec)?)))
             }
             Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), game.generator(Purpose::Search))?)),
@@ -59,7 +59,7 @@ impl Contender {
             Self::Manyhands => {
                 let seed = game.generator(Purpose::Study).next_u64();
                 let points = Points::from_rows(&on_scales(pool.points()))?;
-                let spec = Suggester::new(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
+                let spec = spec(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
                 Ok(Box::new(Suggester(Study::new(spec)?)))
             }
             Self::Random => Ok(Box::new(RandomOrder::new(pool.points().len(), game.generator(Purpose::Search)))),
@@ -67,13 +67,12 @@ impl Contender {
     }
 }
 
-/// The optimizer on a space: a study with nothing given but the space.
+/// The optimizer.
 struct Suggester(Study);
 
-impl Suggester {
-    fn new(domain: Domain, direction: Direction, seed: u64) -> Result<Spec> {
-        Ok(Spec::learned(domain, Strategy::auto())?.with_direction(direction).with_seed(seed))
-    }
+/// Nothing given but the domain: the model is learned, the strategy the default.
+fn spec(domain: Domain, direction: Direction, seed: u64) -> Result<Spec> {
+    Ok(Spec::learned(domain, Strategy::auto())?.with_direction(direction).with_seed(seed))
 }
 
 impl Player for Suggester {
