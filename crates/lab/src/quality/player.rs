@@ -96,7 +96,7 @@ impl Player<usize> for Suggester {
 }
 
 /// Positive columns that span more than this are put on a log scale, as their owner would.
-const LOG_SCALE: f64 = 1e3;
+const LOG_SCALE: f64 = 30.0;
 
 fn on_scales(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut scaled = points.to_vec();
