@@ -23,10 +23,12 @@ pub(crate) struct Quasirandom<'a, R> {
 }
 
 impl<'a, R: Rng> Quasirandom<'a, R> {
-    pub fn new(space: &'a Space, first: usize, mut rng: R) -> Self {
+    /// The shift comes from `shifts`, the same for all points of one sequence; `rng` stands in where the sequence has no
+    /// valid point, and must differ between sequences that start at different points.
+    pub fn new(space: &'a Space, first: usize, shifts: &mut impl Rng, rng: R) -> Self {
         static DIRECTIONS: OnceLock<JoeKuoD6> = OnceLock::new();
         let dimension = space.cube_dimension();
-        let shift = (0..dimension).map(|_| rng.random::<u64>() >> 12).collect();
+        let shift = (0..dimension).map(|_| shifts.random::<u64>() >> 12).collect();
         let sequence: Box<dyn Iterator<Item = Vec<f64>>> = if dimension <= DIMENSIONS {
             let directions = DIRECTIONS.get_or_init(JoeKuoD6::minimal);
             Box::new(Sobol::<f64>::new(dimension, directions).skip(first))
@@ -63,12 +65,17 @@ mod tests {
     use super::*;
     use crate::{Constraint, Parameter, Relation};
 
+    fn sequence(space: &Space, first: usize, seed: u64) -> Quasirandom<'_, ChaCha8Rng> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Quasirandom::new(space, first, &mut rng.clone(), ChaCha8Rng::seed_from_u64(rng.random()))
+    }
+
     #[test]
     fn every_eighth_of_an_axis_gets_its_share() {
         let parameters = (0..5).map(|i| Parameter::float(&format!("x{i}"), -1.0, 3.0).unwrap()).collect();
         let space = Space::new(parameters, vec![]).unwrap();
         for seed in 0..5 {
-            let points: Vec<Vec<f64>> = Quasirandom::new(&space, 0, ChaCha8Rng::seed_from_u64(seed)).take(64).collect();
+            let points: Vec<Vec<f64>> = sequence(&space, 0, seed).take(64).collect();
             for axis in 0..5 {
                 let mut counts = [0; 8];
                 points.iter().for_each(|point| counts[(point[axis] * 8.0) as usize] += 1);
@@ -83,12 +90,12 @@ mod tests {
         let terms = ["a", "b", "c"].map(|name| (name.to_string(), 1.0)).to_vec();
         let sum = Constraint { terms, relation: Relation::Equals, bound: 1.0 };
         let space = Space::new(mixture, vec![sum]).unwrap();
-        for point in Quasirandom::new(&space, 3, ChaCha8Rng::seed_from_u64(1)).take(50) {
+        for point in sequence(&space, 3, 1).take(50) {
             assert!((point.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
         let many = (0..150).map(|i| Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap()).collect();
         let space = Space::new(many, vec![]).unwrap();
-        let points: Vec<Vec<f64>> = Quasirandom::new(&space, 0, ChaCha8Rng::seed_from_u64(1)).take(3).collect();
+        let points: Vec<Vec<f64>> = sequence(&space, 0, 1).take(3).collect();
         assert!(points[0] != points[1] && points.iter().flatten().all(|u| (0.0..=1.0).contains(u)));
     }
 }

@@ -50,8 +50,8 @@ impl Continuous {
 
     /// A quasi-random point.
     pub fn design(&self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Pick> {
-        let rng = ChaCha8Rng::seed_from_u64(spec.seed());
-        let point = Quasirandom::new(&self.space, trial, rng).next().ok_or(Error::AskedForNone)?;
+        let (mut shifts, own) = (ChaCha8Rng::seed_from_u64(spec.seed()), generator(spec, trial));
+        let point = Quasirandom::new(&self.space, trial, &mut shifts, own).next().ok_or(Error::AskedForNone)?;
         let pick = self.pick(view, trial, &Summit { point, score: 0.0 }, 0.0)?;
         Ok(Pick { score: pick.sd, phase: Phase::Design, ..pick })
     }
@@ -199,7 +199,8 @@ impl Continuous {
     fn candidates(&self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Points> {
         let (count, starts, evaluations) = effort(view.keys().len());
         let mut rng = generator(spec, trial);
-        let mut points: Vec<Vec<f64>> = Quasirandom::new(&self.space, 1, rng.clone()).take(count).collect();
+        let fallback = ChaCha8Rng::from_rng(&mut rng);
+        let mut points: Vec<Vec<f64>> = Quasirandom::new(&self.space, 1, &mut rng, fallback).take(count).collect();
         let lengthscales = lengthscales(view, self.space.dimension());
         let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
         let best = best_rows(view, 5);

@@ -5,7 +5,7 @@ use manyhands_gp::{Posterior, Warp};
 use super::chooser::Chooser;
 use super::{Study, bad_log};
 use crate::confidence::Assumptions;
-use crate::event::Fitted;
+use crate::event::{Event, Fitted};
 use crate::{Error, Result};
 
 /// A warped value beyond this was not expected by the last fit, so that another one is due.
@@ -125,8 +125,21 @@ impl Study {
         }
         self.chooser = chooser;
         self.band = Default::default();
-        self.learning = Learning { fitted: Some(fitted.clone()), known: values.len(), surprised: false, before: None };
+        // Values may have come between a fit and its entry in the log.
+        let known = self.values_by(fitted.seen);
+        let surprised = values[known.min(values.len())..].iter().any(|warped| warped.abs() > SURPRISE);
+        self.learning = Learning { fitted: Some(fitted.clone()), known, surprised, before: None };
         Ok(())
+    }
+
+    /// How many values the first `seen` events brought.
+    fn values_by(&self, seen: usize) -> usize {
+        let brings = |event: &&Event| match event {
+            Event::Told { .. } => true,
+            Event::Included(included) => included.value.is_some(),
+            _ => false,
+        };
+        self.events.iter().take(seen).filter(brings).count()
     }
 
     pub(super) fn discard_fit(&mut self) {

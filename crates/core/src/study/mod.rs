@@ -91,18 +91,19 @@ impl Study {
         while position < events.len() {
             let group = asked_together(&events[position..]);
             if let Some(seen) = group.first().and_then(seen) {
-                let asked = group.iter().filter(|event| matches!(event, Event::Asked(_))).count();
-                let mut chosen = if seen == position {
-                    study.propose(asked)?
+                if seen > position {
+                    return Err(bad_log(position, "it knows later events"));
+                }
+                // Events of the same ask that were logged before something came in between.
+                let together = || events[seen..position].iter().filter(|event| self::seen(event) == Some(seen));
+                let is_pick = |event: &&Event| matches!(event, Event::Asked(_));
+                let picks = (together().filter(is_pick).count() + group.iter().filter(is_pick).count()).max(1);
+                let chosen = if seen == position {
+                    study.propose(picks)?
                 } else {
-                    let known = events.get(..seen).ok_or_else(|| bad_log(position, "it knows later events"))?;
-                    let mut then = Self::replay(spec.clone(), known)?;
-                    // Trials of the same ask that were logged before something came in between.
-                    let earlier =
-                        events[seen..position].iter().filter(|event| matches!(event, Event::Asked(_))).count();
-                    then.propose(earlier + asked)?
+                    Self::replay(spec.clone(), &events[..seen])?.propose(picks)?
                 };
-                compare(group, &chosen.split_off(chosen.len().saturating_sub(group.len())))?;
+                compare(group, chosen.get(together().count()..).unwrap_or_default())?;
             }
             for event in group {
                 study.apply(event.clone())?;

@@ -1,0 +1,289 @@
+//! Choosing and certifying on spaces that are searched, with a given model: brute force is the oracle.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{dot, matern, rng, se, uniform};
+use manyhands_core::gp::{Grid, Kernel, Prior};
+use manyhands_core::{
+    Direction, Domain, Error, Hallucination, Information, Initial, Kind, Parameter, Phase, Rule, Space, Spec, Strategy,
+    Study, Value,
+};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+const NOISE: f64 = 0.01;
+
+fn cube(dimension: usize) -> Domain {
+    let axis = |i| Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap();
+    Domain::Space(Space::new((0..dimension).map(axis).collect(), vec![]).unwrap())
+}
+
+fn given(domain: Domain, kernel: Kernel, strategy: Strategy) -> manyhands_core::Result<Spec> {
+    Spec::new(domain, Prior::new(kernel, 0.0, NOISE).unwrap(), strategy)
+}
+
+fn study(spec: &Spec) -> Study {
+    Study::new(spec.clone()).unwrap()
+}
+
+/// Every point of an even grid over the unit cube.
+fn dense(dimension: usize) -> Vec<Vec<f64>> {
+    let grid = match dimension {
+        1 => Grid::even(&[(0.0, 1.0, 2001)]).unwrap(),
+        _ => Grid::even(&[(0.0, 1.0, 81), (0.0, 1.0, 81)]).unwrap(),
+    };
+    (0..grid.len()).map(|i| grid.point(i)).collect()
+}
+
+fn wavy(x: &[f64]) -> f64 {
+    x.iter().map(|x| (5.0 * x).sin() - 0.4 * x).sum()
+}
+
+#[test]
+fn a_choice_is_within_its_small_gap_of_brute_force() {
+    for (dimension, kernel) in [(1, se(0.15)), (1, matern(0.15)), (2, se(0.3)), (2, matern(0.4))] {
+        let grid = dense(dimension);
+        for rule in [Rule::IgpBucb, Rule::GpBucb] {
+            let mut live = study(&given(cube(dimension), kernel.clone(), Strategy::new(rule, 1.5)).unwrap());
+            for _ in 0..3 {
+                for s in live.ask(3).unwrap() {
+                    live.tell(s.trial, wavy(&s.point)).unwrap();
+                }
+                let posterior = live.posterior().clone();
+                let s = live.ask(1).unwrap().remove(0);
+                let score = |x: &Vec<f64>| posterior.predict(x).map(|p| p.mean + s.multiplier * p.sd).unwrap();
+                let most = grid.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
+                let gap = s.gap.unwrap();
+                assert!((score(&s.point) - s.score).abs() <= 1e-9 * s.score.abs(), "{rule}: {s:?}");
+                assert!(most <= s.score + gap + 1e-9, "{rule}, d = {dimension}: {most} above {} + {gap}", s.score);
+                assert!(gap <= 1e-3 * s.score.abs(), "{rule}, d = {dimension}: gap {gap} of {}", s.score);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_cells_there_is_still_a_suggestion_and_a_valid_bound() {
+    let mut live = study(&given(cube(2), se(0.3), Strategy::new(Rule::IgpBucb, 1.5)).unwrap().with_nodes(0));
+    for _ in 0..4 {
+        let posterior = live.posterior().clone();
+        let s = live.ask(1).unwrap().remove(0);
+        let score = |x: &Vec<f64>| posterior.predict(x).map(|p| p.mean + s.multiplier * p.sd).unwrap();
+        let most = dense(2).iter().map(score).fold(f64::NEG_INFINITY, f64::max);
+        assert!(most <= s.score + s.gap.unwrap() + 1e-9);
+        live.tell(s.trial, wavy(&s.point)).unwrap();
+        let certificate = live.certificate().unwrap();
+        assert!(certificate.upper.is_finite() && certificate.upper >= certificate.lower);
+    }
+}
+
+#[test]
+fn the_initialization_scheme_takes_the_points_of_largest_variance() {
+    for hallucination in [Hallucination::Realised, Hallucination::Off] {
+        let strategy = Strategy { initial: Initial::Count(4), hallucination, ..Strategy::new(Rule::IgpBucb, 1.0) };
+        let mut live = study(&given(cube(2), matern(0.3), strategy).unwrap());
+        let batch = live.ask(6).unwrap();
+        let phases: Vec<Phase> = batch.iter().map(|s| s.phase).collect();
+        assert_eq!(phases, [Phase::Initial, Phase::Initial, Phase::Initial, Phase::Initial, Phase::Rule, Phase::Rule]);
+        for (i, a) in batch[..4].iter().enumerate() {
+            let apart = |b: &[f64]| a.point.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            assert!(batch[..i].iter().all(|b| apart(&b.point) > 0.5), "{:?}", a.point);
+            assert_eq!((a.multiplier, a.score), (0.0, a.sd));
+        }
+        assert_eq!(Study::verify(live.spec(), live.events()), Ok(()));
+    }
+}
+
+#[test]
+fn what_needs_every_candidate_is_refused_with_what_to_use_instead() {
+    let base = || Strategy { max_pending: Some(4), ..Strategy::new(Rule::IgpBucb, 1.0) };
+    let refused = [
+        (Strategy { hallucination: Hallucination::Exact, ..base() }, "use \"realised\""),
+        (Strategy { hallucination: Hallucination::WorstCase, ..base() }, "finite domain or a closed form"),
+        (Strategy { information: Information::Greedy, ..base() }, "use \"realised\""),
+        (Strategy { information: Information::GreedyUpper, ..base() }, "use \"realised\""),
+        (Strategy { initial: Initial::Until(2.0), ..base() }, "use a number"),
+        (Strategy { rule: Rule::GpBucbBayesian, ..base() }, "use igp-bucb"),
+        (Strategy { design: Some(5), ..base() }, "use initial"),
+        (Strategy { norm_bound: None, ..base() }, "norm"),
+    ];
+    for (strategy, told) in refused {
+        let message = given(cube(2), se(0.2), strategy).unwrap_err().to_string();
+        assert!(message.contains(told), "{message}");
+    }
+}
+
+/// f = sum_i a_i k(c_i, .) over ten random points, and its norm sqrt(a'Ka).
+fn draw<R: Rng>(kernel: &Kernel, dimension: usize, rng: &mut R) -> (impl Fn(&[f64]) -> f64 + use<R>, f64) {
+    let centres: Vec<Vec<f64>> = (0..10).map(|_| (0..dimension).map(|_| uniform(rng, 0.0, 1.0)).collect()).collect();
+    let weights: Vec<f64> = centres.iter().map(|_| uniform(rng, -1.0, 1.0)).collect();
+    let kernel = kernel.clone();
+    let at = {
+        let (centres, weights) = (centres.clone(), weights.clone());
+        move |x: &[f64]| dot(&weights, &centres.iter().map(|c| kernel.covariance(c, x)).collect::<Vec<_>>())
+    };
+    let norm = dot(&weights, &centres.iter().map(|c| at(c)).collect::<Vec<_>>()).sqrt();
+    (at, norm)
+}
+
+/// By theorem with probability 0.9; in all of these runs it held.
+#[test]
+fn certificates_hold_in_simulated_runs() {
+    let (mut held, mut total) = (0, 0);
+    for (dimension, kernel) in [(1, se(0.2)), (1, matern(0.2)), (2, se(0.4)), (2, matern(0.5))] {
+        let grid = dense(dimension);
+        for seed in 0..6 {
+            let rng = &mut rng(100 + seed);
+            let (f, norm) = draw(&kernel, dimension, rng);
+            let most = grid.iter().map(|x| f(x)).fold(f64::NEG_INFINITY, f64::max);
+            let direction = if seed % 2 == 0 { Direction::Maximize } else { Direction::Minimize };
+            let sign = if seed % 2 == 0 { 1.0 } else { -1.0 };
+            let spec = given(cube(dimension), kernel.clone(), Strategy::new(Rule::IgpBucb, norm)).unwrap();
+            let mut live = study(&spec.with_direction(direction).with_seed(seed).with_nodes(500));
+            let mut good = true;
+            for _ in 0..4 {
+                for s in live.ask(5).unwrap() {
+                    let noise: f64 = StandardNormal.sample(rng);
+                    live.tell(s.trial, sign * (f(&s.point) + NOISE.sqrt() * noise)).unwrap();
+                }
+                let certificate = live.certificate().unwrap();
+                let (optimum, there) = if sign > 0.0 {
+                    (certificate.upper, certificate.lower)
+                } else {
+                    (-certificate.lower, -certificate.upper)
+                };
+                assert_eq!((certificate.kind, certificate.candidate), (Kind::Theorem, None));
+                assert!(certificate.gap >= 0.0 && certificate.upper >= certificate.lower);
+                let value = f(&certificate.point);
+                good &= most <= optimum && value >= there && most - value <= certificate.regret_bound;
+                let best = live.best().unwrap();
+                good &= most - f(&best.point) <= best.regret_bound.unwrap() + 1e-9;
+            }
+            held += usize::from(good);
+            total += 1;
+        }
+    }
+    assert!(held + 1 >= total, "{held} of {total}");
+}
+
+/// All values of a finite space, in order, the last parameter fastest.
+fn product(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    let extend = |rows: Vec<Vec<Value>>, column: &Vec<Value>| {
+        rows.iter().flat_map(|row| column.iter().map(move |v| [row.clone(), vec![v.clone()]].concat())).collect()
+    };
+    columns.iter().fold(vec![vec![]], extend)
+}
+
+#[test]
+fn a_finite_space_is_chosen_from_exactly_like_the_grid_of_its_coordinates() {
+    let parameters = vec![
+        Parameter::int("n", 0, 4).unwrap(),
+        Parameter::even("x", -1.0, 2.0, 6).unwrap(),
+        Parameter::levels("l", &[1.0, 2.0, 4.0]).unwrap(),
+    ];
+    let space = Space::new(parameters, vec![]).unwrap();
+    let columns: [Vec<Value>; 3] = [
+        (0..5).map(Value::Int).collect(),
+        (0..6).map(|i| Value::Float(-1.0 + 3.0 * f64::from(i) / 5.0)).collect(),
+        [1.0, 2.0, 4.0].map(Value::Float).to_vec(),
+    ];
+    let rows = product(&columns);
+    let coordinates: Vec<Vec<f64>> = (0..3)
+        .map(|j| {
+            columns[j]
+                .iter()
+                .map(|v| space.embed(&[&rows[0][..j], &[v.clone()], &rows[0][j + 1..]].concat()).unwrap()[j])
+                .collect()
+        })
+        .collect();
+    let grid = Domain::Grid(Grid::new(coordinates).unwrap());
+    for rule in [Rule::IgpBucb, Rule::GpBucb, Rule::GpBts] {
+        let strategy = Strategy::new(rule, 1.5);
+        let mut on_space = study(&given(Domain::Space(space.clone()), matern(0.3), strategy.clone()).unwrap());
+        let mut on_grid = study(&given(grid.clone(), matern(0.3), strategy).unwrap());
+        for _ in 0..4 {
+            for (a, b) in on_space.ask(4).unwrap().iter().zip(on_grid.ask(4).unwrap()) {
+                assert_eq!(
+                    (a.candidate, a.mean, a.sd, a.score, &a.point),
+                    (b.candidate, b.mean, b.sd, b.score, &b.point)
+                );
+                assert_eq!(a.gap, Some(0.0));
+                assert!(
+                    a.params
+                        .iter()
+                        .zip(&rows[a.candidate])
+                        .all(|(a, b)| (a.number().unwrap() - b.number().unwrap()).abs() < 1e-12)
+                );
+                on_space.tell(a.trial, wavy(&a.point)).unwrap();
+                on_grid.tell(a.trial, wavy(&a.point)).unwrap();
+            }
+        }
+        let (a, b) = (on_space.certificate().unwrap(), on_grid.certificate().unwrap());
+        assert_eq!((a.upper, a.lower, a.candidate, a.gap), (b.upper, b.lower, b.candidate, 0.0));
+    }
+}
+
+#[test]
+fn an_opinion_is_called_one_on_finite_domains_too() {
+    let space = Space::new(vec![Parameter::int("n", 0, 30).unwrap()], vec![]).unwrap();
+    for direction in [Direction::Maximize, Direction::Minimize] {
+        let spec = Spec::learned(Domain::Space(space.clone()), Strategy::auto()).unwrap().with_direction(direction);
+        let mut live = study(&spec);
+        for s in live.ask(8).unwrap() {
+            live.tell(s.trial, wavy(&s.point)).unwrap();
+        }
+        let certificate = live.certificate().unwrap();
+        assert_eq!((certificate.kind, certificate.gap), (Kind::Model, 0.0));
+        assert!(certificate.upper >= certificate.lower && certificate.candidate.is_some());
+    }
+}
+
+#[test]
+fn batches_grow_while_they_pay() {
+    let learned = || Spec::learned(cube(2), Strategy::auto()).unwrap();
+    let theorem = || given(cube(1), se(0.2), Strategy::new(Rule::IgpBucb, 1.0)).unwrap();
+    for spec in [learned(), theorem()] {
+        let mut live = study(&spec);
+        for s in live.ask(9).unwrap() {
+            live.tell(s.trial, wavy(&s.point)).unwrap();
+        }
+        for limit in [1.0, 1.5, 4.0, 1e12] {
+            let batch = live.ask_while_paying(6, limit).unwrap();
+            assert!((1..=6).contains(&batch.suggestions.len()) && batch.outlooks.len() == batch.suggestions.len());
+            assert!(batch.outlooks[1..].iter().all(|outlook| outlook.hallucination <= limit));
+            let next = batch.next.unwrap();
+            assert!(batch.suggestions.len() == 6 || next.hallucination > limit);
+            for outlook in batch.outlooks.iter().chain([&next]) {
+                let numbers = [outlook.hallucination, outlook.information, outlook.improvement];
+                assert!(
+                    numbers.iter().all(|n| n.is_finite() && *n >= 0.0) && outlook.hallucination >= 1.0,
+                    "{outlook:?}"
+                );
+            }
+            let xi = live.posterior().hallucination_factor().unwrap();
+            assert_eq!(xi, batch.outlooks.last().unwrap().hallucination);
+            for s in batch.suggestions {
+                live.tell(s.trial, wavy(&s.point)).unwrap();
+            }
+        }
+        assert_eq!(live.ask_while_paying(1, 1e6).unwrap().suggestions.len(), 1);
+        assert_eq!(live.ask_while_paying(3, f64::INFINITY).unwrap().suggestions.len(), 3);
+        let events = live.events().len();
+        for limit in [0.5, f64::NAN, -1.0] {
+            assert!(matches!(live.ask_while_paying(2, limit), Err(Error::Setting { .. })));
+        }
+        assert_eq!(live.events().len(), events);
+        assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+    }
+}
+
+#[test]
+fn batches_that_pay_leave_room_for_no_more_than_may_be_pending() {
+    let strategy = Strategy { max_pending: Some(3), ..Strategy::new(Rule::IgpBucb, 1.0) };
+    let mut live = study(&given(cube(2), se(0.2), strategy).unwrap().with_nodes(50));
+    live.ask(1).unwrap();
+    let batch = live.ask_while_paying(10, 1e12).unwrap();
+    assert_eq!((batch.suggestions.len(), batch.next), (2, None));
+    assert!(matches!(live.ask_while_paying(1, 1e12), Err(Error::TooManyPending { .. })));
+}

@@ -1,0 +1,234 @@
+//! Data that no one plans for: a learned study answers, in finite numbers, or refuses and is as it was.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{rng, uniform};
+use manyhands_core::gp::Points;
+use manyhands_core::{
+    Constraint, Direction, Domain, Error, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
+};
+
+fn cube(dimension: usize) -> Domain {
+    let axis = |i| Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap();
+    Domain::Space(Space::new((0..dimension).map(axis).collect(), vec![]).unwrap())
+}
+
+fn pool(points: usize) -> Domain {
+    let row = |i| vec![i as f64, (i * i % 7) as f64];
+    Domain::Points(Points::from_rows(&(0..points).map(row).collect::<Vec<_>>()).unwrap())
+}
+
+fn learned(domain: Domain) -> Spec {
+    Spec::learned(domain, Strategy::auto()).unwrap()
+}
+
+fn study(spec: &Spec) -> Study {
+    Study::new(spec.clone()).unwrap()
+}
+
+fn check(s: &Suggestion) {
+    let numbers = [s.mean, s.sd, s.multiplier, s.score];
+    assert!(numbers.iter().chain(&s.point).all(|n| n.is_finite()) && s.sd >= 0.0, "{s:?}");
+}
+
+/// Everything that a study says is finite.
+fn check_all(live: &mut Study) {
+    let point = live.trials()[0].point().to_vec();
+    let corner = vec![0.0; point.len()];
+    for p in live.predict(&[point, corner]).unwrap() {
+        assert!([p.mean, p.sd, p.sd_pending, p.lower, p.upper].iter().all(|n| n.is_finite()), "{p:?}");
+        assert!(p.sd >= 0.0 && p.sd_pending >= 0.0 && p.lower <= p.upper, "{p:?}");
+    }
+    let best = live.best().unwrap();
+    assert!(best.mean.is_finite() && best.lower.is_finite() && best.upper.is_finite());
+    match live.certificate() {
+        Ok(c) => assert!(c.upper.is_finite() && c.lower.is_finite() && c.upper >= c.lower && c.gap >= 0.0, "{c:?}"),
+        Err(error) => assert!(matches!(error, Error::Contradiction { .. }), "{error}"),
+    }
+}
+
+/// Rounds of asking and telling these values in turn, on a box and on a pool, by several rules, both ways.
+fn survive(values: &[f64]) {
+    let rules = [Strategy::auto(), Strategy::new(Rule::IgpBucb, 1.0), Strategy::new(Rule::GpBts, 1.0)];
+    for (strategy, direction) in rules.into_iter().zip([Direction::Maximize, Direction::Minimize, Direction::Maximize])
+    {
+        for domain in [cube(2), pool(40)] {
+            let spec = Spec::learned(domain, strategy.clone()).unwrap().with_direction(direction);
+            let (mut live, mut told) = (study(&spec), 0);
+            for count in [8, 1, 3, 3] {
+                for s in live.ask(count).unwrap() {
+                    check(&s);
+                    live.tell(s.trial, values[told % values.len()]).unwrap();
+                    told += 1;
+                }
+                check_all(&mut live);
+            }
+            let batch = live.ask_while_paying(2, 5.0).unwrap();
+            batch.suggestions.iter().for_each(check);
+            let numbers = batch.outlooks.iter().chain(&batch.next).map(|o| o.improvement);
+            assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.outlooks);
+            assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn equal_values_are_survived() {
+    survive(&[0.0]);
+    survive(&[-3.7]);
+    survive(&[1e-300]);
+}
+
+#[test]
+fn enormous_and_minute_values_are_survived() {
+    survive(&[1e300, -1e300, 0.5]);
+    survive(&[1e300, 2e300]);
+    survive(&[1e-300, -2e-300, 3e-300]);
+    survive(&[1e300, 1e-300, -1.0, 0.0, -1e300, 7.0]);
+    survive(&[f64::MIN_POSITIVE / 8.0, 0.0]);
+}
+
+#[test]
+fn the_largest_floats_are_survived() {
+    survive(&[f64::MAX]);
+    survive(&[f64::MAX, -f64::MAX]);
+    survive(&[f64::MAX, 1.0, 2.0]);
+    survive(&[-f64::MAX, 1.0, 2.0, 1.5]);
+}
+
+#[test]
+fn one_outlier_among_tame_values_is_survived() {
+    let mut values: Vec<f64> = (0..15).map(|i| f64::from(i).sin()).collect();
+    for outlier in [1e9, -1e9, 1e40] {
+        values[9] = outlier;
+        survive(&values);
+    }
+}
+
+/// A value that no fit expected, and then a value as usual: the study goes on with what is usual.
+#[test]
+fn values_of_another_size_than_all_before_are_learned() {
+    let mut live = study(&learned(cube(1)));
+    for s in live.ask(30).unwrap() {
+        live.tell(s.trial, 1e-3 * (6.0 * s.point[0]).sin()).unwrap();
+    }
+    for s in live.ask(1).unwrap() {
+        live.tell(s.trial, 1e3).unwrap();
+    }
+    check(&live.ask(1).unwrap()[0]);
+    assert_eq!(live.best().unwrap().value, 1e3);
+}
+
+#[test]
+fn one_observation_is_enough_to_go_on() {
+    for domain in [cube(3), pool(9)] {
+        let mut live = study(&Spec::learned(domain, Strategy { design: Some(0), ..Strategy::auto() }).unwrap());
+        assert_eq!(live.best().map(|best| best.trial), Err(Error::NothingObserved));
+        let first = live.ask(1).unwrap().remove(0);
+        check(&first);
+        live.tell(first.trial, 3.0).unwrap();
+        check_all(&mut live);
+        live.ask(4).unwrap().iter().for_each(check);
+    }
+}
+
+#[test]
+fn hundreds_of_repeats_of_one_point_are_survived() {
+    for noise in [0.0, 0.5] {
+        let (mut live, rng) = (study(&learned(cube(2))), &mut rng(1));
+        for _ in 0..300 {
+            live.include(&[0.5.into(), 0.25.into()], Some(1.0 + noise * uniform(rng, -1.0, 1.0))).unwrap();
+        }
+        let batch = live.ask(5).unwrap();
+        batch.iter().for_each(check);
+        assert!(batch.iter().all(|s| s.point != [0.5, 0.25]));
+        check_all(&mut live);
+    }
+}
+
+#[test]
+fn two_parameters_that_are_always_equal_are_survived() {
+    let (mut live, rng) = (study(&learned(cube(2))), &mut rng(2));
+    for _ in 0..20 {
+        let x = uniform(rng, 0.0, 1.0);
+        live.include(&[x.into(), x.into()], Some((4.0 * x).sin())).unwrap();
+    }
+    live.ask(3).unwrap().iter().for_each(check);
+    check_all(&mut live);
+}
+
+#[test]
+fn fifty_parameters_and_a_batch_of_a_hundred_are_survived() {
+    let mut live = study(&learned(cube(50)));
+    for count in [12, 3] {
+        for s in live.ask(count).unwrap() {
+            check(&s);
+            live.tell(s.trial, s.point.iter().sum()).unwrap();
+        }
+    }
+    let mut live = study(&learned(cube(2)));
+    for s in live.ask(30).unwrap() {
+        live.tell(s.trial, s.point[0] * s.point[1]).unwrap();
+    }
+    let batch = live.ask(100).unwrap();
+    assert_eq!(batch.len(), 100);
+    batch.iter().for_each(check);
+    check_all(&mut live);
+}
+
+#[test]
+fn where_everything_was_tried_there_is_still_an_answer() {
+    let coin = Space::new(vec![Parameter::choice("side", &["heads", "tails"]).unwrap()], vec![]).unwrap();
+    let sum = Constraint { terms: vec![("a".into(), 1.0), ("b".into(), 1.0)], relation: Relation::AtLeast, bound: 2.0 };
+    let axis = |name| Parameter::float(name, 0.0, 1.0).unwrap();
+    let corner = Space::new(vec![axis("a"), axis("b")], vec![sum.clone()]).unwrap();
+    let count = |name| Parameter::int(name, 0, 1).unwrap();
+    let one = Space::new(vec![count("a"), count("b")], vec![sum]).unwrap();
+    for space in [coin, corner, one] {
+        let mut live = study(&learned(Domain::Space(space.clone())));
+        for round in 0..6 {
+            for s in live.ask(3).unwrap() {
+                check(&s);
+                assert_eq!(space.embed(&s.params).unwrap(), s.point);
+                live.tell(s.trial, s.point[0] + f64::from(round % 2)).unwrap();
+            }
+        }
+        check_all(&mut live);
+    }
+}
+
+#[test]
+fn a_pool_without_repeats_runs_out_and_says_so() {
+    let mut live = study(&learned(pool(3)).without_repeats().unwrap());
+    assert_eq!(live.ask(4), Err(Error::PoolExhausted { asked: 4, left: 3 }));
+    let mut seen = vec![];
+    for _ in 0..3 {
+        let s = live.ask(1).unwrap().remove(0);
+        live.tell(s.trial, s.point[1]).unwrap();
+        seen.push(s.candidate);
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2]);
+    assert_eq!(live.ask(1), Err(Error::PoolExhausted { asked: 1, left: 0 }));
+    assert_eq!(live.ask_while_paying(2, 9.0).map(|_| ()), Err(Error::PoolExhausted { asked: 1, left: 0 }));
+    assert_eq!(live.include_candidate(1, Some(2.0)), Err(Error::CandidateTaken { candidate: 1 }));
+    check_all(&mut live);
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let mut live = study(&learned(cube(2)));
+    let s = live.ask(2).unwrap().remove(0);
+    live.tell(s.trial, 0.3).unwrap();
+    let mut untouched = live.clone();
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(matches!(live.tell(1, value), Err(Error::Value { trial: 1, .. })));
+        assert!(matches!(live.include(&[0.5.into(), 0.5.into()], Some(value)), Err(Error::Value { .. })));
+    }
+    assert_eq!(live.ask(0), Err(Error::AskedForNone));
+    assert!(live.include(&[0.5.into()], Some(1.0)).is_err() && live.include(&[2.0.into(), 0.5.into()], None).is_err());
+    assert!(live.tell(0, 0.4).is_err() && live.tell(9, 0.4).is_err() && live.include_candidate(0, None).is_err());
+    assert_eq!(live.events(), untouched.events());
+    assert_eq!(live.ask(3).unwrap(), untouched.ask(3).unwrap());
+}
