@@ -69,3 +69,32 @@ fn json_goes_to_standard_output_talk_to_standard_error_and_the_exit_code_says_wh
     assert_eq!(output.status.code(), Some(if passed { 0 } else { 1 }));
     assert!(text(&output.stderr).contains("append"), "{output:?}");
 }
+
+#[test]
+fn proofs_count_their_nodes_within_the_limit() {
+    let output = manyhands(&["bench", "--only", "certified", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let of = |unit: &str| rows.iter().filter(|row| row["unit"] == unit).cloned().collect::<Vec<Value>>();
+    assert_eq!((of("nodes").len(), of("seconds").len(), rows.len()), (2, 2, 4));
+    // Counts, unlike clocks, are the same everywhere.
+    for row in of("nodes") {
+        assert_eq!(row["limit"]["figure_at_most"], 1000.0);
+        assert_eq!(row["verdict"], "met", "{row}");
+    }
+}
+
+#[test]
+fn suggestions_of_a_learned_model_have_limits_with_a_fit_and_are_noted_without() {
+    let output = manyhands(&["bench", "--only", "suggest", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    assert!(rows.iter().all(|row| row["section"] == "suggest" && row["unit"] == "seconds"));
+    for row in rows {
+        let what = row["what"].as_str().unwrap();
+        let limited = what.contains("with a fit") || what.contains("evaluations in batches");
+        assert_eq!(row["limit"].is_null(), !limited, "{what}");
+        assert!(what.ends_with("CPU") || what.ends_with("wall clock"), "{what}");
+    }
+}

@@ -1,6 +1,7 @@
 //! `manyhands bench`: how fast this is here, against what the machine can do, with the limits it must keep.
 
 mod append;
+mod certified;
 mod fit;
 mod growth;
 mod live;
@@ -13,6 +14,7 @@ mod quality;
 mod report;
 mod rows;
 mod sample;
+mod suggest;
 mod table;
 
 use std::io::{Write, stdout};
@@ -99,6 +101,10 @@ enum Section {
     Sample,
     /// How the cost of a suggestion grows
     Growth,
+    /// Suggestions of a learned model, fits included
+    Suggest,
+    /// Maxima with a proof, by branch and bound
+    Certified,
 }
 
 /// Runs the sections and prints what they found; whether every limit was kept.
@@ -127,6 +133,8 @@ impl Section {
             Self::Million => report.rows.extend(million::measure(rounds)?),
             Self::Sample => report.rows.extend(sample::measure(rounds)?),
             Self::Growth => report.growth.extend(growth::measure(size)?),
+            Self::Suggest => report.rows.extend(suggest::measure(size)?),
+            Self::Certified => report.rows.extend(certified::measure()?),
         }
         Ok(())
     }

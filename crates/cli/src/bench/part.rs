@@ -6,7 +6,8 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{live, million, rows, sample};
+use super::suggest::Case;
+use super::{live, million, rows, sample, suggest};
 
 /// A measurement that runs in its own process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -16,6 +17,7 @@ pub enum Part {
     Rows { side: usize, rounds: usize },
     Million { side: usize, rounds: usize },
     Sample { side: usize, rounds: usize },
+    Suggest(Case),
 }
 
 /// Runs a part in a process of its own, and reads what it prints.
@@ -40,6 +42,7 @@ pub fn run_part(text: &str) -> Result<()> {
         Part::Rows { side, rounds } => serde_json::to_string(&rows::run(side, rounds)?)?,
         Part::Million { side, rounds } => serde_json::to_string(&million::run(side, rounds)?)?,
         Part::Sample { side, rounds } => serde_json::to_string(&sample::run(side, rounds)?)?,
+        Part::Suggest(case) => serde_json::to_string(&suggest::measured(case)?)?,
     };
     println!("{json}");
     Ok(())

@@ -13,6 +13,8 @@ pub enum Unit {
     Seconds,
     Bytes,
     Picks,
+    /// Cells of a search that were bounded.
+    Nodes,
 }
 
 /// What a figure is measured against, in the same unit and the same run.

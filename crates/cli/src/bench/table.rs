@@ -111,6 +111,7 @@ fn quantity(value: Option<f64>, unit: Unit) -> String {
     let Some(value) = value else { return "unknown".to_string() };
     let (scale, name) = match unit {
         Unit::Picks => (1.0, "picks"),
+        Unit::Nodes => (1.0, "nodes"),
         Unit::Bytes if value >= 1e9 => (1e9, "GB"),
         Unit::Bytes => (1e6, "MB"),
         Unit::Seconds if value >= 1.0 => (1.0, "s"),
@@ -131,6 +132,7 @@ mod tests {
         assert_eq!(shown(12.5e-6, Unit::Seconds), "12.5 us");
         assert_eq!(shown(1.5e9, Unit::Bytes), "1.5 GB");
         assert_eq!(shown(300.0, Unit::Picks), "300 picks");
+        assert_eq!(shown(153.0, Unit::Nodes), "153 nodes");
         assert_eq!(quantity(None, Unit::Bytes), "unknown");
         assert_eq!(digits(0.033_33), "0.0333");
         assert_eq!(digits(1000.0), "1000");
