@@ -11,7 +11,7 @@ fn main() -> Result<()> {
     let f = |x: &[f64]| kernel.covariance(x, &[0.3, 0.6]) + 0.5 * kernel.covariance(x, &[0.8, 0.2]);
 
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?, Parameter::float("y", 0.0, 1.0)?], vec![])?;
-    let prior = Prior::new(kernel.clone(), 0.0, 1e-4)?;
+    let prior = Prior::new(kernel.clone(), 0.0, 0.025)?;
     let mut study = Study::new(Spec::new(Domain::Space(space), prior, Strategy::new(Rule::IgpBucb, 1.5))?)?;
     for round in 1..=10 {
         let batch = study.ask(5)?;
