@@ -74,7 +74,7 @@ fn check_valid(space: &Space, s: &Suggestion) {
 }
 
 proptest! {
-    #![proptest_config(config(10))]
+    #![proptest_config(config(6))]
 
     #[test]
     fn every_suggestion_is_valid_whatever_the_rule(seed in 0u64..1_000_000) {
@@ -91,7 +91,7 @@ proptest! {
         for spec in specs {
             let mut live = study(&spec);
             for _ in 0..2 {
-                for s in live.ask(rng.random_range(1..=12)).unwrap() {
+                for s in live.ask(rng.random_range(1..=20)).unwrap() {
                     check_valid(&space, &s);
                     live.tell(s.trial, s.point.iter().sum::<f64>().sin() + uniform(rng, 0.0, 0.01)).unwrap();
                 }
