@@ -193,7 +193,7 @@ fn a_finite_space_is_chosen_from_exactly_like_the_grid_of_its_coordinates() {
         .map(|j| {
             columns[j]
                 .iter()
-                .map(|v| space.embed(&[&rows[0][..j], &[v.clone()], &rows[0][j + 1..]].concat()).unwrap()[j])
+                .map(|v| space.embed(&[&rows[0][..j], std::slice::from_ref(v), &rows[0][j + 1..]].concat()).unwrap()[j])
                 .collect()
         })
         .collect();
