@@ -61,7 +61,7 @@ fn settle(live: &mut Study, rng: &mut impl Rng) {
         0 => live.fail(trial, "broke").unwrap(),
         1 => live.cancel(trial).unwrap(),
         _ => {
-            let value = value(&live.trials()[trial].point().to_vec(), rng);
+            let value = value(live.trials()[trial].point(), rng);
             live.tell(trial, value).unwrap();
         }
     }
