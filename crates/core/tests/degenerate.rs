@@ -234,3 +234,23 @@ fn what_is_refused_changes_nothing() {
     assert_eq!(live.events(), untouched.events());
     assert_eq!(live.ask(3).unwrap(), untouched.ask(3).unwrap());
 }
+
+#[test]
+fn studies_of_nothing_but_failures_or_noise_go_on() {
+    for domain in [cube(2), pool(40)] {
+        let (mut live, rng) = (study(&learned(domain.clone())), &mut rng(3));
+        for s in (0..20).map(|_| live.ask(1).unwrap().remove(0)).collect::<Vec<_>>() {
+            check(&s);
+            live.fail(s.trial, "always").unwrap();
+        }
+        assert_eq!(live.certificate().map(|c| c.upper.is_finite()), Ok(true));
+        let mut live = study(&learned(domain));
+        for _ in 0..10 {
+            for s in live.ask(3).unwrap() {
+                check(&s);
+                live.tell(s.trial, uniform(rng, -1.0, 1.0)).unwrap();
+            }
+        }
+        check_all(&mut live);
+    }
+}
