@@ -301,7 +301,7 @@ fn the_units_of_values_do_not_matter() {
         for (a, b) in base.iter().zip(&same) {
             // Shifts cost digits, which the climbs feel.
             let apart = a.point.iter().zip(&b.point).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(apart <= if shift == 0.0 { 0.0 } else { 1e-4 }, "{scale}: {apart}");
+            assert!(apart <= if shift == 0.0 { 0.0 } else { 1e-6 }, "{scale}: {apart}");
         }
         for (a, b) in live.predict(&point).unwrap().iter().zip(scaled.predict(&point).unwrap()) {
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-5 * scale;
