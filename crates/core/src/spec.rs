@@ -9,7 +9,7 @@ use crate::{Error, Result, Space};
 /// A countable space with at most this many points is a finite domain, and chosen from exactly.
 const FINITE: usize = 1 << 14;
 
-/// As [`FINITE`], where the points form a grid, which has structure to use, and the model is given.
+/// As [`FINITE`], where the points form a grid, which has structure to use, the model is given, and nothing is sampled.
 const FINITE_GRID: usize = 1 << 20;
 
 /// What may be chosen.
@@ -50,7 +50,7 @@ impl Domain {
             Self::Points(points) => Some(gp::Domain::Points(points.clone())),
             Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
             Self::Discretized { .. } => None,
-            Self::Space(space) => finite_space(space),
+            Self::Space(space) => finite_space(space, FINITE_GRID),
         }
     }
 
@@ -82,9 +82,9 @@ impl Domain {
     }
 }
 
-fn finite_space(space: &Space) -> Option<gp::Domain> {
+fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
     if let Some(axes) = space.axes()
-        && space.size().is_some_and(|size| size <= FINITE_GRID)
+        && space.size().is_some_and(|size| size <= largest_grid)
     {
         return Grid::new(axes).ok().map(gp::Domain::Grid);
     }
@@ -193,9 +193,10 @@ impl Spec {
 
     fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: bool) -> Result<Self> {
         strategy.check()?;
-        check_combination(&domain, &prior, &strategy)?;
         let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
-        Ok(Self { domain, prior, strategy, direction, seed: 0, repeats: true, memory, learns, nodes })
+        let spec = Self { domain, prior, strategy, direction, seed: 0, repeats: true, memory, learns, nodes };
+        check_combination(&spec)?;
+        Ok(spec)
     }
 
     /// With this seed for all that is random; 0 unless set.
@@ -267,6 +268,15 @@ impl Spec {
         self.memory
     }
 
+    /// The candidates to choose from exactly, if they are few: as [`Domain::finite`], and a space of up to 16,384 points
+    /// where the model is learned or the rule samples, since both work on all of them anew.
+    pub fn finite(&self) -> Option<gp::Domain> {
+        match &self.domain {
+            Domain::Space(space) if self.learns || self.strategy.rule == Rule::GpBts => finite_space(space, FINITE),
+            domain => domain.finite(),
+        }
+    }
+
     /// Whether the model is learned.
     pub fn learns(&self) -> bool {
         self.learns
@@ -319,7 +329,8 @@ fn refuse(setting: &'static str, with: &'static str, reason: &'static str) -> Re
     Err(Error::Incompatible { setting, with, reason })
 }
 
-fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Result<()> {
+fn check_combination(spec: &Spec) -> Result<()> {
+    let Spec { domain, prior, strategy, .. } = spec;
     let empirical = prior.kernel().family() == Family::Empirical;
     if empirical && strategy.information == Information::ClosedForm {
         return Err(NO_CLOSED_FORM);
@@ -329,7 +340,7 @@ fn check_combination(domain: &Domain, prior: &Prior, strategy: &Strategy) -> Res
     }
     match domain {
         &Domain::Discretized { side, dimension } => check_cube(side, dimension, prior, strategy),
-        Domain::Space(_) if domain.finite().is_none() => check_box(strategy),
+        Domain::Space(_) if spec.finite().is_none() => check_box(strategy),
         _ => Ok(()),
     }
 }

@@ -193,7 +193,7 @@ fn a_finite_space_is_chosen_from_exactly_like_the_grid_of_its_coordinates() {
         .map(|j| {
             columns[j]
                 .iter()
-                .map(|v| space.embed(&[&rows[0][..j], &[v.clone()], &rows[0][j + 1..]].concat()).unwrap()[j])
+                .map(|v| space.embed(&[&rows[0][..j], std::slice::from_ref(v), &rows[0][j + 1..]].concat()).unwrap()[j])
                 .collect()
         })
         .collect();
@@ -286,4 +286,31 @@ fn batches_that_pay_leave_room_for_no_more_than_may_be_pending() {
     let batch = live.ask_while_paying(10, 1e12).unwrap();
     assert_eq!((batch.suggestions.len(), batch.next), (2, None));
     assert!(matches!(live.ask_while_paying(1, 1e12), Err(Error::TooManyPending { .. })));
+}
+
+/// Exact samples of so many points would not fit, and a model that changes would look at all of them anew.
+#[test]
+fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
+    let count = |name| Parameter::log_int(name, 1, 500).unwrap();
+    let space = Space::new(vec![count("a"), count("b")], vec![]).unwrap();
+    let domain = || Domain::Space(space.clone());
+    let specs = [
+        Spec::learned(domain(), Strategy::auto()).unwrap(),
+        Spec::learned(domain(), Strategy::new(Rule::GpBts, 1.0)).unwrap(),
+        given(domain(), matern(0.3), Strategy::new(Rule::GpBts, 1.0)).unwrap(),
+    ];
+    for spec in specs {
+        assert!(spec.finite().is_none() && spec.domain().finite().is_some());
+        let mut live = study(&spec);
+        for _ in 0..3 {
+            for s in live.ask(4).unwrap() {
+                assert!(s.params.iter().all(|value| matches!(value, Value::Int(1..=500))), "{:?}", s.params);
+                assert_eq!(space.embed(&s.params).unwrap(), s.point);
+                live.tell(s.trial, wavy(&s.point)).unwrap();
+            }
+        }
+        assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+    }
+    let exact = given(domain(), matern(0.3), Strategy::new(Rule::IgpBucb, 1.0)).unwrap();
+    assert!(exact.finite().is_some());
 }

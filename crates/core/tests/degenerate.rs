@@ -50,26 +50,28 @@ fn check_all(live: &mut Study) {
 
 /// Rounds of asking and telling these values in turn, on a box and on a pool, by several rules, both ways.
 fn survive(values: &[f64]) {
-    let rules = [Strategy::auto(), Strategy::new(Rule::IgpBucb, 1.0), Strategy::new(Rule::GpBts, 1.0)];
-    for (strategy, direction) in rules.into_iter().zip([Direction::Maximize, Direction::Minimize, Direction::Maximize])
-    {
-        for domain in [cube(2), pool(40)] {
-            let spec = Spec::learned(domain, strategy.clone()).unwrap().with_direction(direction);
-            let (mut live, mut told) = (study(&spec), 0);
-            for count in [8, 1, 3, 3] {
-                for s in live.ask(count).unwrap() {
-                    check(&s);
-                    live.tell(s.trial, values[told % values.len()]).unwrap();
-                    told += 1;
-                }
-                check_all(&mut live);
+    let settings = [
+        (Strategy::auto(), cube(2), Direction::Maximize),
+        (Strategy::auto(), pool(40), Direction::Minimize),
+        (Strategy::new(Rule::IgpBucb, 1.0), pool(40), Direction::Maximize),
+        (Strategy::new(Rule::GpBts, 1.0), cube(2), Direction::Minimize),
+    ];
+    for (strategy, domain, direction) in settings {
+        let spec = Spec::learned(domain, strategy).unwrap().with_direction(direction);
+        let (mut live, mut told) = (study(&spec), 0);
+        for count in [8, 1, 3, 3] {
+            for s in live.ask(count).unwrap() {
+                check(&s);
+                live.tell(s.trial, values[told % values.len()]).unwrap();
+                told += 1;
             }
-            let batch = live.ask_while_paying(2, 5.0).unwrap();
-            batch.suggestions.iter().for_each(check);
-            let numbers = batch.outlooks.iter().chain(&batch.next).map(|o| o.improvement);
-            assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.outlooks);
-            assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+            check_all(&mut live);
         }
+        let batch = live.ask_while_paying(2, 5.0).unwrap();
+        batch.suggestions.iter().for_each(check);
+        let numbers = batch.outlooks.iter().chain(&batch.next).map(|o| o.improvement);
+        assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.outlooks);
+        assert_eq!(Study::verify(&spec, live.events()), Ok(()));
     }
 }
 
@@ -231,4 +233,24 @@ fn what_is_refused_changes_nothing() {
     assert!(live.tell(0, 0.4).is_err() && live.tell(9, 0.4).is_err() && live.include_candidate(0, None).is_err());
     assert_eq!(live.events(), untouched.events());
     assert_eq!(live.ask(3).unwrap(), untouched.ask(3).unwrap());
+}
+
+#[test]
+fn studies_of_nothing_but_failures_or_noise_go_on() {
+    for domain in [cube(2), pool(40)] {
+        let (mut live, rng) = (study(&learned(domain.clone())), &mut rng(3));
+        for s in (0..20).map(|_| live.ask(1).unwrap().remove(0)).collect::<Vec<_>>() {
+            check(&s);
+            live.fail(s.trial, "always").unwrap();
+        }
+        assert_eq!(live.certificate().map(|c| c.upper.is_finite()), Ok(true));
+        let mut live = study(&learned(domain));
+        for _ in 0..10 {
+            for s in live.ask(3).unwrap() {
+                check(&s);
+                live.tell(s.trial, uniform(rng, -1.0, 1.0)).unwrap();
+            }
+        }
+        check_all(&mut live);
+    }
 }

@@ -90,7 +90,7 @@ fn random_log(spec: &Spec, size: usize, n: usize) -> Result<Vec<Event>> {
 }
 
 fn point(spec: &Spec, candidate: usize) -> Vec<f64> {
-    spec.domain().finite().map(|domain| domain.point(candidate)).unwrap_or_default()
+    spec.finite().map(|domain| domain.point(candidate)).unwrap_or_default()
 }
 
 fn pool() -> Result<Spec> {

@@ -44,7 +44,7 @@ impl Chooser {
     /// Over the spec's domain, under this prior.
     pub fn new(spec: &Spec, prior: &Prior) -> Result<Self> {
         let kernel = prior.kernel();
-        let domain = match (spec.domain().finite(), spec.domain()) {
+        let domain = match (spec.finite(), spec.domain()) {
             (Some(domain), _) => domain,
             (None, Domain::Space(space)) => return Ok(Self::Continuous(Box::new(Continuous::new(space.clone())))),
             (None, _) => return Ok(Self::Discretized { lipschitz: kernel.lipschitz()? }),
