@@ -55,7 +55,10 @@ fn main() -> Result<()> {
     let batch = study.ask_while_paying(20, 4.0)?;
     println!("{} more suggestions keep xi at or below 4", batch.suggestions.len());
     if let Some(next) = batch.next {
-        println!("one more would raise xi to {:.2} and improve by {:.1e} on average", next.hallucination, next.improvement);
+        println!(
+            "one more would raise xi to {:.2} and improve by {:.1e} on average",
+            next.hallucination, next.improvement
+        );
     }
     Ok(())
 }

@@ -11,7 +11,11 @@ const BENDS: [f64; 4] = [0.0, 1.0, 4.0, 16.0];
 /// know. So a bend needs a ratio of noise to prior variance below this.
 const NOISE_FREE: f64 = 1e-3;
 
-/// Up to so many values, every bend is tried from several starts at each fit; above, the last bend is kept and refined.
+/// Up to so many values, every bend is tried from several starts at each fit.
+const VERY_FEW: usize = 50;
+
+/// Up to so many values, every bend is tried at each fit; above, the last bend is kept and its hyperparameters are
+/// refined. A first fit of more looks at so many before it refines.
 const FEW: usize = 200;
 
 /// A fit looks at no more than so many values.
@@ -19,7 +23,9 @@ const MOST: usize = 1_000;
 
 /// The most evaluations of the density in one climb.
 const EVALUATIONS: usize = 60;
-const EVALUATIONS_OF_MANY: usize = 25;
+
+/// As [`EVALUATIONS`], where values are many: the next fit goes on where this one ends.
+const EVALUATIONS_OF_MANY: usize = 15;
 
 /// What a model is learned over: the kernel's family, and how its lengthscales lie over the coordinates.
 #[derive(Debug, Clone)]
@@ -63,23 +69,38 @@ impl Learner {
         values: &[f64],
         last: Option<(&Warp, &Hyperparameters)>,
     ) -> Result<(Warp, Hyperparameters)> {
-        let rows = telling(values);
-        let unit: Vec<f64> = rows.iter().flat_map(|&i| self.unit(points.get(i))).collect();
-        let points = Points::from_flat(points.dimension(), unit)?;
-        let values: Vec<f64> = rows.iter().map(|&i| values[i]).collect();
-        let (bends, evaluations) = match last {
-            Some((warp, _)) if values.len() > FEW => (vec![warp.bend()], EVALUATIONS_OF_MANY),
-            _ => (BENDS.to_vec(), EVALUATIONS),
+        if values.len() <= FEW {
+            return self.explore(&self.told(points, values, FEW)?, last);
+        }
+        let first;
+        let (warp, warm) = match last {
+            Some(last) => last,
+            // What few values say at little cost is where a look at many begins.
+            None => {
+                first = self.explore(&self.told(points, values, FEW)?, None)?;
+                (&first.0, &first.1)
+            }
         };
-        let fit = Fit { family: &self.family, groups: &self.groups, priors: self.priors.clone(), evaluations };
+        self.refine(&self.told(points, values, MOST)?, warp.bend(), warm)
+    }
+
+    /// The best of all bends. Where each look costs more, only the last bend is looked at from several starts, and the
+    /// others from what it found.
+    fn explore(&self, told: &Told, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {
+        let fit = self.fit(EVALUATIONS);
         let mut best: Option<(f64, Warp, Hyperparameters)> = None;
-        for bend in bends {
-            let warp = Warp::standardizing(&values, bend);
-            let warped: Vec<f64> = values.iter().map(|&y| warp.forward(y)).collect();
-            let found = fit.run(&points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?;
-            let density = found.density + values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
+        let first = last.map_or(BENDS[0], |(warp, _)| warp.bend());
+        let mut near: Option<Hyperparameters> = None;
+        for bend in std::iter::once(first).chain(BENDS.into_iter().filter(|bend| *bend != first)) {
+            let (warp, warped) = told.warped(bend);
+            let found = match &near {
+                Some(near) if told.values.len() > VERY_FEW => fit.refine(&told.points, &warped, near)?,
+                _ => fit.run(&told.points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?,
+            };
+            near.get_or_insert_with(|| found.clone());
+            let density = found.density + told.values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
             let allowed = bend == 0.0 || found.noise < NOISE_FREE * found.variance;
-            if best.as_ref().is_none_or(|(highest, _, _)| allowed && density > *highest) {
+            if allowed && best.as_ref().is_none_or(|(highest, _, _)| density > *highest) {
                 best = Some((density, warp, found));
             }
         }
@@ -87,22 +108,56 @@ impl Learner {
         Ok(best.map_or_else(standard, |(_, warp, found)| (warp, found)))
     }
 
+    /// The same bend, and hyperparameters close to those of the last look.
+    fn refine(&self, told: &Told, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
+        let (warp, warped) = told.warped(bend);
+        let found = self.fit(EVALUATIONS_OF_MANY).refine(&told.points, &warped, warm)?;
+        Ok((warp, found))
+    }
+
+    fn fit(&self, evaluations: usize) -> Fit<'_> {
+        Fit { family: &self.family, groups: &self.groups, priors: self.priors.clone(), evaluations }
+    }
+
+    /// At most so many of the values, with their points in the unit cube.
+    fn told(&self, points: &Points, values: &[f64], most: usize) -> Result<Told> {
+        let rows = telling(values, most);
+        let unit: Vec<f64> = rows.iter().flat_map(|&i| self.unit(points.get(i))).collect();
+        let points = Points::from_flat(points.dimension(), unit)?;
+        Ok(Told { points, values: rows.iter().map(|&i| values[i]).collect() })
+    }
+
     fn unit<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         point.iter().zip(&self.extents).map(|(x, extent)| x / extent)
     }
 }
 
+/// What a fit looks at.
+struct Told {
+    points: Points,
+    values: Vec<f64>,
+}
+
+impl Told {
+    /// The standardizing warp with this bend, and the values under it.
+    fn warped(&self, bend: f64) -> (Warp, Vec<f64>) {
+        let warp = Warp::standardizing(&self.values, bend);
+        let warped = self.values.iter().map(|&y| warp.forward(y)).collect();
+        (warp, warped)
+    }
+}
+
 /// The rows that a fit looks at, in order: all of them, or the best quarter of the most and others at even steps.
-fn telling(values: &[f64]) -> Vec<usize> {
-    if values.len() <= MOST {
+fn telling(values: &[f64], most: usize) -> Vec<usize> {
+    if values.len() <= most {
         return (0..values.len()).collect();
     }
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
-    let (best, others) = order.split_at(MOST / 4);
+    let (best, others) = order.split_at(most / 4);
     let (mut rows, mut others) = (best.to_vec(), others.to_vec());
     others.sort_unstable();
-    let wanted = MOST - rows.len();
+    let wanted = most - rows.len();
     rows.extend((0..wanted).map(|k| others[k * others.len() / wanted]));
     rows.sort_unstable();
     rows
@@ -115,7 +170,7 @@ mod tests {
     #[test]
     fn a_fit_of_many_looks_at_the_best_and_at_some_of_the_others() {
         let values: Vec<f64> = (0..5000).map(|i| f64::from((i * 7919) % 5000)).collect();
-        let rows = telling(&values);
+        let rows = telling(&values, MOST);
         assert_eq!(rows.len(), MOST);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
         let best = rows.iter().filter(|&&i| values[i] >= 4750.0).count();

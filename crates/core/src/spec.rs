@@ -209,13 +209,20 @@ impl Spec {
         Self { direction, ..self }
     }
 
-    /// Each candidate at most once. Not for a discretized cube, whose candidates change from round to round.
+    /// Each candidate at most once. Only for finite domains.
     pub fn without_repeats(self) -> Result<Self> {
         if let Domain::Discretized { .. } = self.domain {
             return Err(Error::Incompatible {
                 setting: "repeats = false",
                 with: CUBE,
                 reason: "its candidates change from round to round",
+            });
+        }
+        if self.finite().is_none() {
+            return Err(Error::Incompatible {
+                setting: "repeats = false",
+                with: BOX,
+                reason: "it has no list of candidates; without noise no point is suggested twice there anyway",
             });
         }
         Ok(Self { repeats: false, ..self })

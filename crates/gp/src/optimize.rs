@@ -21,6 +21,25 @@ pub struct Peak {
 /// Climbs from `start` on the box `bounds`, with at most `budget` evaluations (at least one). `f` returns its value and
 /// sets its gradient. The climb ends where the function stops being finite; the best point seen is returned.
 pub fn climb(start: &[f64], bounds: &[(f64, f64)], budget: usize, f: impl FnMut(&[f64], &mut [f64]) -> f64) -> Peak {
+    climb_until(start, bounds, End { budget, gain: 10.0 * f64::EPSILON }, f)
+}
+
+/// When a climb is over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    /// The most evaluations, at least one.
+    pub budget: usize,
+    /// A step that gains less than this is the last, relative to the value where that exceeds 1.
+    pub gain: f64,
+}
+
+/// As [`climb`], with more of a say in when it ends.
+pub(crate) fn climb_until(
+    start: &[f64],
+    bounds: &[(f64, f64)],
+    End { budget, gain }: End,
+    f: impl FnMut(&[f64], &mut [f64]) -> f64,
+) -> Peak {
     let inside: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
     let best = Peak { point: inside.clone(), value: f64::NEG_INFINITY, evaluations: 0 };
     let hill = Hill {
@@ -31,7 +50,8 @@ pub fn climb(start: &[f64], bounds: &[(f64, f64)], budget: usize, f: impl FnMut(
     };
     // Running out of evaluations and leaving the finite numbers end the climb, as converging does: what counts is the
     // best point seen, which the hill keeps.
-    let _ended = Executor::new(&hill, Lbfgsb::new(), FirstOrderState::new(inside)).max_iter(budget as u64).run();
+    let solver = Lbfgsb::new().with_relative_cost_reduction_tolerance(gain);
+    let _ended = Executor::new(&hill, solver, FirstOrderState::new(inside)).max_iter(budget as u64).run();
     hill.state.into_inner().1
 }
 

@@ -175,6 +175,21 @@ fn a_hopeless_warm_start_does_no_harm() {
 }
 
 #[test]
+fn refining_never_loses_and_few_more_values_need_no_other_start() {
+    let rng = &mut rng(6);
+    let kernel = Kernel::matern(2.5, &[0.3, 0.8]).unwrap();
+    let points = points(rng, 80, 2);
+    let values = draw(rng, &Prior::new(kernel.clone(), 0.0, 1e-2).unwrap(), &points);
+    let fit = Fit { family: &kernel, groups: &[0, 1], priors: Priors::for_parameters(2), evaluations: 60 };
+    let short = Fit { evaluations: 3, ..fit.clone() }.run(&points, &values, None).unwrap();
+    assert!(fit.refine(&points, &values, &short).unwrap().density >= short.density);
+    let before = fit.run(&points, &values[..75], None).unwrap();
+    let (refined, anew) = (fit.refine(&points, &values, &before).unwrap(), fit.run(&points, &values, None).unwrap());
+    // Climbs end where a step gains less than a millionth of the density.
+    assert!((refined.density - anew.density).abs() < 1e-3 * anew.density.abs(), "{refined:?} {anew:?}");
+}
+
+#[test]
 fn what_cannot_be_fitted_is_refused() {
     let family = Kernel::squared_exponential(&[1.0]).unwrap();
     let fit = Fit { family: &family, groups: &[0, 1], priors: Priors::for_parameters(2), evaluations: 5 };

@@ -1,5 +1,7 @@
 //! The learned model of a study: when it is fitted, how a fit takes effect, and what values mean under it.
 
+use std::mem::replace;
+
 use manyhands_gp::{Posterior, Warp};
 
 use super::chooser::Chooser;
@@ -64,12 +66,7 @@ impl Study {
             return Ok(None);
         }
         let fitted = self.learn()?;
-        let before = Before {
-            learning: self.learning.clone(),
-            posterior: self.posterior.clone(),
-            chooser: self.chooser.clone(),
-        };
-        self.install(&fitted)?;
+        let before = self.install(&fitted)?;
         self.learning.before = Some(Box::new(before));
         Ok(Some(fitted))
     }
@@ -97,7 +94,7 @@ impl Study {
             return Ok(());
         }
         self.discard_tentative();
-        self.install(fitted)
+        self.install(fitted).map(drop)
     }
 
     /// The same study with a fit of the values at hand, for predictions before the first ask that fits.
@@ -114,22 +111,26 @@ impl Study {
         self.learner.is_some() && !self.learning.is_fitted() && self.posterior.observed() > 0
     }
 
-    fn install(&mut self, fitted: &Fitted) -> Result<()> {
+    /// Lets a fit hold; what it replaced.
+    fn install(&mut self, fitted: &Fitted) -> Result<Before> {
         let learner = self.learner.as_ref().ok_or(Error::NothingObserved)?;
         let prior = learner.prior(&fitted.hyperparameters)?;
         let values: Vec<f64> = self.values().iter().map(|&value| bounded(fitted.warp.forward(value))).collect();
-        self.posterior = self.posterior.rebuilt(prior, &values)?;
-        let mut chooser = Chooser::new(&self.spec, self.posterior.prior())?;
-        for key in self.posterior.keys() {
+        let posterior = self.posterior.rebuilt(prior, &values)?;
+        let mut chooser = Chooser::new(&self.spec, posterior.prior())?;
+        for key in posterior.keys() {
             chooser.set_taken(key.site, true, self.spec.repeats());
         }
-        self.chooser = chooser;
         self.band = Default::default();
         // Values may have come between a fit and its entry in the log.
         let known = self.values_by(fitted.seen);
         let surprised = values[known.min(values.len())..].iter().any(|warped| warped.abs() > SURPRISE);
-        self.learning = Learning { fitted: Some(fitted.clone()), known, surprised, before: None };
-        Ok(())
+        let learning = Learning { fitted: Some(fitted.clone()), known, surprised, before: None };
+        Ok(Before {
+            learning: replace(&mut self.learning, learning),
+            posterior: replace(&mut self.posterior, posterior),
+            chooser: replace(&mut self.chooser, chooser),
+        })
     }
 
     /// How many values the first `seen` events brought.

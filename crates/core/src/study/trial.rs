@@ -42,9 +42,10 @@ pub struct Suggestion {
     pub point: Vec<f64>,
     /// The values of its parameters, in the order of the space; none where the domain is not a space.
     pub params: Vec<Value>,
-    /// Its mean when it was chosen, in the user's units.
+    /// Its mean when it was chosen, in the user's units; before a learned model has seen any value, 0.
     pub mean: f64,
-    /// Its standard deviation given observed and pending trials when it was chosen.
+    /// Its standard deviation given observed and pending trials when it was chosen, in the user's units; before a learned
+    /// model has seen any value, relative to the unknown spread of the values.
     pub sd: f64,
     /// The rule's multiplier; 0 for a pick of the initialization scheme, which has none.
     pub multiplier: f64,

@@ -6,8 +6,15 @@ mod priors;
 pub use priors::Priors;
 
 use self::density::{Density, Profiled};
+use crate::optimize::{End, climb_until};
 use crate::prior::check_size;
-use crate::{Error, Kernel, Points, Prior, Result, climb};
+use crate::{Error, Kernel, Points, Prior, Result};
+
+/// How many starts a fit climbs from.
+const CLIMBS: usize = 2;
+
+/// Steps that gain less, relative to the log density, are not worth their cost: data never tell such hyperparameters apart.
+const GAIN: f64 = 1e-6;
 
 /// Hyperparameters learned from data.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,15 +65,30 @@ impl Fit<'_> {
     /// The hyperparameters of highest posterior density that climbs find: from `warm` if there is one, and from the best
     /// of the starts made from the priors. `values` are those of the first points.
     pub fn run(&self, points: &Points, values: &[f64], warm: Option<&Hyperparameters>) -> Result<Hyperparameters> {
+        self.best_of(CLIMBS, points, values, warm)
+    }
+
+    /// As [`Fit::run`], by one climb from `warm` alone: for values of which most were known when it was found.
+    pub fn refine(&self, points: &Points, values: &[f64], warm: &Hyperparameters) -> Result<Hyperparameters> {
+        self.best_of(1, points, values, Some(warm))
+    }
+
+    fn best_of(
+        &self,
+        climbs: usize,
+        points: &Points,
+        values: &[f64],
+        warm: Option<&Hyperparameters>,
+    ) -> Result<Hyperparameters> {
         let count = self.groups.iter().max().map_or(0, |g| g + 1);
         self.check(points, values, warm.map_or(count, |w| w.lengthscales.len()))?;
         let mut density = Density::new(self.family, self.groups, &self.priors, (points, values))?;
         let bounds = self.bounds(count);
         let mut best = Candidate { density: f64::NEG_INFINITY, theta: self.median(count) };
-        for start in self.promising(&mut density, &bounds, warm) {
-            let peak = climb(&start.theta, &bounds, self.evaluations, |theta, gradient| {
-                density.value_and_gradient(theta, gradient)
-            });
+        let end = End { budget: self.evaluations, gain: GAIN };
+        for start in self.promising(&mut density, &bounds, warm, climbs) {
+            let peak =
+                climb_until(&start.theta, &bounds, end, |theta, gradient| density.value_and_gradient(theta, gradient));
             for found in [start, Candidate { density: peak.value, theta: peak.point }] {
                 best = if found.density > best.density { found } else { best };
             }
@@ -93,23 +115,27 @@ impl Fit<'_> {
         values.iter().try_for_each(|&value| check_size("a value", value))
     }
 
-    /// At most two starts to climb from: the warm one always, then those where the density is highest, which costs a
-    /// fraction of a climb to know.
+    /// The starts to climb from: the warm one always, then those where the density is highest, which costs a fraction of
+    /// a climb to know.
     fn promising(
         &self,
         density: &mut Density<'_>,
         bounds: &[(f64, f64)],
         warm: Option<&Hyperparameters>,
+        climbs: usize,
     ) -> Vec<Candidate> {
         let mut look = |mut theta: Vec<f64>| {
             theta.iter_mut().zip(bounds).for_each(|(t, (low, high))| *t = t.clamp(*low, *high));
             Some(Candidate { density: density.value(&theta)?.density, theta })
         };
         let mut chosen: Vec<Candidate> = warm.and_then(|warm| look(warm.theta())).into_iter().collect();
+        if chosen.len() >= climbs {
+            return chosen;
+        }
         let mut fresh: Vec<Candidate> = self.starts(bounds.len() - 1).into_iter().filter_map(look).collect();
         fresh.sort_by(|a, b| b.density.total_cmp(&a.density));
         chosen.extend(fresh);
-        chosen.truncate(2);
+        chosen.truncate(climbs);
         chosen
     }
 
