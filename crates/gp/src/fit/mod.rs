@@ -115,8 +115,8 @@ impl Fit<'_> {
         values.iter().try_for_each(|&value| check_size("a value", value))
     }
 
-    /// The starts to climb from: the warm one always, then those where the density is highest, which costs a fraction of
-    /// a climb to know.
+    /// The starts to climb from: those where the density is highest, which costs a fraction of a climb to know. A warm
+    /// start that is worth it is among them by itself.
     fn promising(
         &self,
         density: &mut Density<'_>,
@@ -132,9 +132,8 @@ impl Fit<'_> {
         if chosen.len() >= climbs {
             return chosen;
         }
-        let mut fresh: Vec<Candidate> = self.starts(bounds.len() - 1).into_iter().filter_map(look).collect();
-        fresh.sort_by(|a, b| b.density.total_cmp(&a.density));
-        chosen.extend(fresh);
+        chosen.extend(self.starts(bounds.len() - 1).into_iter().filter_map(look));
+        chosen.sort_by(|a, b| b.density.total_cmp(&a.density));
         chosen.truncate(climbs);
         chosen
     }
