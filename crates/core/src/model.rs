@@ -43,10 +43,14 @@ impl Learner {
         Ok(Self { family: family.clone().with_variance(1.0)?, groups, extents: domain.extents(), priors })
     }
 
+    /// How many lengthscales there are: one for each parameter.
+    pub fn parameters(&self) -> usize {
+        self.groups.iter().max().map_or(1, |g| g + 1)
+    }
+
     /// How many quasi-random points come first, unless the strategy says.
     pub fn design(&self) -> usize {
-        let parameters = self.groups.iter().max().map_or(1, |g| g + 1);
-        (4 + 2 * parameters).min(10)
+        (4 + 2 * self.parameters()).min(10)
     }
 
     /// Whether to learn again: at every change while values are few, then each time they have grown by a twentieth.
@@ -99,8 +103,7 @@ impl Learner {
             };
             near.get_or_insert_with(|| found.clone());
             let density = found.density + told.values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
-            let allowed = bend == 0.0 || found.noise < NOISE_FREE * found.variance;
-            if allowed && best.as_ref().is_none_or(|(highest, _, _)| density > *highest) {
+            if is_allowed(bend, &found) && best.as_ref().is_none_or(|(highest, _, _)| density > *highest) {
                 best = Some((density, warp, found));
             }
         }
@@ -108,11 +111,11 @@ impl Learner {
         Ok(best.map_or_else(standard, |(_, warp, found)| (warp, found)))
     }
 
-    /// The same bend, and hyperparameters close to those of the last look.
+    /// The same bend, unless noise has come up, and hyperparameters close to those of the last look.
     fn refine(&self, told: &Told, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
         let (warp, warped) = told.warped(bend);
         let found = self.fit(EVALUATIONS_OF_MANY).refine(&told.points, &warped, warm)?;
-        Ok((warp, found))
+        if is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(told, 0.0, &found) }
     }
 
     fn fit(&self, evaluations: usize) -> Fit<'_> {
@@ -130,6 +133,10 @@ impl Learner {
     fn unit<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         point.iter().zip(&self.extents).map(|(x, extent)| x / extent)
     }
+}
+
+fn is_allowed(bend: f64, found: &Hyperparameters) -> bool {
+    bend == 0.0 || found.noise < NOISE_FREE * found.variance
 }
 
 /// What a fit looks at.

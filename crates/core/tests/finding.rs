@@ -3,30 +3,10 @@
 
 mod common;
 
+use common::landscape::{auto, hills, square, study};
 use common::{rng, uniform};
 use manyhands_core::gp::Points;
-use manyhands_core::{Domain, Kind, Parameter, Space, Spec, Strategy, Study};
-
-fn square() -> Domain {
-    let axis = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
-    Domain::Space(Space::new(vec![axis("a"), axis("b")], vec![]).unwrap())
-}
-
-fn auto(domain: Domain) -> Spec {
-    Spec::learned(domain, Strategy::auto()).unwrap()
-}
-
-fn study(spec: &Spec) -> Study {
-    Study::new(spec.clone()).unwrap()
-}
-
-/// Smooth, with its maximum 1 at (0.3, 0.6) and a lower one elsewhere.
-fn hills(x: &[f64]) -> f64 {
-    let bump = |at: [f64; 2], width: f64| {
-        (-x.iter().zip(at).map(|(x, a)| (x - a).powi(2)).sum::<f64>() / (2.0 * width * width)).exp()
-    };
-    bump([0.3, 0.6], 0.15) + 0.6 * bump([0.85, 0.15], 0.2)
-}
+use manyhands_core::{Domain, Kind};
 
 #[test]
 fn the_default_finds_the_maximum_of_a_smooth_function() {

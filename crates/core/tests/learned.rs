@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::landscape::{auto, hills, square, study};
 use common::{config, on_one_and_two_threads, rng, uniform};
 use manyhands_core::gp::{Hyperparameters, Kernel, Prior};
 use manyhands_core::{
@@ -11,27 +12,6 @@ use manyhands_core::{
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
-
-fn square() -> Domain {
-    let axis = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
-    Domain::Space(Space::new(vec![axis("a"), axis("b")], vec![]).unwrap())
-}
-
-fn auto(domain: Domain) -> Spec {
-    Spec::learned(domain, Strategy::auto()).unwrap()
-}
-
-fn study(spec: &Spec) -> Study {
-    Study::new(spec.clone()).unwrap()
-}
-
-/// Smooth, with its maximum 1 at (0.3, 0.6) and a lower one elsewhere.
-fn hills(x: &[f64]) -> f64 {
-    let bump = |at: [f64; 2], width: f64| {
-        (-x.iter().zip(at).map(|(x, a)| (x - a).powi(2)).sum::<f64>() / (2.0 * width * width)).exp()
-    };
-    bump([0.3, 0.6], 0.15) + 0.6 * bump([0.85, 0.15], 0.2)
-}
 
 /// Random parameters of every kind, with a constraint or two that leave something.
 fn random_space(rng: &mut impl Rng) -> Space {
@@ -331,4 +311,20 @@ fn told_values_are_predicted_where_they_were_told_however_heavy_the_tail() {
             assert!(off <= 5.0 * there.sd + 1e-3 * range, "{off}, sd {}", there.sd);
         }
     }
+}
+
+#[test]
+fn a_fit_that_does_not_suit_the_space_is_refused_and_changes_nothing() {
+    let mut live = study(&auto(square()));
+    for s in live.ask(5).unwrap() {
+        live.tell(s.trial, hills(&s.point)).unwrap();
+    }
+    live.ask(1).unwrap();
+    let before = live.predict(&[vec![0.3, 0.6]]).unwrap();
+    let mut fitted = live.fitted().unwrap().clone();
+    fitted.hyperparameters.lengthscales.pop();
+    assert!(matches!(live.apply(Event::Fitted(fitted.clone())), Err(manyhands_core::Error::BadLog { .. })));
+    fitted.hyperparameters.lengthscales = vec![0.3, f64::NAN];
+    assert!(live.apply(Event::Fitted(fitted)).is_err());
+    assert_eq!(live.predict(&[vec![0.3, 0.6]]).unwrap(), before);
 }

@@ -83,8 +83,12 @@ impl Study {
 
     pub(super) fn apply_fitted(&mut self, fitted: &Fitted) -> Result<()> {
         let sequence = self.events.len();
-        if self.learner.is_none() {
+        let Some(learner) = &self.learner else {
             return Err(bad_log(sequence, "a model was fitted where it is given"));
+        };
+        let (found, expected) = (fitted.hyperparameters.lengthscales.len(), learner.parameters());
+        if found != expected {
+            return Err(bad_log(sequence, &format!("a fit has {found} lengthscales for {expected} parameters")));
         }
         if fitted.seen > sequence {
             return Err(bad_log(sequence, "it knows later events"));

@@ -3,6 +3,7 @@
 
 #[path = "../../../gp/tests/common/elimination.rs"]
 mod elimination;
+pub mod landscape;
 #[path = "../../../gp/tests/common/seeded.rs"]
 mod seeded;
 
