@@ -15,13 +15,14 @@ fn main() -> Result<()> {
     let mut study = Study::new(Spec::new(Domain::Space(space), prior, Strategy::new(Rule::IgpBucb, 1.5))?)?;
     for round in 1..=10 {
         let batch = study.ask(5)?;
-        let gap = batch.iter().filter_map(|s| s.gap).fold(0.0, f64::max);
+        let gap = batch.iter().filter_map(|s| Some(s.gap? / s.score)).fold(0.0, f64::max);
         for s in &batch {
             study.tell(s.trial, f(&s.point))?;
         }
         let certificate = study.certificate()?;
         println!(
-            "round {round}: choices within {gap:.1e} of the best possible; best point within {:.4} of the optimum",
+            "round {round}: choices within {:.2} % of the highest score; best point within {:.3} of the optimum",
+            100.0 * gap,
             certificate.regret_bound
         );
     }

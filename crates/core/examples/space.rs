@@ -53,10 +53,10 @@ fn main() -> Result<()> {
         study.cancel(trial.trial)?;
     }
     let batch = study.ask_while_paying(20, 4.0)?;
-    println!("{} more suggestions keep xi at or below 4", batch.suggestions.len());
+    println!("{} more suggestions (at most 20, and xi at most 4)", batch.suggestions.len());
     if let Some(next) = batch.next {
         println!(
-            "one more would raise xi to {:.2} and improve by {:.1e} on average",
+            "with one more, xi would be {:.2}; it is expected to gain {:.1e}",
             next.hallucination, next.improvement
         );
     }

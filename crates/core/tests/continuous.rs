@@ -314,3 +314,11 @@ fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
     let exact = given(domain(), matern(0.3), Strategy::new(Rule::IgpBucb, 1.0)).unwrap();
     assert!(exact.finite().is_some());
 }
+
+#[test]
+fn a_batch_of_at_most_none_is_refused_as_asking_for_none_is() {
+    let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap()], vec![]).unwrap();
+    let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto()).unwrap()).unwrap();
+    assert_eq!(study.ask_while_paying(0, 2.0), Err(Error::AskedForNone));
+    assert!(study.events().is_empty());
+}

@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn fits_are_made_where_they_are_due_and_nowhere_else() {
-        let costs = measured(Case { repeats: 2, ..Case::of(7, 24) }).unwrap();
-        assert!(costs.first >= 0.0 && costs.with_fit >= 0.0 && costs.without_fit >= 0.0);
+        // The measurement refuses a batch that fits where it should not, or does not where it should.
+        let measured = measured(Case { repeats: 2, ..Case::of(7, 24) });
+        assert!(measured.is_ok(), "{measured:?}");
     }
 }

@@ -48,10 +48,10 @@ impl Study {
             return Err(Error::Setting { setting: "the limit of xi", allowed: "a number from 1", value: limit });
         }
         self.discard_tentative();
-        self.check_ask(1)?;
+        self.check_ask(most.min(1))?;
         let mut events = self.begin_ask()?;
         let (mut outlooks, mut next) = (Vec::new(), None);
-        while outlooks.len() < most.max(1) {
+        while outlooks.len() < most {
             if !outlooks.is_empty() && self.check_ask(outlooks.len() + 1).is_err() {
                 break;
             }

@@ -18,6 +18,9 @@ const TOLERANCE: f64 = 1e-3;
 /// How many random features a sample path has.
 const FEATURES: usize = 1024;
 
+/// The random numbers of a certificate's search are those of no trial.
+const NO_TRIAL: usize = usize::MAX >> 1;
+
 /// How hard a search tries: candidates, climbs, evaluations in each. Less where every look costs more.
 fn effort(rows: usize) -> (usize, usize, usize) {
     match rows {
@@ -105,7 +108,7 @@ impl Continuous {
         self.begin();
         let mut slopes = Slopes::new(view)?;
         let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, -multiplier, gradient);
-        let summit = self.summit(spec, view, usize::MAX >> 1, Screened::Upper(-multiplier), hill);
+        let summit = self.summit(spec, view, NO_TRIAL, Screened::Upper(-multiplier), hill);
         self.begin();
         summit
     }
