@@ -1,6 +1,6 @@
 //! What a study refuses, with the value, what is allowed, and how to mend it.
 
-use crate::number::plain;
+use crate::number::{plain, significant};
 use crate::study::TrialState;
 
 /// A refusal; nothing in the study has changed.
@@ -265,7 +265,7 @@ pub enum Error {
         reason: String,
     },
     /// Values violate a constraint.
-    #[error("the constraint {constraint} is violated by {}", plain(*by))]
+    #[error("the constraint {constraint} is violated by {}", significant(*by, 4))]
     Violated {
         /// The constraint, as on paper.
         constraint: String,
