@@ -60,10 +60,10 @@ impl Learner {
 
     /// The prior that hyperparameters describe, over the domain's own coordinates.
     pub fn prior(&self, hyperparameters: &Hyperparameters) -> Result<Prior> {
-        let each = self.groups.iter().zip(&self.extents).map(|(&g, extent)| hyperparameters.lengthscales[g] * extent);
-        let kernel =
-            self.family.with_lengthscales(&each.collect::<Vec<_>>())?.with_variance(hyperparameters.variance)?;
-        Ok(Prior::new(kernel, hyperparameters.mean, hyperparameters.noise)?)
+        let unit = hyperparameters.prior(&self.family, &self.groups)?;
+        let each: Vec<f64> =
+            unit.kernel().lengthscales().iter().zip(&self.extents).map(|(l, extent)| l * extent).collect();
+        Ok(Prior::new(unit.kernel().with_lengthscales(&each)?, unit.mean(), unit.noise())?)
     }
 
     /// The warp and the hyperparameters that explain the values best. Values are larger-is-better.

@@ -35,14 +35,6 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A player does not play this.
-    #[error("{player} does not play {what} yet")]
-    CannotPlay {
-        /// Who.
-        player: &'static str,
-        /// What.
-        what: &'static str,
-    },
     /// A file is not the pool it should be.
     #[error("{} is not a pool of candidates: {reason}", path.display())]
     Pool {
@@ -104,7 +96,6 @@ impl Error {
             Self::Setting { .. } => "setting",
             Self::Problem { .. } => "problem",
             Self::Suggestion { .. } => "suggestion",
-            Self::CannotPlay { .. } => "cannot-play",
             Self::Pool { .. } => "pool",
             Self::Threads { .. } => "threads",
             Self::File { .. } => "file",
@@ -133,11 +124,7 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         !matches!(
             self,
-            Self::File { action: "write", .. }
-                | Self::Picture { .. }
-                | Self::Suggestion { .. }
-                | Self::CannotPlay { .. }
-                | Self::Threads { .. }
+            Self::File { action: "write", .. } | Self::Picture { .. } | Self::Suggestion { .. } | Self::Threads { .. }
         )
     }
 }
