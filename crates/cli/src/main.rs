@@ -4,10 +4,13 @@ mod bench;
 mod progress;
 mod reproduce;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serde_json::json;
+
+use self::progress::say;
 
 /// Bayesian optimization when several experiments run at once.
 #[derive(Parser)]
@@ -55,14 +58,22 @@ impl Verb {
 
 /// Says what is wrong and how to mend it: exit code 2 for bad usage or a bad file, 1 for what failed.
 fn refuse(error: &anyhow::Error, json: bool) -> ExitCode {
+    if is_reader_gone(error) {
+        return ExitCode::FAILURE;
+    }
     let refusal = error.downcast_ref::<manyhands_lab::Error>();
     let hint = refusal.and_then(manyhands_lab::Error::hint);
     if json {
         let code = refusal.map_or("failed", manyhands_lab::Error::code);
-        eprintln!("{}", json!({"error": {"code": code, "message": format!("{error:#}"), "hint": hint}}));
+        say(&json!({"error": {"code": code, "message": format!("{error:#}"), "hint": hint}}).to_string());
     } else {
-        eprintln!("error: {error:#}");
-        hint.inspect(|hint| eprintln!("hint: {hint}"));
+        say(&format!("error: {error:#}"));
+        hint.inspect(|hint| say(&format!("hint: {hint}")));
     }
     if refusal.is_some_and(manyhands_lab::Error::is_bad_input) { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// Whether whoever read the output has had enough, as `head` does: nothing is wrong, and nobody listens.
+fn is_reader_gone(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

@@ -1,6 +1,6 @@
-//! Progress on standard error: a bar with the time left on a terminal.
+//! What is said on standard error: lines, and the progress of long work.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -11,7 +11,7 @@ impl Progress {
     /// Begins work of `steps` steps: a bar on a terminal, one line elsewhere.
     pub fn new(name: &str, steps: usize) -> Self {
         if !stderr().is_terminal() {
-            eprintln!("{name} ...");
+            say(&format!("{name} ..."));
         }
         Self::on_terminal(name, steps)
     }
@@ -44,4 +44,9 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
+}
+
+/// A line on standard error. If that is closed, the exit code has to do.
+pub fn say(line: &str) {
+    writeln!(stderr(), "{line}").ok();
 }

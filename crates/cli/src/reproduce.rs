@@ -1,6 +1,6 @@
 //! `manyhands reproduce`: every experiment of the paper, its figure, its numbers, and a verdict on each observation.
 
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use manyhands_lab::{
     Algorithm, Extra, Observation, Outcome, Panel, Plan, Reproduction, Request, Settings, leftovers, prepare,
 };
 
-use crate::progress::Progress;
+use crate::progress::{Progress, say};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,10 +131,10 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let plan = Plan::new(&options.request())?;
     for missing in plan.missing() {
-        writeln!(stderr(), "skipped: {missing}")?;
+        say(&format!("skipped: {missing}"));
     }
     if !plan.missing().is_empty() {
-        writeln!(stderr(), "{HOW_TO_GET_DATA}")?;
+        say(HOW_TO_GET_DATA);
     }
     if plan.runs() == 0 {
         bail!(manyhands_lab::Error::NothingToRun);
@@ -146,9 +146,9 @@ pub fn run(options: &Options) -> Result<()> {
     let files = reproduction.write(&options.out)?;
     let text = if options.json { format!("{:#}\n", reproduction.summary()) } else { overview(&reproduction) };
     write!(stdout(), "{text}").context("cannot write to standard output")?;
-    writeln!(stderr(), "wrote {} files to {}; begin with report.md", files.len(), options.out.display())?;
+    say(&format!("wrote {} files to {}; begin with report.md", files.len(), options.out.display()));
     for file in leftovers(&options.out, &files) {
-        writeln!(stderr(), "note: {} is from an earlier run", file.display())?;
+        say(&format!("note: {} is from an earlier run", file.display()));
     }
     Ok(())
 }

@@ -104,6 +104,14 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// As it is written in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Maximize => "maximize",
+            Self::Minimize => "minimize",
+        }
+    }
+
     /// Turns a value of the user's into one to be maximized, and back.
     pub(crate) fn sign(self) -> f64 {
         match self {

@@ -69,6 +69,14 @@ pub enum Error {
         /// What is wrong, with the line.
         reason: String,
     },
+    /// A program that plays does not keep to the rules.
+    #[error("the program \"{name}\" cannot play: {reason}")]
+    Program {
+        /// What it is called.
+        name: String,
+        /// What it did.
+        reason: String,
+    },
     /// No panel and no further figure is left to run.
     #[error("there is nothing to run")]
     NothingToRun,
@@ -100,6 +108,7 @@ impl Error {
             Self::Threads { .. } => "threads",
             Self::File { .. } => "file",
             Self::Table { .. } => "table",
+            Self::Program { .. } => "program",
             Self::NothingToRun => "nothing-to-run",
             Self::Picture { .. } => "picture",
         }
@@ -115,6 +124,7 @@ impl Error {
             Self::Pool { .. } => {
                 Some("a pool has a header, one candidate a row, and an objective whose name begins with y_ or val_")
             }
+            Self::Program { .. } => Some("`manyhands bench quality --help` says what a program reads and writes"),
             Self::NothingToRun => Some("ask for other panels or further figures, or give the data folder"),
             _ => None,
         }

@@ -180,7 +180,7 @@ impl Board for Trap {
         "trap"
     }
 
-    fn play(&self, _: Contender, _: &Protocol, game: &Game) -> Result<()> {
+    fn play(&self, _: &Contender, _: &Protocol, game: &Game) -> Result<()> {
         if *game == Game::new("trap", 2) { Err(Error::NothingToRun) } else { Ok(()) }
     }
 }

@@ -1,5 +1,6 @@
 //! Measurements in processes of their own: the peak memory of a process is that of one measurement.
 
+use std::io::{Write, stdout};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -44,6 +45,5 @@ pub fn run_part(text: &str) -> Result<()> {
         Part::Sample { side, rounds } => serde_json::to_string(&sample::run(side, rounds)?)?,
         Part::Suggest(case) => serde_json::to_string(&suggest::measured(case)?)?,
     };
-    println!("{json}");
-    Ok(())
+    writeln!(stdout(), "{json}").context("cannot write to standard output")
 }

@@ -16,7 +16,7 @@ pub trait Board: Sync {
     fn name(&self) -> &str;
 
     /// One game of one contender.
-    fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Self::Outcome>;
+    fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Self::Outcome>;
 }
 
 /// Who plays, how, and on how many threads; outcomes do not depend on the latter.
@@ -39,19 +39,19 @@ impl Bench {
     /// Plays; for every board the contenders in their order. `tick` hears of each finished game.
     pub fn play<B: Board>(&self, boards: &[B], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Games<B::Outcome>>>> {
         self.protocol.check()?;
-        let seats = boards.iter().flat_map(|board| self.contenders.iter().map(move |contender| (board, *contender)));
-        let tasks: Vec<(&B, Contender, u64)> = seats
+        let seats = boards.iter().flat_map(|board| self.contenders.iter().map(move |contender| (board, contender)));
+        let tasks: Vec<(&B, &Contender, u64)> = seats
             .flat_map(|(board, contender)| self.protocol.seeds().map(move |seed| (board, contender, seed)))
             .collect();
         let played = on_threads(self.threads, &tasks, |(board, contender, seed)| {
             let game = Game::new(board.name(), *seed);
-            let (outcome, seconds) = timed(|| board.play(*contender, &self.protocol, &game));
+            let (outcome, seconds) = timed(|| board.play(contender, &self.protocol, &game));
             tick();
             Ok(Played { seed: *seed, outcome: outcome?, seconds })
         })?;
         let mut played = played.into_iter();
         let mut games = |contender| Games { contender, played: played.by_ref().take(self.protocol.seeds).collect() };
-        Ok(boards.iter().map(|_| self.contenders.iter().map(|contender| games(*contender)).collect()).collect())
+        Ok(boards.iter().map(|_| self.contenders.iter().map(|contender| games(contender.clone())).collect()).collect())
     }
 }
 

@@ -4,8 +4,8 @@ use manyhands_core::gp::Points;
 use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use rand::Rng;
 
-use super::protocol::Game;
-use super::{Pool, Problem, RandomOrder, RandomSearch};
+use super::protocol::{Game, Protocol};
+use super::{Pool, Problem, Program, RandomOrder, RandomSearch};
 use crate::Result;
 use crate::stream::Purpose;
 
@@ -19,12 +19,14 @@ pub trait Player<Choice = Vec<Value>> {
 }
 
 /// Who can be asked to play.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contender {
     /// The optimizer.
     Manyhands,
     /// Uniform random search; on a pool, random order.
     Random,
+    /// Another program, on spaces.
+    Program(Program),
 }
 
 impl Contender {
@@ -34,27 +36,29 @@ impl Contender {
     pub const ON_POOLS: &[Self] = &[Self::Manyhands];
 
     /// In a word.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Manyhands => "manyhands",
             Self::Random => "random",
+            Self::Program(program) => &program.name,
         }
     }
 
     /// Takes a seat at a problem.
-    pub fn player(self, problem: &Problem, game: &Game) -> Result<Box<dyn Player>> {
+    pub fn player(&self, problem: &Problem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
+        let seed = game.generator(Purpose::Study).next_u64();
         match self {
             Self::Manyhands => {
-                let seed = game.generator(Purpose::Study).next_u64();
                 let spec = spec(Domain::Space(problem.space().clone()), problem.direction(), seed)?;
                 Ok(Box::new(Suggester(Study::new(spec)?)))
             }
+            Self::Program(program) => Ok(Box::new(program.start(problem, seed, protocol.batch)?)),
             Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), game.generator(Purpose::Search))?)),
         }
     }
 
     /// Takes a seat at a pool.
-    pub fn pool_player(self, pool: &Pool, game: &Game) -> Result<Box<dyn Player<usize>>> {
+    pub fn pool_player(&self, pool: &Pool, game: &Game) -> Result<Box<dyn Player<usize>>> {
         match self {
             Self::Manyhands => {
                 let seed = game.generator(Purpose::Study).next_u64();
@@ -62,6 +66,7 @@ impl Contender {
                 let spec = spec(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
                 Ok(Box::new(Suggester(Study::new(spec)?)))
             }
+            Self::Program(program) => Err(program.error("programs play on spaces, not on pools")),
             Self::Random => Ok(Box::new(RandomOrder::new(pool.points().len(), game.generator(Purpose::Search)))),
         }
     }

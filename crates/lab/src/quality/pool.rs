@@ -113,7 +113,7 @@ impl Board for Pool {
         &self.name
     }
 
-    fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Option<usize>> {
+    fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Option<usize>> {
         self.evaluations_needed(contender.pool_player(self, game)?.as_mut(), protocol, game)
     }
 }

@@ -123,7 +123,7 @@ impl Board for Problem {
         &self.name
     }
 
-    fn play(&self, contender: Contender, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
-        self.regrets(contender.player(self, game)?.as_mut(), protocol, game)
+    fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
+        self.regrets(contender.player(self, protocol, game)?.as_mut(), protocol, game)
     }
 }

@@ -3,31 +3,37 @@
 mod report;
 mod table;
 
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_lab::quality::{Bench, Contender, Protocol, Schedule, Selection};
+use manyhands_lab::quality::{Bench, Contender, Program, Protocol, Schedule, Selection};
 
 use self::report::Report;
-use crate::progress::Progress;
+use crate::progress::{Progress, say};
 
-const EXAMPLES: &str = "\
-Examples:
+const EXAMPLES: &str = r#"Examples:
   manyhands bench quality                                   every problem, 20 games of 60 evaluations each
   manyhands bench quality --only branin hartmann6 --seeds 5
   manyhands bench quality --asynchronous --batch 10         ten workers, results one by one
   manyhands bench quality --data ~/data --only suzuki       a pool of real candidates
   manyhands bench quality --list                            what there is to play
+  manyhands bench quality --only branin --against "tpe=python3 crates/lab/peers/peers.py optuna-tpe"
 
 Problems: median and quartiles of log10 of the simple regret, that is, of the distance to the optimum of the best point
 evaluated, judged by its true value. Pools: evaluations until one of the best 1 % of the candidates is evaluated,
 without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
 --data and in its folder `pools`.
 
+A program of --against is started for each game. It reads a line of JSON at a time: first the problem,
+  {"play": "training", "seed": 7, "batch": 5, "direction": "minimize", "constraints": [],
+   "parameters": [{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}, {"name": "act", "choice": ["relu", "gelu"]}]}
+then {"ask": 5}, which it answers with {"points": [{"lr": 0.01, "act": "relu"}, ...]} on one line, and
+{"tell": {"trial": 0, "value": 0.3}} for every result. Trials are numbered from 0 in the order of the points.
+
 Everything but the seconds is the same for any number of threads (RAYON_NUM_THREADS). A missed aim is shown and does not
-change the exit code.";
+change the exit code."#;
 
 /// Measure how good suggestions are: regret on known problems, evaluations needed on pools of real candidates.
 #[derive(Debug, Args)]
@@ -54,6 +60,9 @@ pub struct Options {
     /// The folder that holds the files of pools; without it, no pools
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Let another program play the problems too; give it once for each
+    #[arg(long, value_name = "NAME=COMMAND")]
+    against: Vec<String>,
     /// Say what there is to play, and play nothing
     #[arg(long)]
     list: bool,
@@ -90,10 +99,13 @@ fn play(options: &Options) -> Result<String> {
     protocol.check()?;
     let selection = Selection::new(&options.only, options.data.as_deref())?;
     for skipped in &selection.skipped {
-        writeln!(stderr(), "skipped: {skipped}")?;
+        say(&format!("skipped: {skipped}"));
     }
-    let bench = |contenders: &[Contender]| Bench { contenders: contenders.to_vec(), protocol, threads };
-    let (on_spaces, on_pools) = (bench(Contender::ON_SPACES), bench(Contender::ON_POOLS));
+    let programs = options.against.iter().map(|text| Program::parse(text).map(Contender::Program));
+    let programs = programs.collect::<Result<Vec<_>, _>>()?;
+    let bench = |contenders: Vec<Contender>| Bench { contenders, protocol, threads };
+    let on_spaces = bench([Contender::ON_SPACES, &programs].concat());
+    let on_pools = bench(Contender::ON_POOLS.to_vec());
     let games = on_spaces.games(selection.problems.len()) + on_pools.games(selection.pools.len());
     let progress = Progress::new("quality", games);
     let tick = || progress.advance(1);

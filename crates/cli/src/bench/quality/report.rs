@@ -1,8 +1,8 @@
 //! What the games gave, and the same for programs.
 
-use manyhands_core::{Direction, Value};
 use manyhands_lab::quality::{
     Board, Clock, Contender, Games, PEERS, POOLS, Played, Pool, Problem, Protocol, Reference, Schedule, Selection,
+    to_json,
 };
 use manyhands_lab::statistics::Quartiles;
 use serde_json::{Map, Value as Json, json};
@@ -59,12 +59,12 @@ impl Report {
     fn problem(&self, problem: &Problem, games: &[Games<Vec<f64>>]) -> Json {
         let reference = Reference::of(problem.name());
         let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string());
-        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(value)).collect();
+        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(to_json)).collect();
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
         let players: Map<String, Json> =
             games.iter().map(|games| (games.contender.name().to_string(), self.player(games, reference))).collect();
         json!({
-            "problem": problem.name(), "dimension": problem.dimension(), "direction": direction(problem.direction()),
+            "problem": problem.name(), "dimension": problem.dimension(), "direction": problem.direction().name(),
             "noise_sd": problem.noise(), "optimum": {"value": problem.optimum().value, "params": point},
             "aim": reference.map(|reference| reference.aim), "reported_elsewhere": peers, "players": players,
         })
@@ -110,7 +110,7 @@ fn pool(pool: &Pool, games: &[Games<Option<usize>>]) -> Json {
     let players: Map<String, Json> =
         games.iter().map(|games| (games.contender.name().to_string(), player(games))).collect();
     json!({
-        "pool": pool.name(), "candidates": pool.points().len(), "direction": direction(pool.direction()),
+        "pool": pool.name(), "candidates": pool.points().len(), "direction": pool.direction().name(),
         "best": pool.best(), "random_order_expected": pool.random_order(), "players": players,
     })
 }
@@ -122,20 +122,4 @@ fn quartiles(quartiles: Quartiles) -> Json {
 
 fn named((name, figure): (&str, f64)) -> (String, Json) {
     (name.to_string(), json!(figure))
-}
-
-fn value(value: &Value) -> Json {
-    match value {
-        Value::Float(x) => json!(x),
-        Value::Int(i) => json!(i),
-        Value::Text(text) => json!(text),
-        Value::Bool(yes) => json!(yes),
-    }
-}
-
-pub fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Maximize => "maximize",
-        Direction::Minimize => "minimize",
-    }
 }

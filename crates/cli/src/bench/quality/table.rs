@@ -4,7 +4,7 @@ use comfy_table::Table;
 use manyhands_lab::quality::{Board, Clock, Contender, Games, PEERS, POOLS, Protocol, Reference, Schedule, Selection};
 use manyhands_lab::statistics::Quartiles;
 
-use super::report::{Report, direction};
+use super::report::Report;
 use crate::bench::table::{align_right, digits, framed};
 
 /// A table of problems, one of what was reported elsewhere, one of pools.
@@ -116,7 +116,7 @@ pub fn list(selection: &Selection) -> String {
     let mut table = framed(&["name", "d", "goal", "noise sd"]);
     for problem in &selection.problems {
         let noise = if problem.noise() == 0.0 { String::new() } else { digits(problem.noise()) };
-        let goal = direction(problem.direction()).to_string();
+        let goal = problem.direction().name().to_string();
         table.add_row([problem.name().to_string(), problem.dimension().to_string(), goal, noise]);
     }
     align_right(&mut table, &[1, 3]);

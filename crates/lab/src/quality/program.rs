@@ -1,0 +1,198 @@
+//! A program that plays: any optimizer, in any language, that reads and writes a line of JSON at a time.
+//!
+//! | line to the program | what it answers |
+//! |---|---|
+//! | `{"play": "branin", "seed": 7, "batch": 5, "direction": "minimize", "parameters": [...], "constraints": [...]}` | nothing |
+//! | `{"ask": 5}` | `{"points": [{"x1": 0.5, "x2": 2.0}, ...]}` |
+//! | `{"tell": {"trial": 0, "value": 3.25}}` | nothing |
+//!
+//! A parameter is described as in a study file, with its name: `{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}`.
+//! Trials are numbered from 0 in the order of the points. The game is over when the input ends.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Scale, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::{Player, Problem};
+use crate::{Error, Result};
+
+/// A command that plays, and what it is called in tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// What it is called.
+    pub name: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+}
+
+impl Program {
+    /// `NAME=COMMAND ARGUMENT ...`, split at spaces.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (name, command) = text.split_once('=').unwrap_or(("", ""));
+        let command: Vec<String> = command.split_whitespace().map(str::to_string).collect();
+        if name.is_empty() || command.is_empty() {
+            let allowed = "a name, \"=\" and a command, such as \"tpe=python3 peers.py tpe\"".to_string();
+            return Err(Error::Setting { setting: "against", allowed, value: text.to_string() });
+        }
+        Ok(Self { name: name.to_string(), command })
+    }
+
+    /// Starts it for one game.
+    pub(super) fn start(&self, problem: &Problem, seed: u64, batch: usize) -> Result<Running> {
+        let fail = |reason: &dyn std::fmt::Display| self.error(&format!("it does not start: {reason}"));
+        let [program, arguments @ ..] = &self.command[..] else { return Err(fail(&"there is no command")) };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| fail(&error))?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = pipes else { return Err(fail(&"it has no pipes")) };
+        let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string()).collect();
+        let mut running = Running {
+            program: self.clone(),
+            child,
+            input: Some(input),
+            output: BufReader::new(output),
+            names,
+            asked: 0,
+        };
+        running.say(&opening(problem, seed, batch))?;
+        Ok(running)
+    }
+
+    pub(super) fn error(&self, reason: &str) -> Error {
+        Error::Program { name: self.name.clone(), reason: reason.to_string() }
+    }
+}
+
+fn opening(problem: &Problem, seed: u64, batch: usize) -> Json {
+    let parameters: Vec<Json> = problem.space().parameters().iter().map(parameter).collect();
+    let constraints: Vec<Json> = problem.space().constraints().iter().map(constraint).collect();
+    json!({
+        "play": problem.name(), "seed": seed, "batch": batch, "direction": problem.direction().name(),
+        "parameters": parameters, "constraints": constraints,
+    })
+}
+
+/// As in a study file, with the name beside the rest.
+fn parameter(parameter: &Parameter) -> Json {
+    let with_scale = |kind: &str, low: Json, high: Json, scale: Scale| {
+        let name = if scale == Scale::Log { "log" } else { "linear" };
+        json!({"name": parameter.name(), kind: [low, high], "scale": name})
+    };
+    match parameter.kind() {
+        ParameterKind::Float { low, high, scale } => with_scale("float", json!(low), json!(high), *scale),
+        ParameterKind::Even { low, high, scale, points } => {
+            let mut described = with_scale("float", json!(low), json!(high), *scale);
+            described["points"] = json!(points);
+            described
+        }
+        ParameterKind::Int { low, high, scale } => with_scale("int", json!(low), json!(high), *scale),
+        ParameterKind::Levels(levels) => json!({"name": parameter.name(), "levels": levels}),
+        ParameterKind::Choice(categories) => {
+            json!({"name": parameter.name(), "choice": categories.iter().map(to_json).collect::<Vec<_>>()})
+        }
+        ParameterKind::Constant(value) => json!({"name": parameter.name(), "constant": to_json(value)}),
+    }
+}
+
+fn constraint(constraint: &Constraint) -> Json {
+    let sum: Map<String, Json> = constraint.terms.iter().map(|(name, weight)| (name.clone(), json!(weight))).collect();
+    let relation = match constraint.relation {
+        Relation::AtMost => "at_most",
+        Relation::AtLeast => "at_least",
+        Relation::Equals => "equals",
+    };
+    json!({"sum": sum, relation: constraint.bound})
+}
+
+/// A parameter's value for programs.
+pub fn to_json(value: &Value) -> Json {
+    match value {
+        Value::Float(x) => json!(x),
+        Value::Int(i) => json!(i),
+        Value::Text(text) => json!(text),
+        Value::Bool(yes) => json!(yes),
+    }
+}
+
+fn from_json(value: &Json) -> Option<Value> {
+    match value {
+        Json::Number(number) => number.as_i64().map(Value::Int).or(number.as_f64().map(Value::Float)),
+        Json::String(text) => Some(Value::Text(text.clone())),
+        Json::Bool(yes) => Some(Value::Bool(*yes)),
+        _ => None,
+    }
+}
+
+/// A program in the middle of a game; the game's end ends it.
+pub(super) struct Running {
+    program: Program,
+    child: Child,
+    /// None once the game is over.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    names: Vec<String>,
+    asked: usize,
+}
+
+impl Running {
+    fn say(&mut self, line: &Json) -> Result<()> {
+        let written = self.input.as_mut().map(|input| writeln!(input, "{line}").and_then(|()| input.flush()));
+        match written {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.program.error("it ended before the game did")),
+        }
+    }
+
+    fn hear(&mut self) -> Result<Json> {
+        let mut line = String::new();
+        let read = self.output.read_line(&mut line).map_err(|error| self.program.error(&error.to_string()))?;
+        if read == 0 {
+            return Err(self.program.error("it ended before the game did"));
+        }
+        serde_json::from_str(&line)
+            .map_err(|error| self.program.error(&format!("{:?} is not JSON: {error}", line.trim())))
+    }
+
+    /// The values of one point, in the parameters' order. Whether they lie in the space the problem says.
+    fn point(&self, point: &Json) -> Result<Vec<Value>> {
+        let missing = |name: &str| self.program.error(&format!("the point {point} has no value of \"{name}\""));
+        self.names.iter().map(|name| point.get(name).and_then(from_json).ok_or_else(|| missing(name))).collect()
+    }
+}
+
+impl Player for Running {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
+        self.say(&json!({"ask": count}))?;
+        let answer = self.hear()?;
+        let points = answer.get("points").and_then(Json::as_array);
+        let points = points.ok_or_else(|| self.program.error(&format!("it answered {answer}, without \"points\"")))?;
+        let first = self.asked;
+        self.asked += points.len();
+        points.iter().enumerate().map(|(i, point)| Ok((first + i, self.point(point)?))).collect()
+    }
+
+    fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+        self.say(&json!({"tell": {"trial": trial, "value": value}}))
+    }
+}
+
+impl Drop for Running {
+    /// The end of its input tells a program to end; one that goes on is stopped, since nobody listens any more.
+    fn drop(&mut self) {
+        drop(self.input.take());
+        for _ in 0..50 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        // Neither failure has anybody to hear of it: the program is gone, or will be with this one.
+        self.child.kill().and_then(|()| self.child.wait()).ok();
+    }
+}
