@@ -98,3 +98,20 @@ fn suggestions_of_a_learned_model_have_limits_with_a_fit_and_are_noted_without()
         assert!(what.ends_with("CPU") || what.ends_with("wall clock"), "{what}");
     }
 }
+
+#[test]
+fn the_strategy_bench_puts_every_answer_beside_the_default() {
+    let run = |arguments: &[&str]| manyhands(&[&["bench", "strategy"], arguments].concat());
+    let output = run(&["design", "--seeds", "1", "--problems", "forrester", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answers = report["questions"][0]["answers"].as_array().unwrap();
+    assert_eq!((answers.len(), &answers[0]["answer"]), (5, &"4 + 2d, at most 10".into()));
+    assert!(answers.iter().all(|answer| answer["median_log10_regret"]["forrester"] == answer["mean"]));
+    assert_ne!(answers[0]["mean"], answers[3]["mean"], "other first points, other games");
+    let output = run(&["design", "--seeds", "1", "--problems", "forrester"]);
+    let told = text(&output.stdout);
+    assert!(told.contains("design: How many quasi-random points first?") && told.contains("4 + 2d, at"), "{told}");
+    let output = run(&["width"]);
+    let told = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && told.contains("bends, kernels") && told.contains("got width"), "{told}");
+}

@@ -7,6 +7,7 @@
 //! Decisions only: a suggestion is a pure function of (spec, events, seed). No file, no process, no clock.
 
 mod confidence;
+mod domain;
 mod error;
 mod event;
 mod feedback;
@@ -19,17 +20,20 @@ mod space;
 mod spec;
 mod strategy;
 mod study;
+mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
+pub use domain::Domain;
 pub use error::{Error, Result};
 pub use event::{Asked, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use number::significant;
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
-pub use spec::{Direction, Domain, Spec};
+pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{Batch, Best, Certificate, Kind, Outlook, Prediction, Study, Suggestion, Trial, TrialState};
+pub use tuning::Tuning;
 
 /// The README's example, run with the tests.
 #[cfg(doctest)]

@@ -1,15 +1,8 @@
 //! Learning the model: which warp, which hyperparameters, from which trials, and when to learn again.
 
-use manyhands_gp::{Fit, Hyperparameters, Kernel, Points, Prior, Priors, Warp};
+use manyhands_gp::{Fit, Hyperparameters, Kernel, Points, Prior, Warp};
 
-use crate::{Domain, Result};
-
-/// The bends of the lower tail that are tried.
-const BENDS: [f64; 4] = [0.0, 1.0, 4.0, 16.0];
-
-/// Bent values are for black boxes without noise: a warp turns even noise into uneven noise, which the model does not
-/// know. So a bend needs a ratio of noise to prior variance below this.
-const NOISE_FREE: f64 = 1e-3;
+use crate::{Domain, Result, Tuning};
 
 /// Up to so many values, every bend is tried from several starts at each fit.
 const VERY_FEW: usize = 50;
@@ -33,24 +26,24 @@ pub(crate) struct Learner {
     family: Kernel,
     groups: Vec<usize>,
     extents: Vec<f64>,
-    priors: Priors,
+    parameters: usize,
+    tuning: Tuning,
 }
 
 impl Learner {
-    pub fn new(domain: &Domain, family: &Kernel) -> Result<Self> {
-        let groups = domain.groups();
-        let priors = Priors::for_parameters(groups.iter().max().map_or(1, |g| g + 1));
-        Ok(Self { family: family.clone().with_variance(1.0)?, groups, extents: domain.extents(), priors })
+    pub fn new(domain: &Domain, family: &Kernel, tuning: &Tuning) -> Result<Self> {
+        let (family, parameters) = (family.clone().with_variance(1.0)?, domain.parameters());
+        Ok(Self { family, groups: domain.groups(), extents: domain.extents(), parameters, tuning: tuning.clone() })
     }
 
     /// How many lengthscales there are: one for each parameter.
     pub fn parameters(&self) -> usize {
-        self.groups.iter().max().map_or(1, |g| g + 1)
+        self.parameters
     }
 
     /// How many quasi-random points come first, unless the strategy says.
     pub fn design(&self) -> usize {
-        (4 + 2 * self.parameters()).min(10)
+        (4 + 2 * self.parameters).min(10)
     }
 
     /// Whether to learn again: at every change while values are few, then each time they have grown by a twentieth.
@@ -93,9 +86,10 @@ impl Learner {
     fn explore(&self, told: &Told, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {
         let fit = self.fit(EVALUATIONS);
         let mut best: Option<(f64, Warp, Hyperparameters)> = None;
-        let first = last.map_or(BENDS[0], |(warp, _)| warp.bend());
+        let bends = &self.tuning.bends;
+        let first = last.map_or(bends[0], |(warp, _)| warp.bend());
         let mut near: Option<Hyperparameters> = None;
-        for bend in std::iter::once(first).chain(BENDS.into_iter().filter(|bend| *bend != first)) {
+        for bend in std::iter::once(first).chain(bends.iter().copied().filter(|bend| *bend != first)) {
             let (warp, warped) = told.warped(bend);
             let found = match &near {
                 Some(near) if told.values.len() > VERY_FEW => fit.refine(&told.points, &warped, near)?,
@@ -103,7 +97,7 @@ impl Learner {
             };
             near.get_or_insert_with(|| found.clone());
             let density = found.density + told.values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
-            if is_allowed(bend, &found) && best.as_ref().is_none_or(|(highest, _, _)| density > *highest) {
+            if self.is_allowed(bend, &found) && best.as_ref().is_none_or(|(highest, _, _)| density > *highest) {
                 best = Some((density, warp, found));
             }
         }
@@ -115,11 +109,16 @@ impl Learner {
     fn refine(&self, told: &Told, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
         let (warp, warped) = told.warped(bend);
         let found = self.fit(EVALUATIONS_OF_MANY).refine(&told.points, &warped, warm)?;
-        if is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(told, 0.0, &found) }
+        if self.is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(told, 0.0, &found) }
     }
 
     fn fit(&self, evaluations: usize) -> Fit<'_> {
-        Fit { family: &self.family, groups: &self.groups, priors: self.priors.clone(), evaluations }
+        let priors = self.tuning.priors.stretched(self.parameters);
+        Fit { family: &self.family, groups: &self.groups, priors, evaluations }
+    }
+
+    fn is_allowed(&self, bend: f64, found: &Hyperparameters) -> bool {
+        bend == 0.0 || found.noise < self.tuning.bend_noise * found.variance
     }
 
     /// At most so many of the values, with their points in the unit cube.
@@ -133,10 +132,6 @@ impl Learner {
     fn unit<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         point.iter().zip(&self.extents).map(|(x, extent)| x / extent)
     }
-}
-
-fn is_allowed(bend: f64, found: &Hyperparameters) -> bool {
-    bend == 0.0 || found.noise < NOISE_FREE * found.variance
 }
 
 /// What a fit looks at.
@@ -190,6 +185,7 @@ mod tests {
         let learner = Learner::new(
             &Domain::Points(Points::from_rows(&[vec![0.0], vec![1.0]]).unwrap()),
             &Kernel::matern(2.5, &[1.0]).unwrap(),
+            &Tuning::default(),
         )
         .unwrap();
         assert!(!learner.is_due(0, None) && learner.is_due(1, None));

@@ -1,97 +1,11 @@
 //! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
 
-use manyhands_gp::{self as gp, Family, Grid, Kernel, Points, Prior, Priors};
+use manyhands_gp::{self as gp, Family, Kernel, Prior, Priors};
 
 use crate::confidence::Assumptions;
+use crate::domain::{FINITE, finite_space};
 use crate::strategy::{Hallucination, Information, Initial, Rule, Strategy, require};
-use crate::{Error, Result, Space};
-
-/// A countable space with at most this many points is a finite domain, and chosen from exactly.
-const FINITE: usize = 1 << 14;
-
-/// As [`FINITE`], where the points form a grid, which has structure to use, the model is given, and nothing is sampled.
-const FINITE_GRID: usize = 1 << 20;
-
-/// What may be chosen.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a study has one domain")]
-pub enum Domain {
-    /// A finite list of points, or the indices of a covariance matrix ([`Points::indices`]).
-    Points(Points),
-    /// A full grid.
-    Grid(Grid),
-    /// The cube [0, side]^dimension, seen at round t through the discretization D_t of the paper's appendix: B L r d t^2
-    /// evenly spaced points along every coordinate. For GP-BTS.
-    Discretized {
-        /// r.
-        side: f64,
-        /// d.
-        dimension: usize,
-    },
-    /// Parameters, some of them continuous or all of them countable; the model sees their coordinates in the unit cube.
-    Space(Space),
-}
-
-impl Domain {
-    /// How many coordinates a point has.
-    pub fn dimension(&self) -> usize {
-        match self {
-            Self::Points(points) => points.dimension(),
-            Self::Grid(grid) => grid.axes().len(),
-            Self::Discretized { dimension, .. } => *dimension,
-            Self::Space(space) => space.dimension(),
-        }
-    }
-
-    /// As the numbers' room knows it, if it is finite; a space is if its points are few (up to 16,384, or 1,048,576 on a
-    /// grid).
-    pub fn finite(&self) -> Option<gp::Domain> {
-        match self {
-            Self::Points(points) => Some(gp::Domain::Points(points.clone())),
-            Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
-            Self::Discretized { .. } => None,
-            Self::Space(space) => finite_space(space, FINITE_GRID),
-        }
-    }
-
-    /// The parameters, if the domain is a space of them.
-    pub fn space(&self) -> Option<&Space> {
-        match self {
-            Self::Space(space) => Some(space),
-            _ => None,
-        }
-    }
-
-    /// For each coordinate, the lengthscale that it uses when the model is learned.
-    pub(crate) fn groups(&self) -> Vec<usize> {
-        self.space().map_or_else(|| (0..self.dimension()).collect(), |space| space.groups().to_vec())
-    }
-
-    /// How far each coordinate reaches, which is what learned lengthscales are relative to.
-    pub(crate) fn extents(&self) -> Vec<f64> {
-        let extent = |values: &mut dyn Iterator<Item = f64>| {
-            let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-            if high > low { high - low } else { 1.0 }
-        };
-        match self {
-            Self::Points(points) => (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect(),
-            Self::Grid(grid) => grid.axes().iter().map(|axis| extent(&mut axis.iter().copied())).collect(),
-            Self::Discretized { side, dimension } => vec![*side; *dimension],
-            Self::Space(space) => vec![1.0; space.dimension()],
-        }
-    }
-}
-
-fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
-    if let Some(axes) = space.axes()
-        && space.size().is_some_and(|size| size <= largest_grid)
-    {
-        return Grid::new(axes).ok().map(gp::Domain::Grid);
-    }
-    let coordinates =
-        space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
-    Points::from_rows(&coordinates).ok().map(gp::Domain::Points)
-}
+use crate::{Domain, Error, Result, Tuning};
 
 /// Whether the black box is to be maximized or minimized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -144,6 +58,7 @@ pub struct Spec {
     memory: usize,
     learns: bool,
     nodes: usize,
+    tuning: Tuning,
 }
 
 impl Spec {
@@ -192,17 +107,15 @@ impl Spec {
         if matches!(domain, Domain::Discretized { .. }) {
             return refuse("a learned model", CUBE, "D_t needs the norm bound of a given kernel; use a space");
         }
-        let priors = Priors::for_parameters(domain.groups().iter().max().map_or(1, |g| g + 1));
-        let lengthscales: Vec<f64> = domain.extents().iter().map(|extent| extent * priors.lengthscale.0).collect();
-        let prior =
-            Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?;
+        let prior = believed(family, &domain, &Priors::default())?;
         Self::checked(domain, prior, strategy, true)
     }
 
     fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: bool) -> Result<Self> {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
-        let spec = Self { domain, prior, strategy, direction, seed: 0, repeats: true, memory, learns, nodes };
+        let (seed, repeats, tuning) = (0, true, Tuning::default());
+        let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, learns, nodes, tuning };
         check_combination(&spec)?;
         Ok(spec)
     }
@@ -245,6 +158,20 @@ impl Spec {
     /// certificates there); 2,000 unless set. With 0 nothing is searched and the bounds are those of the prior.
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes, ..self }
+    }
+
+    /// With other constants for learning and for `auto`. Only where the model is learned.
+    pub fn with_tuning(self, tuning: Tuning) -> Result<Self> {
+        if !self.learns {
+            return Err(Error::Incompatible {
+                setting: "a tuning",
+                with: "a given model",
+                reason: "it says how a model is learned",
+            });
+        }
+        tuning.check()?;
+        let prior = believed(self.prior.kernel(), &self.domain, &tuning.priors)?;
+        Ok(Self { prior, tuning, ..self })
     }
 
     /// What may be chosen.
@@ -302,11 +229,23 @@ impl Spec {
         self.nodes
     }
 
+    /// How a model is learned, and how widely `auto` looks.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
     /// B, R, lambda and delta as they are given; refused where B is not.
     pub fn assumptions(&self) -> Result<Assumptions> {
         let norm_bound = self.strategy.norm_bound.ok_or(Error::NeedsNormBound { what: "a band" })?;
         Ok(self.strategy.assumptions(norm_bound, self.prior.noise()))
     }
+}
+
+/// What is believed of standardized values before any of them: the priors' medians.
+fn believed(family: &Kernel, domain: &Domain, priors: &Priors) -> Result<Prior> {
+    let priors = priors.stretched(domain.parameters());
+    let lengthscales: Vec<f64> = domain.extents().iter().map(|extent| extent * priors.lengthscale.0).collect();
+    Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?)
 }
 
 /// Lemma 2 does not know the kernel.

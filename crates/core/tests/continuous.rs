@@ -322,3 +322,24 @@ fn a_batch_of_at_most_none_is_refused_as_asking_for_none_is() {
     assert_eq!(study.ask_while_paying(0, 2.0), Err(Error::AskedForNone));
     assert!(study.events().is_empty());
 }
+
+/// The norm is then read off the posterior mean, so that the band is that of a study with this bound, as an opinion.
+#[test]
+fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem() {
+    let mut free = study(&given(cube(2), matern(0.3), Strategy::auto()).unwrap());
+    for s in free.ask(6).unwrap() {
+        free.tell(s.trial, 3.0 * wavy(&s.point)).unwrap();
+    }
+    let norm = free.posterior().view().mean_norm();
+    assert!(norm > 1.0);
+    let bounded = given(cube(2), matern(0.3), Strategy { norm_bound: Some(norm), ..Strategy::auto() }).unwrap();
+    let bounded = Study::replay(bounded, free.events()).unwrap();
+    let at = [vec![0.2, 0.9], vec![0.5, 0.5]];
+    for (ours, theirs) in free.predict(&at).unwrap().into_iter().zip(bounded.predict(&at).unwrap()) {
+        assert_eq!((ours.lower, ours.upper), (theirs.lower, theirs.upper));
+        assert_eq!((ours.kind, theirs.kind), (Kind::Model, Kind::Theorem));
+    }
+    let certificate = free.certificate().unwrap();
+    assert_eq!(certificate.kind, Kind::Model);
+    assert!(certificate.regret_bound > 0.0 && free.best().unwrap().regret_bound.is_some());
+}

@@ -14,6 +14,7 @@ mod quality;
 mod report;
 mod rows;
 mod sample;
+mod strategy;
 mod suggest;
 mod table;
 
@@ -32,6 +33,7 @@ Examples:
   manyhands bench --full                at the sizes the limits were set for
   manyhands bench --only append --json  one section, for programs
   manyhands bench quality               how good suggestions are, not how fast
+  manyhands bench strategy              how the default strategy was settled
 
 The exit code is 1 if a limit is missed. RAYON_NUM_THREADS=1 measures one thread.";
 
@@ -59,6 +61,7 @@ pub struct Options {
 #[derive(Debug, Subcommand)]
 enum Other {
     Quality(quality::Options),
+    Strategy(strategy::Options),
 }
 
 impl Options {
@@ -66,6 +69,7 @@ impl Options {
     pub fn speaks_json(&self) -> bool {
         match &self.other {
             Some(Other::Quality(options)) => options.json,
+            Some(Other::Strategy(options)) => options.json,
             None => self.json,
         }
     }
@@ -109,8 +113,10 @@ enum Section {
 
 /// Runs the sections and prints what they found; whether every limit was kept.
 pub fn run(options: &Options) -> Result<bool> {
-    if let Some(Other::Quality(options)) = &options.other {
-        return quality::run(options).map(|()| true);
+    match &options.other {
+        Some(Other::Quality(options)) => return quality::run(options).map(|()| true),
+        Some(Other::Strategy(options)) => return strategy::run(options).map(|()| true),
+        None => {}
     }
     let size = if options.full { Size::Full } else { Size::Quick };
     let mut report = Report::new(size);

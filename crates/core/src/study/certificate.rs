@@ -35,7 +35,7 @@ const EVERY_ONE: usize = 64;
 pub enum Kind {
     /// A theorem, under the stated kernel, norm bound and noise bound.
     Theorem,
-    /// The opinion of a model that was learned from the same data.
+    /// The opinion of a model: it was learned from the same data, or the norm bound was.
     Model,
 }
 
@@ -209,9 +209,9 @@ impl Study {
         Ok(best)
     }
 
-    /// What kind of statement this study makes.
+    /// What kind of statement this study makes: a theorem needs a model and a norm bound that are given.
     pub(super) fn kind(&self) -> Kind {
-        if self.spec.learns() { Kind::Model } else { Kind::Theorem }
+        if self.spec.learns() || self.spec.strategy().norm_bound.is_none() { Kind::Model } else { Kind::Theorem }
     }
 
     /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion on a finite
@@ -219,7 +219,7 @@ impl Study {
     pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
         let theorem = self.assumptions()?.band(information);
         match self.chooser.restricted() {
-            Some(restricted) if self.spec.learns() => {
+            Some(restricted) if self.kind() == Kind::Model => {
                 let pairs = 2.0 * restricted.domain().len() as f64;
                 Ok(theorem.min((2.0 * (pairs / self.spec.strategy().delta).ln()).sqrt()))
             }
@@ -229,8 +229,8 @@ impl Study {
 
     fn extremes(&mut self) -> Result<Extremes> {
         let observed = self.posterior.observed();
-        // A model's opinion is about now: what an earlier fit said does not hold any more.
-        if !self.spec.learns() {
+        // A model's opinion is about now: what an earlier fit or norm said does not hold any more.
+        if self.kind() == Kind::Theorem {
             while self.band.checkpoint <= observed {
                 let then = self.extremes_at(self.band.checkpoint)?;
                 self.band.extremes = Some(match self.band.extremes.take() {

@@ -12,16 +12,9 @@ use super::{Study, TrialState};
 use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
 use crate::event::{Asked, Phase};
 use crate::information::{closed_form, logarithm};
-use crate::spec::{Domain, NO_BAYESIAN_ON_A_BOX, NO_CLOSED_FORM, NO_GREEDY_GAIN};
+use crate::spec::{NO_BAYESIAN_ON_A_BOX, NO_CLOSED_FORM, NO_GREEDY_GAIN};
 use crate::strategy::{Hallucination, Information, Initial, Rule};
-use crate::{Error, Result, Spec, Value};
-
-/// The widths that `auto` takes in turn, one a trial: one nearly greedy, the others wide. Settled by experiment, see
-/// `docs/default-strategy.md`.
-const WIDTHS: [f64; 5] = [0.01, 2.0, 2.0, 2.0, 2.0];
-
-/// The width of a pick of `auto` that is not to be greedy.
-const WIDE: f64 = 2.0;
+use crate::{Domain, Error, Result, Spec, Value};
 
 /// How many candidates of a finite domain a pick of the first design is the most distant of.
 const DESIGN_CANDIDATES: usize = 32;
@@ -92,7 +85,7 @@ impl Study {
     /// The argmax, unless it is a point at hand that another look would teach nothing about: then a wider one, and at
     /// last the best that is not at hand. If there is none, the point at hand it is.
     fn choose_without_waste(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
-        let wide = WIDE * self.spec.strategy().width;
+        let wide = self.spec.tuning().widest() * self.spec.strategy().width;
         let first = self.choose_upper(trial, multiplier)?;
         if !self.is_waste(&first)? {
             return Ok(first);
@@ -270,7 +263,7 @@ impl Study {
     fn multiplier(&mut self, trial: usize) -> Result<f64> {
         let strategy = self.spec.strategy().clone();
         if strategy.rule == Rule::Auto {
-            return Ok(strategy.width * WIDTHS[trial % WIDTHS.len()]);
+            return Ok(strategy.width * self.spec.tuning().width(trial));
         }
         let assumptions = self.assumptions()?;
         let hallucination = self.hallucination()?;
@@ -283,7 +276,7 @@ impl Study {
                 let candidates = self.chooser.restricted().ok_or(NO_BAYESIAN_ON_A_BOX)?.domain().len();
                 assumptions.gp_bucb_bayesian(t, candidates, hallucination)
             }
-            Rule::Auto => WIDE,
+            Rule::Auto => self.spec.tuning().width(trial),
         };
         let value = strategy.width * formula;
         if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial, value }) }

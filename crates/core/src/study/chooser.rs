@@ -6,9 +6,8 @@ use manyhands_gp::{GreedyInformation, Grid, Prior, Restricted, Sampler, Surface}
 
 use super::continuous::Continuous;
 use crate::event::Asked;
-use crate::spec::Domain;
 use crate::strategy::Rule;
-use crate::{Error, Result, Spec, Value};
+use crate::{Domain, Error, Result, Spec, Value};
 
 /// The largest D_t, and so the longest coordinate, that is sampled.
 const LARGEST_DISCRETIZATION: usize = 1 << 24;

@@ -4,6 +4,7 @@ use std::mem::replace;
 
 use manyhands_gp::{Posterior, Warp};
 
+use super::certificate::Kind;
 use super::chooser::Chooser;
 use super::{Study, bad_log};
 use crate::confidence::Assumptions;
@@ -187,10 +188,10 @@ impl Study {
         self.learning.warp().map_or(bound, |warp| warp.inverse(bound))
     }
 
-    /// B, R, lambda and delta as they hold now. Where the model is learned and B is not given it is max(1, norm of the
-    /// posterior mean), an opinion of the model.
+    /// B, R, lambda and delta as they hold now. Where B is not given it is max(1, norm of the posterior mean), an opinion
+    /// of the model.
     pub fn assumptions(&self) -> Result<Assumptions> {
-        if !self.spec.learns() {
+        if self.kind() == Kind::Theorem {
             return self.spec.assumptions();
         }
         let strategy = self.spec.strategy();

@@ -16,18 +16,30 @@ pub struct Priors {
     pub mean_spread: f64,
 }
 
-impl Priors {
-    /// The priors for points of this many parameters (groups of coordinates).
-    ///
-    /// Distances in the cube grow as sqrt(d), and so does the median lengthscale (Hvarfner, Hellsten and Nardi 2024).
-    pub fn for_parameters(count: usize) -> Self {
+impl Default for Priors {
+    /// For one parameter.
+    fn default() -> Self {
         Self {
-            lengthscale: (0.13 * (count.max(1) as f64).sqrt(), 0.5),
+            lengthscale: (0.13, 0.5),
             noise_ratio: (1e-4, 3.0),
             noise_range: (1e-8, 1e2),
             variance: (2.0, 2.0),
             mean_spread: 3.0,
         }
+    }
+}
+
+impl Priors {
+    /// The priors for points of this many parameters (groups of coordinates).
+    pub fn for_parameters(count: usize) -> Self {
+        Self::default().stretched(count)
+    }
+
+    /// These priors, which are for one parameter, for this many: distances in the cube grow as sqrt(d), and so does the
+    /// median lengthscale (Hvarfner, Hellsten and Nardi 2024).
+    pub fn stretched(&self, count: usize) -> Self {
+        let (median, sd) = self.lengthscale;
+        Self { lengthscale: (median * (count.max(1) as f64).sqrt(), sd), ..self.clone() }
     }
 
     /// ln p(theta), up to a constant.

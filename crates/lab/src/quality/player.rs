@@ -5,9 +5,9 @@ use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use rand::Rng;
 
 use super::protocol::{Game, Protocol};
-use super::{Pool, Problem, Program, RandomOrder, RandomSearch};
-use crate::Result;
+use super::{Pool, Problem, Program, RandomOrder, RandomSearch, Variant};
 use crate::stream::Purpose;
+use crate::{Error, Result};
 
 /// What the bench plays: a choice is a value for every parameter of a space, or the number of a pool's candidate.
 pub trait Player<Choice = Vec<Value>> {
@@ -19,10 +19,13 @@ pub trait Player<Choice = Vec<Value>> {
 }
 
 /// Who can be asked to play.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a bench has a handful of contenders")]
 pub enum Contender {
     /// The optimizer.
     Manyhands,
+    /// The optimizer, set up otherwise; on spaces.
+    Variant(Variant),
     /// Uniform random search; on a pool, random order.
     Random,
     /// Another program, on spaces.
@@ -39,6 +42,7 @@ impl Contender {
     pub fn name(&self) -> &str {
         match self {
             Self::Manyhands => "manyhands",
+            Self::Variant(variant) => &variant.name,
             Self::Random => "random",
             Self::Program(program) => &program.name,
         }
@@ -51,6 +55,11 @@ impl Contender {
             Self::Manyhands => {
                 let spec = spec(Domain::Space(problem.space().clone()), problem.direction(), seed)?;
                 Ok(Box::new(Suggester(Study::new(spec)?)))
+            }
+            Self::Variant(Variant { kernel, strategy, tuning, .. }) => {
+                let domain = Domain::Space(problem.space().clone());
+                let spec = Spec::learned_from(kernel, domain, strategy.clone())?.with_tuning(tuning.clone())?;
+                Ok(Box::new(Suggester(Study::new(spec.with_direction(problem.direction()).with_seed(seed))?)))
             }
             Self::Program(program) => Ok(Box::new(program.start(problem, seed, protocol.batch)?)),
             Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), game.generator(Purpose::Search))?)),
@@ -66,7 +75,10 @@ impl Contender {
                 let spec = spec(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
                 Ok(Box::new(Suggester(Study::new(spec)?)))
             }
-            Self::Program(program) => Err(program.error("programs play on spaces, not on pools")),
+            Self::Variant(_) | Self::Program(_) => {
+                let (allowed, value) = ("manyhands or random".to_string(), self.name().to_string());
+                Err(Error::Setting { setting: "player of pools", allowed, value })
+            }
             Self::Random => Ok(Box::new(RandomOrder::new(pool.points().len(), game.generator(Purpose::Search)))),
         }
     }

@@ -64,7 +64,7 @@ impl Program {
         Ok(running)
     }
 
-    pub(super) fn error(&self, reason: &str) -> Error {
+    fn error(&self, reason: &str) -> Error {
         Error::Program { name: self.name.clone(), reason: reason.to_string() }
     }
 }

@@ -1,0 +1,98 @@
+//! What may be chosen: lists, grids, the appendix's cube, spaces of parameters.
+
+use manyhands_gp::{self as gp, Grid, Points};
+
+use crate::Space;
+
+/// A countable space with at most this many points is a finite domain, and chosen from exactly.
+pub(crate) const FINITE: usize = 1 << 14;
+
+/// As [`FINITE`], where the points form a grid, which has structure to use, the model is given, and nothing is sampled.
+const FINITE_GRID: usize = 1 << 20;
+
+/// What may be chosen.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a study has one domain")]
+pub enum Domain {
+    /// A finite list of points, or the indices of a covariance matrix ([`Points::indices`]).
+    Points(Points),
+    /// A full grid.
+    Grid(Grid),
+    /// The cube [0, side]^dimension, seen at round t through the discretization D_t of the paper's appendix: B L r d t^2
+    /// evenly spaced points along every coordinate. For GP-BTS.
+    Discretized {
+        /// r.
+        side: f64,
+        /// d.
+        dimension: usize,
+    },
+    /// Parameters, some of them continuous or all of them countable; the model sees their coordinates in the unit cube.
+    Space(Space),
+}
+
+impl Domain {
+    /// How many coordinates a point has.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Points(points) => points.dimension(),
+            Self::Grid(grid) => grid.axes().len(),
+            Self::Discretized { dimension, .. } => *dimension,
+            Self::Space(space) => space.dimension(),
+        }
+    }
+
+    /// As the numbers' room knows it, if it is finite; a space is if its points are few (up to 16,384, or 1,048,576 on a
+    /// grid).
+    pub fn finite(&self) -> Option<gp::Domain> {
+        match self {
+            Self::Points(points) => Some(gp::Domain::Points(points.clone())),
+            Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
+            Self::Discretized { .. } => None,
+            Self::Space(space) => finite_space(space, FINITE_GRID),
+        }
+    }
+
+    /// The parameters, if the domain is a space of them.
+    pub fn space(&self) -> Option<&Space> {
+        match self {
+            Self::Space(space) => Some(space),
+            _ => None,
+        }
+    }
+
+    /// For each coordinate, the lengthscale that it uses when the model is learned.
+    pub(crate) fn groups(&self) -> Vec<usize> {
+        self.space().map_or_else(|| (0..self.dimension()).collect(), |space| space.groups().to_vec())
+    }
+
+    /// How many lengthscales there are when the model is learned: one for each parameter.
+    pub(crate) fn parameters(&self) -> usize {
+        self.groups().iter().max().map_or(1, |g| g + 1)
+    }
+
+    /// How far each coordinate reaches, which is what learned lengthscales are relative to.
+    pub(crate) fn extents(&self) -> Vec<f64> {
+        let extent = |values: &mut dyn Iterator<Item = f64>| {
+            let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+            if high > low { high - low } else { 1.0 }
+        };
+        match self {
+            Self::Points(points) => (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect(),
+            Self::Grid(grid) => grid.axes().iter().map(|axis| extent(&mut axis.iter().copied())).collect(),
+            Self::Discretized { side, dimension } => vec![*side; *dimension],
+            Self::Space(space) => vec![1.0; space.dimension()],
+        }
+    }
+}
+
+/// The points of a space, if they are few.
+pub(crate) fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
+    if let Some(axes) = space.axes()
+        && space.size().is_some_and(|size| size <= largest_grid)
+    {
+        return Grid::new(axes).ok().map(gp::Domain::Grid);
+    }
+    let coordinates =
+        space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
+    Points::from_rows(&coordinates).ok().map(gp::Domain::Points)
+}

@@ -1,0 +1,217 @@
+//! How the default strategy was settled: questions, and the answers that were let play against each other.
+
+use manyhands_core::gp::{Kernel, Priors};
+use manyhands_core::{Strategy, Tuning};
+
+use super::{Protocol, Schedule};
+use crate::{Error, Result};
+
+/// The problems that questions are put to: smooth and rough, d = 2 to 10, mixed, noisy.
+pub const FIELD: [&str; 14] = [
+    "branin",
+    "branin-noise-5",
+    "branin-noise-20",
+    "cosines",
+    "goldstein-price",
+    "hartmann6",
+    "hartmann6-noise-5",
+    "hartmann6-noise-20",
+    "rosenbrock4",
+    "ackley5",
+    "styblinski-tang5",
+    "levy10",
+    "training",
+    "training-noise-20",
+];
+
+/// One way to set up the optimizer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// In words.
+    pub name: String,
+    /// Whose family the kernel is of.
+    pub kernel: Kernel,
+    /// The strategy.
+    pub strategy: Strategy,
+    /// How it learns.
+    pub tuning: Tuning,
+}
+
+/// A possible answer: a variant, and how it is played.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The variant.
+    pub variant: Variant,
+    /// Suggestions at a time, or workers.
+    pub batch: usize,
+    /// How results come back.
+    pub schedule: Schedule,
+}
+
+impl Answer {
+    /// The default under a name.
+    fn default(name: &str) -> Result<Self> {
+        let kernel = Kernel::matern(2.5, &[1.0])?;
+        let variant = Variant { name: name.to_string(), kernel, strategy: Strategy::auto(), tuning: Tuning::default() };
+        let Protocol { batch, schedule, .. } = Protocol::default();
+        Ok(Self { variant, batch, schedule })
+    }
+
+    /// The default but for one change of how it learns.
+    fn tuned(name: &str, change: impl FnOnce(&mut Tuning)) -> Result<Self> {
+        let mut answer = Self::default(name)?;
+        change(&mut answer.variant.tuning);
+        Ok(answer)
+    }
+}
+
+/// A question that was settled by letting answers play.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// In a word.
+    pub name: &'static str,
+    /// In full.
+    pub text: &'static str,
+    /// The answers; the one that was taken first.
+    pub answers: Vec<Answer>,
+}
+
+impl Question {
+    /// All of them.
+    pub fn all() -> Result<Vec<Self>> {
+        let question = |name, text, answers: Vec<Result<Answer>>| -> Result<Self> {
+            Ok(Self { name, text, answers: answers.into_iter().collect::<Result<_>>()? })
+        };
+        Ok(vec![
+            question("bends", "Which bends of the lower tail are tried, and how much noise may they have?", bends())?,
+            question("kernels", "Which family of kernels?", kernels())?,
+            question("lengthscales", "Which prior of lengthscales (median over sqrt(d), log-sd)?", lengthscales())?,
+            question("noise", "Which prior of noise over prior variance (median, log-sd)?", noise())?,
+            question("design", "How many quasi-random points first?", design())?,
+            question("widths", "Which widths, in turn?", widths())?,
+            question("schedules", "How does it do in other batches and with results one by one?", schedules())?,
+        ])
+    }
+
+    /// Those of these names, all if there is none.
+    pub fn named(names: &[String]) -> Result<Vec<Self>> {
+        let all = Self::all()?;
+        if let Some(unknown) = names.iter().find(|name| all.iter().all(|question| question.name != *name)) {
+            let known: Vec<&str> = all.iter().map(|question| question.name).collect();
+            return Err(Error::Setting { setting: "question", allowed: known.join(", "), value: unknown.clone() });
+        }
+        let wanted = |question: &Self| names.is_empty() || names.iter().any(|name| name == question.name);
+        Ok(all.into_iter().filter(wanted).collect())
+    }
+}
+
+fn bends() -> Vec<Result<Answer>> {
+    let some = |name: &str, bends: &[f64]| Answer::tuned(name, |tuning| tuning.bends = bends.to_vec());
+    vec![
+        Answer::default("0, 1, 4, 16 below a noise of 1e-3"),
+        some("0", &[0.0]),
+        some("0, 1", &[0.0, 1.0]),
+        some("0, 1, 4", &[0.0, 1.0, 4.0]),
+        Answer::tuned("0, 1, 4, 16 below 1e-2", |tuning| tuning.bend_noise = 1e-2),
+        Answer::tuned("0, 1, 4, 16 whatever the noise", |tuning| tuning.bend_noise = f64::MAX),
+    ]
+}
+
+fn kernels() -> Vec<Result<Answer>> {
+    let of = |name: &str, kernel: manyhands_core::gp::Result<Kernel>| {
+        let mut answer = Answer::default(name)?;
+        answer.variant.kernel = kernel?;
+        Ok(answer)
+    };
+    vec![
+        Answer::default("Matern 5/2"),
+        of("Matern 3/2", Kernel::matern(1.5, &[1.0])),
+        of("Matern 7/2", Kernel::matern(3.5, &[1.0])),
+        of("squared exponential", Kernel::squared_exponential(&[1.0])),
+    ]
+}
+
+fn lengthscales() -> Vec<Result<Answer>> {
+    let of = |median: f64, sd: f64| {
+        let change = |tuning: &mut Tuning| tuning.priors = Priors { lengthscale: (median, sd), ..Priors::default() };
+        Answer::tuned(&format!("{median}, {sd}"), change)
+    };
+    let others = [(0.08, 0.5), (0.2, 0.5), (0.3, 0.5), (0.4, 0.5), (0.4, 0.7), (0.13, 0.8), (0.2, 0.8), (0.3, 1.0)];
+    std::iter::once(Answer::default("0.13, 0.5")).chain(others.map(|(median, sd)| of(median, sd))).collect()
+}
+
+fn noise() -> Vec<Result<Answer>> {
+    let of = |median: f64, sd: f64| {
+        let change = |tuning: &mut Tuning| tuning.priors = Priors { noise_ratio: (median, sd), ..Priors::default() };
+        Answer::tuned(&format!("{median:e}, {sd}"), change)
+    };
+    let others = [(1e-4, 1.0), (1e-6, 3.0), (1e-3, 2.0), (1e-2, 1.0)];
+    std::iter::once(Answer::default("1e-4, 3")).chain(others.map(|(median, sd)| of(median, sd))).collect()
+}
+
+fn design() -> Vec<Result<Answer>> {
+    let of = |count: usize| {
+        let mut answer = Answer::default(&count.to_string())?;
+        answer.variant.strategy.design = Some(count);
+        Ok(answer)
+    };
+    std::iter::once(Answer::default("4 + 2d, at most 10")).chain([5, 10, 15, 20].map(of)).collect()
+}
+
+fn widths() -> Vec<Result<Answer>> {
+    let of = |widths: &[f64]| {
+        let name: Vec<String> = widths.iter().map(f64::to_string).collect();
+        Answer::tuned(&name.join(", "), |tuning| tuning.widths = widths.to_vec())
+    };
+    let others: [&[f64]; 9] = [
+        &[2.0],
+        &[1.0],
+        &[3.0],
+        &[0.01, 1.0, 1.0, 1.0, 1.0],
+        &[0.01, 3.0, 3.0, 3.0, 3.0],
+        &[0.01, 0.01, 2.0, 2.0, 2.0],
+        &[0.01, 2.0, 0.5, 2.0, 1.0],
+        &[0.01, 1.0, 2.0, 3.0, 4.0],
+        &[0.3, 1.0, 2.0, 3.0, 1.5],
+    ];
+    std::iter::once(Answer::default("0.01, 2, 2, 2, 2")).chain(others.map(of)).collect()
+}
+
+fn schedules() -> Vec<Result<Answer>> {
+    let of = |name: &str, batch: usize, schedule: Schedule| Ok(Answer { batch, schedule, ..Answer::default(name)? });
+    vec![
+        Answer::default("batches of 5"),
+        of("one at a time", 1, Schedule::Batches),
+        of("batches of 2", 2, Schedule::Batches),
+        of("batches of 10", 10, Schedule::Batches),
+        of("batches of 20", 20, Schedule::Batches),
+        of("5 workers, one by one", 5, Schedule::Asynchronous),
+        of("10 workers, one by one", 10, Schedule::Asynchronous),
+        of("20 workers, one by one", 20, Schedule::Asynchronous),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_first_answer_of_every_question_is_what_the_optimizer_does_by_default() {
+        for question in Question::all().unwrap() {
+            let taken = &question.answers[0];
+            let named = Answer::default(&taken.variant.name).unwrap();
+            assert_eq!(*taken, named, "{}", question.name);
+            assert!(question.answers[1..].iter().all(|other| {
+                let renamed = Variant { name: taken.variant.name.clone(), ..other.variant.clone() };
+                Answer { variant: renamed, ..other.clone() } != *taken
+            }));
+        }
+    }
+
+    #[test]
+    fn the_field_is_among_the_problems() {
+        let names: Vec<String> = FIELD.iter().map(ToString::to_string).collect();
+        assert_eq!(super::super::problems::named(&names).unwrap().len(), FIELD.len());
+    }
+}
