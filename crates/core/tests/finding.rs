@@ -48,3 +48,51 @@ fn the_best_of_a_pool_is_found_quickly_whatever_its_columns() {
         }
     }
 }
+
+fn bowl(x: &[f64]) -> f64 {
+    -(x[0] - 0.3).powi(2) - (x[1] - 0.6).powi(2)
+}
+
+/// Where the optimum is found to many digits, the model keeps what it knew of the rest, and trials go there.
+#[test]
+fn a_converged_run_still_knows_and_explores_the_rest() {
+    let mut live = study(&auto(square()).with_seed(1));
+    let mut points = Vec::new();
+    for _ in 0..16 {
+        for s in live.ask(5).unwrap() {
+            live.tell(s.trial, bowl(&s.point)).unwrap();
+            points.push(s.point);
+        }
+    }
+    assert!(points.iter().any(|x| bowl(x) > -1e-8));
+    let far = points[40..].iter().filter(|x| bowl(x) < -0.01).count();
+    assert!(far >= 10, "{far} of the last 40 were farther than 0.1");
+    let rng = &mut rng(2);
+    let at: Vec<Vec<f64>> = (0..200).map(|_| vec![uniform(rng, 0.0, 1.0), uniform(rng, 0.0, 1.0)]).collect();
+    for (x, there) in at.iter().zip(live.predict(&at).unwrap()) {
+        // The function's range over the square is 0.85.
+        assert!((there.mean - bowl(x)).abs() < 0.4, "{} for {} at {x:?}", there.mean, bowl(x));
+    }
+}
+
+#[test]
+fn a_large_batch_has_one_greedy_pick_and_no_copies_of_it() {
+    for seed in 0..4 {
+        let mut live = study(&auto(square()).with_seed(seed));
+        for s in live.ask(20).unwrap() {
+            live.tell(s.trial, hills(&s.point)).unwrap();
+        }
+        let batch = live.ask(20).unwrap();
+        assert_eq!(batch.iter().filter(|s| s.multiplier < 1.0).count(), 1, "one greedy pick, the others wide");
+    }
+}
+
+#[test]
+fn the_first_design_is_not_held_to_the_hallucination_factor() {
+    let mut live = study(&auto(square()));
+    let batch = live.ask_while_paying(6, 1.0).unwrap();
+    assert_eq!(batch.suggestions.len(), 6);
+    for s in &batch.suggestions {
+        live.tell(s.trial, hills(&s.point)).unwrap();
+    }
+}

@@ -28,6 +28,13 @@ const NODES: [(f64, f64); 10] = [
 /// Values are kept to this size, so that differences of two of them are finite.
 const LARGEST: f64 = 0.25 * f64::MAX;
 
+/// So many values come first: they lie over the whole domain, whereas later ones may crowd around the optimum.
+const FIRST: usize = 20;
+
+/// A unit is at least this much of what the first values alone would make it. As values crowd around the optimum the unit
+/// shrinks and looks ever closer there; without an end to that the model forgets all that lies farther away.
+const CLOSEST_LOOK: f64 = 0.01;
+
 /// A unit is at least this much of the farthest value's distance from the best.
 const SMALLEST_UNIT: f64 = 1e-140;
 
@@ -47,15 +54,15 @@ impl Warp {
         Self { anchor: 0.0, unit: 1.0, bend: 0.0, shift: 0.0, spread: 1.0 }
     }
 
-    /// The map with this bend that gives these values mean 0 and variance 1.
+    /// The map with this bend that gives these values, in the order in which they came, mean 0 and variance 1.
     pub fn standardizing(values: &[f64], bend: f64) -> Self {
         let anchor = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let anchor = if anchor.is_finite() { anchor } else { 0.0 };
         // Halved first: the difference of two finite values may not be finite.
-        let mut below: Vec<f64> = values.iter().map(|y| 2.0 * (0.5 * anchor - 0.5 * y).min(0.25 * f64::MAX)).collect();
-        below.sort_by(f64::total_cmp);
-        let unit = below.get(below.len() / 2).copied().unwrap_or(0.0);
-        let farthest = below.last().copied().unwrap_or(0.0);
+        let below: Vec<f64> = values.iter().map(|y| 2.0 * (0.5 * anchor - 0.5 * y).min(0.25 * f64::MAX)).collect();
+        let early = median(&below[..below.len().min(FIRST)]);
+        let unit = median(&below).max(CLOSEST_LOOK * early);
+        let farthest = below.iter().copied().fold(0.0, f64::max);
         // No v may be so large that its square is not finite.
         let unit = if unit > 0.0 { unit.max(farthest * SMALLEST_UNIT) } else { farthest };
         let unit = if unit >= f64::MIN_POSITIVE { unit } else { 1.0 };
@@ -126,4 +133,11 @@ impl Warp {
     pub fn bend(&self) -> f64 {
         self.bend
     }
+}
+
+/// The upper median; 0 of nothing.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }

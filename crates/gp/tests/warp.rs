@@ -122,3 +122,15 @@ fn bending_compresses_the_lower_tail() {
     assert!(gap(&bent) > 1e4 * gap(&plain));
     assert_eq!(bent.bend(), 1.0);
 }
+
+/// Values that crowd around the optimum must not make the map forget those that lie farther away.
+#[test]
+fn the_unit_shrinks_no_further_than_a_hundredth_of_what_the_first_values_make_it() {
+    let early: Vec<f64> = (1..=20).map(|i| -f64::from(i)).chain([0.0]).collect();
+    let crowded: Vec<f64> = early.iter().copied().chain((0..200).map(|i| -1e-12 * f64::from(i))).collect();
+    let warp = Warp::standardizing(&crowded, 1.0);
+    // The first 20 are -1, ..., -20 and the best is 0, so that the early median is 11 and the unit 0.11.
+    let slope = |value: f64| warp.log_slope(value).exp();
+    let ratio = slope(-0.11) / slope(0.0);
+    assert!((ratio - 0.5).abs() < 1e-9, "at v = -1 a bend of 1 halves the slope: {ratio}");
+}

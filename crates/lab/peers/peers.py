@@ -12,6 +12,7 @@ import sys
 import warnings
 
 warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
 # Answers have standard output to themselves, whatever a library prints.
 answers, sys.stdout = sys.stdout, sys.stderr
 
@@ -55,7 +56,6 @@ class Ax:
     def __init__(self, problem):
         from ax.service.ax_client import AxClient, ObjectiveProperties
 
-        logging.getLogger("ax").setLevel(logging.ERROR)
         self.client = AxClient(random_seed=problem["seed"] % 2**31, verbose_logging=False)
         self.client.create_experiment(
             name=problem["play"],
@@ -66,7 +66,6 @@ class Ax:
                 "max_parallelism_override": problem["batch"],
             },
         )
-        logging.getLogger("ax").setLevel(logging.ERROR)
         self.indices = []
 
     @staticmethod
@@ -79,7 +78,7 @@ class Ax:
         if "constant" in parameter:
             return dict(name=parameter["name"], type="fixed", value=parameter["constant"])
         ordered, values = "levels" in parameter, parameter.get("levels") or parameter["choice"]
-        return dict(name=parameter["name"], type="choice", values=values, is_ordered=ordered, sort_values=False)
+        return dict(name=parameter["name"], type="choice", values=values, is_ordered=ordered, sort_values=ordered)
 
     def ask(self, count):
         asked = [self.client.get_next_trial() for _ in range(count)]

@@ -99,3 +99,11 @@ fn a_command_has_a_name_and_arguments() {
         assert!(message.contains("NAME=COMMAND") || message.contains("such as"), "{message}");
     }
 }
+
+#[test]
+fn players_that_could_not_be_told_apart_are_refused() {
+    let contenders = vec![Contender::Random, Contender::Program(program("random", "exit 0").0)];
+    let bench = Bench { contenders, protocol: Protocol::default(), threads: 1 };
+    let error = bench.play(&problems::named(&["branin".to_string()]).unwrap(), &|| ()).unwrap_err();
+    assert!(error.to_string().contains("must be different") && error.to_string().contains("got random"), "{error}");
+}

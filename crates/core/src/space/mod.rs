@@ -129,11 +129,15 @@ impl Space {
     }
 
     /// The valid values nearest to these coordinates, constraints aside. Ends of the unit interval are exactly the bounds.
+    ///
+    /// Panics, as a slice does, if there are fewer coordinates than the space has.
     pub fn params(&self, coordinates: &[f64]) -> Vec<Value> {
         self.parts(coordinates).map(|(axis, part)| axis.value(part)).collect()
     }
 
     /// The coordinates of the nearest valid values, constraints aside; snapping twice changes nothing.
+    ///
+    /// Panics, as a slice does, if there are fewer coordinates than the space has.
     pub fn snap(&self, coordinates: &[f64]) -> Vec<f64> {
         let mut snapped = Vec::with_capacity(self.dimension());
         self.parts(coordinates).for_each(|(axis, part)| axis.snap(part, &mut snapped));

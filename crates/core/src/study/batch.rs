@@ -1,7 +1,7 @@
 //! Batches of the right size: as many suggestions as pay, and what one more would cost and bring.
 
 use super::{Study, Suggestion};
-use crate::event::{Asked, Event};
+use crate::event::{Asked, Event, Phase};
 use crate::{Error, Result};
 
 /// What one more suggestion would cost and bring.
@@ -29,7 +29,11 @@ pub struct Batch {
 
 impl Study {
     /// As many suggestions as pay: at least one, at most `most`, and no more once the realised hallucination factor xi
-    /// would pass `limit` (from 1).
+    /// would pass `limit` (from 1). The quasi-random first design of a learned model is not held to it.
+    ///
+    /// xi compares what is not known yet with the noise: values of a few tens are usual where noise is a tenth of the
+    /// function's spread; without noise xi is in the thousands, and a small limit means one suggestion at a time. What
+    /// each suggestion is expected to bring is in the outlooks.
     ///
     /// ```
     /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
@@ -57,7 +61,7 @@ impl Study {
             }
             let asked = self.propose_next()?;
             let outlook = self.outlook(&asked)?;
-            if !outlooks.is_empty() && outlook.hallucination > limit {
+            if !outlooks.is_empty() && asked.phase != Phase::Design && outlook.hallucination > limit {
                 next = Some(outlook);
                 self.tentative -= 1;
                 self.discard_picks(1);

@@ -126,6 +126,8 @@ pub(super) struct Band {
     surface: Option<Box<Surface>>,
     checkpoint: usize,
     extremes: Option<Extremes>,
+    /// The extremes of the latest moment looked at, and how many values had arrived.
+    latest: Option<(usize, Extremes)>,
 }
 
 /// In the model's units.
@@ -157,6 +159,9 @@ impl Study {
     pub fn certificate(&mut self) -> Result<Certificate> {
         if self.is_unfitted() {
             return self.with_fit()?.certificate();
+        }
+        if self.spec.learns() && self.posterior.observed() == 0 {
+            return Err(Error::NothingObserved);
         }
         let Extremes { upper, lower, gap, candidate, point } = self.extremes()?;
         if upper < lower {
@@ -240,7 +245,11 @@ impl Study {
                 self.band.checkpoint = self.next_checkpoint();
             }
         }
-        let now = self.extremes_at(observed)?;
+        let now = match self.band.latest.take() {
+            Some((then, extremes)) if then == observed => extremes,
+            _ => self.extremes_at(observed)?,
+        };
+        self.band.latest = Some((observed, now.clone()));
         Ok(self.band.extremes.clone().map_or(now.clone(), |running| running.tightened(now)))
     }
 

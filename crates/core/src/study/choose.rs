@@ -22,6 +22,13 @@ const DESIGN_CANDIDATES: usize = 32;
 /// Trying a point again pays where its variance is above this part of the prior's: only noise can keep it up there.
 const REPEAT_PAYS: f64 = 1e-4;
 
+/// A wide pick whose sd is below this part of the prior's teaches nothing: what it looks at has converged, and the trial is
+/// better spent where the model knows least.
+const TEACHES: f64 = 1e-4;
+
+/// A greedy pick is wide instead where pending points leave less than this part of its variance: they will tell.
+const LEFT_OPEN: f64 = 0.1;
+
 /// A choice in the model's own units.
 #[derive(Debug, Clone)]
 pub(super) struct Pick {
@@ -82,15 +89,18 @@ impl Study {
         Ok(Pick::exact(self.argmax(Score::Upper(multiplier))?, multiplier))
     }
 
-    /// The argmax, unless it is a point at hand that another look would teach nothing about: then a wider one, and at
-    /// last the best that is not at hand. If there is none, the point at hand it is.
+    /// The argmax, unless it is a point at hand, or as good as pending, that another look would teach nothing about: then a
+    /// wider one, or where the model knows least, and at last the best that is not at hand. If there is none, the first.
     fn choose_without_waste(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
         let wide = self.spec.tuning().widest() * self.spec.strategy().width;
         let first = self.choose_upper(trial, multiplier)?;
-        if !self.is_waste(&first)? {
+        if multiplier < wide && !self.is_waste(&first)? && !self.is_covered(&first)? {
             return Ok(first);
         }
-        let wider = self.choose_upper(trial, wide)?;
+        let wider = if multiplier < wide { self.choose_upper(trial, wide)? } else { first.clone() };
+        if wider.sd < TEACHES * self.prior_variance().sqrt() {
+            return self.choose_widest(trial).map(|pick| Pick { score: pick.sd, ..pick });
+        }
         if !self.is_waste(&wider)? {
             return Ok(wider);
         }
@@ -99,19 +109,37 @@ impl Study {
 
     /// Whether a point is at hand already and a repeat would not pay.
     fn is_waste(&self, pick: &Pick) -> Result<bool> {
-        let sites = self.posterior.keys();
-        let (known, prior) = match &self.chooser {
-            Chooser::Finite(finite) => {
-                let known = sites.iter().any(|key| key.site == pick.candidate);
-                (known, finite.surface.restricted().largest_variance())
-            }
+        let known = match &self.chooser {
+            Chooser::Finite(_) => self.posterior.keys().iter().any(|key| key.site == pick.candidate),
             Chooser::Continuous(continuous) => {
-                let point = continuous.space().embed(&pick.params)?;
-                (continuous.is_known(&self.posterior, &point), self.posterior.prior().kernel().variance())
+                continuous.is_known(&self.posterior, &continuous.space().embed(&pick.params)?)
             }
-            Chooser::Discretized { .. } => (false, 1.0),
+            Chooser::Discretized { .. } => false,
         };
-        Ok(known && pick.sd * pick.sd <= REPEAT_PAYS * prior)
+        Ok(known && pick.sd * pick.sd <= REPEAT_PAYS * self.prior_variance())
+    }
+
+    /// Whether what is pending will tell nearly all that the point would.
+    fn is_covered(&self, pick: &Pick) -> Result<bool> {
+        let Chooser::Continuous(continuous) = &self.chooser else { return Ok(false) };
+        let there = self.posterior.predict(&continuous.space().embed(&pick.params)?)?;
+        Ok(pick.sd * pick.sd < LEFT_OPEN * there.sd_observed * there.sd_observed)
+    }
+
+    /// The largest variance that the model has anywhere before any value.
+    fn prior_variance(&self) -> f64 {
+        match &self.chooser {
+            Chooser::Finite(finite) => finite.surface.restricted().largest_variance(),
+            _ => self.posterior.prior().kernel().variance(),
+        }
+    }
+
+    /// The point that the model knows least of.
+    fn choose_widest(&mut self, trial: usize) -> Result<Pick> {
+        if let Chooser::Continuous(continuous) = &mut self.chooser {
+            return continuous.widest(&self.spec, self.posterior.view(), trial);
+        }
+        Ok(Pick::exact(self.argmax(Score::Variance)?, 0.0))
     }
 
     /// The best point that is not at hand, if there is one.
@@ -186,13 +214,11 @@ impl Study {
                 initialization_variance(target, workers.unwrap_or(1), self.posterior.prior().noise())
             }
         };
-        let initial = |pick: Pick| Pick { multiplier: 0.0, score: pick.sd, phase: Phase::Initial, ..pick };
-        if let Chooser::Continuous(continuous) = &mut self.chooser {
-            return continuous.widest(&self.spec, self.posterior.view(), trial).map(initial).map(Some);
+        let pick = self.choose_widest(trial)?;
+        let (pick, variance) = (Pick { score: pick.sd, phase: Phase::Initial, ..pick }, pick.score);
+        if matches!(self.chooser, Chooser::Continuous(_)) {
+            return Ok(Some(pick));
         }
-        let choice = self.argmax(Score::Variance)?;
-        let pick = initial(Pick::exact(choice, 0.0));
-        let variance = choice.score;
         let over = variance <= target && (self.posterior.pending() == 0 || self.settled_variance()? <= target);
         Ok((!over).then_some(pick))
     }

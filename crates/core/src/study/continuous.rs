@@ -31,6 +31,16 @@ fn effort(rows: usize) -> (usize, usize, usize) {
     }
 }
 
+/// Up to so many rows, a learned model is searched with all the cells that the spec allows.
+const ROWS: usize = 200;
+
+/// The most cells of a search that proves its result. Each costs the square of the rows, and the opinion of a learned
+/// model is not worth more than a suggestion; a proof about a given one is worth what the spec says.
+fn cells(spec: &Spec, rows: usize) -> usize {
+    let part = if spec.learns() { (ROWS as f64 / rows.max(1) as f64).powi(2).min(1.0) } else { 1.0 };
+    (spec.nodes() as f64 * part) as usize
+}
+
 /// A space that is searched. What is known of the candidates of the ask under way is kept between its picks.
 #[derive(Debug, Clone)]
 pub(super) struct Continuous {
@@ -121,7 +131,7 @@ impl Continuous {
     /// A bound that no point of the space exceeds, and a better point if the search that proves it finds one.
     pub fn prove(&self, spec: &Spec, view: View<'_>, score: Score, summit: &mut Summit) -> Result<f64> {
         let tolerance = TOLERANCE * summit.score.abs().max(1e-9);
-        let budget = Budget { nodes: spec.nodes(), tolerance };
+        let budget = Budget { nodes: cells(spec, view.keys().len()), tolerance };
         let found = maximize(view, score, &self.region()?, budget, std::slice::from_ref(&summit.point))?;
         let snapped = self.space.snap(&found.point);
         // A search over the box may end outside the constraints, or between integers that were too many to list.

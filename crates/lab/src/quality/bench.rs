@@ -4,8 +4,8 @@ use super::clock::timed;
 use super::protocol::{Game, Protocol};
 use super::threads::on_threads;
 use super::{Contender, Problem};
-use crate::Result;
 use crate::statistics::Quartiles;
+use crate::{Error, Result};
 
 /// What is played on: a problem or a pool.
 pub trait Board: Sync {
@@ -36,9 +36,22 @@ impl Bench {
         boards * self.contenders.len() * self.protocol.seeds
     }
 
+    /// Refuses contenders that could not be told apart.
+    fn check_names(&self) -> Result<()> {
+        let names: Vec<&str> = self.contenders.iter().map(Contender::name).collect();
+        match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            Some((_, name)) => {
+                let (allowed, value) = ("different from the other players'".to_string(), (*name).to_string());
+                Err(Error::Setting { setting: "a player's name", allowed, value })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Plays; for every board the contenders in their order. `tick` hears of each finished game.
     pub fn play<B: Board>(&self, boards: &[B], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Games<B::Outcome>>>> {
         self.protocol.check()?;
+        self.check_names()?;
         let seats = boards.iter().flat_map(|board| self.contenders.iter().map(move |contender| (board, contender)));
         let tasks: Vec<(&B, &Contender, u64)> = seats
             .flat_map(|(board, contender)| self.protocol.seeds().map(move |seed| (board, contender, seed)))

@@ -32,10 +32,9 @@ fn coordinate(kind: &ParameterKind, value: &Value) -> Option<f64> {
         ParameterKind::Float { low, high, .. } | ParameterKind::Even { low, high, .. } => {
             value.number().filter(|x| (*low..=*high).contains(x))
         }
-        ParameterKind::Int { low, high, .. } => match value {
-            Value::Int(i) if (low..=high).contains(&i) => Some(*i as f64),
-            _ => None,
-        },
+        ParameterKind::Int { low, high, .. } => {
+            value.number().filter(|x| x.fract() == 0.0 && (*low as f64..=*high as f64).contains(x))
+        }
         ParameterKind::Levels(levels) => value.number().filter(|x| levels.contains(x)),
         ParameterKind::Choice(categories) => position(categories.iter().position(|category| category == value)),
         ParameterKind::Constant(constant) => (constant == value).then_some(0.0),

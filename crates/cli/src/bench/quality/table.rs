@@ -14,7 +14,7 @@ pub fn render(report: &Report) -> String {
         Schedule::Batches => format!("in batches of {batch}"),
         Schedule::Asynchronous => format!("by {batch} workers, results one by one"),
     };
-    let figures = format!("median [quartiles] of {seeds} games");
+    let figures = format!("median [quartiles] of {seeds} game{}", if seeds == 1 { "" } else { "s" });
     let mut text = String::new();
     if !report.problems.is_empty() {
         text += &format!(
