@@ -86,7 +86,8 @@ pub struct Asked {
     pub sd: f64,
     /// The multiplier beta_t or v_t; 0 for a pick of the initialization scheme, which has none.
     pub multiplier: f64,
-    /// What was maximized: mean + multiplier x sd, the value of the sample, or sd in the initialization scheme.
+    /// What was maximized: mean + multiplier x sd, the value of the sample, or sd where the multiplier is 0. In the
+    /// model's own units, which are those of warped values where it is learned.
     pub score: f64,
     /// No point of the domain has a score higher than this one's by more than this; none where that is not proven.
     pub gap: Option<f64>,

@@ -143,7 +143,7 @@ impl Spec {
             return Err(Error::Incompatible {
                 setting: "repeats = false",
                 with: BOX,
-                reason: "it has no list of candidates; without noise no point is suggested twice there anyway",
+                reason: "it has no list of candidates; without noise \"auto\" does not suggest a point twice there anyway",
             });
         }
         Ok(Self { repeats: false, ..self })

@@ -18,7 +18,7 @@ pub enum Rule {
     /// bound nor the information gain.
     GpBucbBayesian,
     /// The default where the model is learned: mean + width x sd with the pending points in the sd, the widths taken in
-    /// turn from nearly greedy to wide. See `docs/default-strategy.md`.
+    /// turn, one nearly greedy and the others wide. See `docs/default-strategy.md`.
     Auto,
 }
 

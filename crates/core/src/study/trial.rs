@@ -49,7 +49,8 @@ pub struct Suggestion {
     pub sd: f64,
     /// The rule's multiplier; 0 for a pick of the initialization scheme, which has none.
     pub multiplier: f64,
-    /// What was maximized: larger is better, whatever the direction.
+    /// What was maximized: larger is better, whatever the direction; in the model's own units, which are those of warped
+    /// values where it is learned.
     pub score: f64,
     /// No point of the domain has a score higher than this one's by more than this; none where that is not proven.
     pub gap: Option<f64>,

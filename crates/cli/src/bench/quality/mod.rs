@@ -30,7 +30,8 @@ A program of --against is started for each game. It reads a line of JSON at a ti
   {"play": "training", "seed": 7, "batch": 5, "direction": "minimize", "constraints": [],
    "parameters": [{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}, {"name": "act", "choice": ["relu", "gelu"]}]}
 then {"ask": 5}, which it answers with {"points": [{"lr": 0.01, "act": "relu"}, ...]} on one line, and
-{"tell": {"trial": 0, "value": 0.3}} for every result. Trials are numbered from 0 in the order of the points.
+{"tell": {"trial": 0, "value": 0.3}} for every result. Trials are numbered from 0 in the order of the points. The command is
+split at spaces, without quoting; an answer is waited for as long as it takes; pools are not played.
 
 Everything but the seconds is the same for any number of threads (RAYON_NUM_THREADS). A missed aim is shown and does not
 change the exit code."#;
