@@ -84,7 +84,7 @@ pub struct Asked {
     pub mean: f64,
     /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t).
     pub sd: f64,
-    /// The multiplier beta_t or v_t; 0 for a pick of the initialization scheme, which has none.
+    /// The multiplier beta_t or v_t; 0 for a pick by the sd alone (initialization scheme, or a search that has converged).
     pub multiplier: f64,
     /// What was maximized: mean + multiplier x sd, the value of the sample, or sd where the multiplier is 0. In the
     /// model's own units, which are those of warped values where it is learned.

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands bench strategy                      every question; about ten minutes on two cores
+  manyhands bench strategy                      every question; a quarter of an hour on two cores
   manyhands bench strategy widths --seeds 40    one question, more games
   manyhands bench strategy bends --problems branin-noise-5 hartmann6
 
@@ -57,12 +57,15 @@ pub fn run(options: &Options) -> Result<()> {
         true => FIELD.iter().map(ToString::to_string).collect(),
         false => options.problems.clone(),
     };
+    let (seeds, first_seed) = (options.seeds, options.first_seed);
+    let protocol = Protocol { seeds, first_seed, ..Protocol::default() };
+    protocol.check()?;
     let (questions, problems) = (Question::named(&options.questions)?, problems::named(&names)?);
     let answers: usize = questions.iter().map(|question| question.answers.len()).sum();
     let progress = Progress::new("strategy", answers * problems.len() * options.seeds);
     let mut settled = Vec::with_capacity(questions.len());
     for question in questions {
-        let play = |answer: &Answer| medians(options, answer, &problems, &|| progress.advance(1));
+        let play = |answer: &Answer| medians(protocol, answer, &problems, &|| progress.advance(1));
         let medians = question.answers.iter().map(play).collect::<Result<_>>()?;
         settled.push(Settled { question, medians });
     }
@@ -75,10 +78,9 @@ pub fn run(options: &Options) -> Result<()> {
     writeln!(stdout(), "{text}").context("cannot write to standard output")
 }
 
-fn medians(options: &Options, answer: &Answer, problems: &[Problem], tick: &(dyn Fn() + Sync)) -> Result<Vec<f64>> {
+fn medians(played: Protocol, answer: &Answer, problems: &[Problem], tick: &(dyn Fn() + Sync)) -> Result<Vec<f64>> {
     let &Answer { batch, schedule, .. } = answer;
-    let (seeds, first_seed) = (options.seeds, options.first_seed);
-    let protocol = Protocol { batch, schedule, seeds, first_seed, ..Protocol::default() };
+    let protocol = Protocol { batch, schedule, ..played };
     let contenders = vec![Contender::Variant(answer.variant.clone())];
     let games = Bench { contenders, protocol, threads: rayon::current_num_threads() }.play(problems, tick)?;
     Ok(games.iter().flatten().map(|games| games.log10_regret(protocol.evaluations).median).collect())

@@ -47,7 +47,7 @@ pub struct Suggestion {
     /// Its standard deviation given observed and pending trials when it was chosen, in the user's units; before a learned
     /// model has seen any value, relative to the unknown spread of the values.
     pub sd: f64,
-    /// The rule's multiplier; 0 for a pick of the initialization scheme, which has none.
+    /// The rule's multiplier; 0 for a pick by the sd alone (initialization scheme, or a search that has converged).
     pub multiplier: f64,
     /// What was maximized: larger is better, whatever the direction; in the model's own units, which are those of warped
     /// values where it is learned.
