@@ -33,6 +33,14 @@ pub enum Event {
         /// The trial's number.
         trial: usize,
     },
+    /// A result came after someone else was given the trial, or after it had ended. Kept as evidence; the model never
+    /// sees it.
+    LateResult {
+        /// The trial's number.
+        trial: usize,
+        /// What was reported: a value in the user's units, or why there is none.
+        outcome: Result<f64, String>,
+    },
 }
 
 /// What picks a trial.

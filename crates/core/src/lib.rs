@@ -32,7 +32,7 @@ pub use number::significant;
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
-pub use study::{Batch, Best, Certificate, Kind, Outlook, Prediction, Study, Suggestion, Trial, TrialState};
+pub use study::{Batch, Best, Certificate, Kind, Outlook, Prediction, Quantities, Study, Suggestion, Trial, TrialState};
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

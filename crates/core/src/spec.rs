@@ -234,6 +234,15 @@ impl Spec {
         &self.tuning
     }
 
+    /// Refuses a value that no study of this kind can take: every other one can be told to a pending trial.
+    pub fn check_value(&self, trial: usize, value: f64) -> Result<()> {
+        if !value.is_finite() {
+            return Err(Error::Value { trial, value });
+        }
+        // A learned model standardizes values of any size.
+        if self.learns { Ok(()) } else { Ok(self.prior.check_value(value)?) }
+    }
+
     /// B, R, lambda and delta as they are given; refused where B is not.
     pub fn assumptions(&self) -> Result<Assumptions> {
         let norm_bound = self.strategy.norm_bound.ok_or(Error::NeedsNormBound { what: "a band" })?;

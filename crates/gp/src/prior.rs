@@ -37,6 +37,11 @@ impl Prior {
         Ok(Self { kernel, mean, noise })
     }
 
+    /// Refuses values that are not finite or too large to be squared.
+    pub fn check_value(&self, value: f64) -> Result<()> {
+        check_size("a value", value)
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel

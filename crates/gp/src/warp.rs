@@ -75,6 +75,18 @@ impl Warp {
         Self { shift, spread, ..raw }
     }
 
+    /// The map with these numbers: anchor, unit, bend, shift, spread; none if they are not those of one.
+    pub fn from_numbers(numbers: [f64; 5]) -> Option<Self> {
+        let [anchor, unit, bend, shift, spread] = numbers;
+        let is_map = numbers.iter().all(|n| n.is_finite()) && unit > 0.0 && spread > 0.0 && bend >= 0.0;
+        is_map.then_some(Self { anchor, unit, bend, shift, spread })
+    }
+
+    /// Anchor, unit, bend, shift, spread.
+    pub fn numbers(&self) -> [f64; 5] {
+        [self.anchor, self.unit, self.bend, self.shift, self.spread]
+    }
+
     /// z of a value.
     pub fn forward(&self, value: f64) -> f64 {
         let v = self.scaled(value);

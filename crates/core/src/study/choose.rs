@@ -286,7 +286,7 @@ impl Study {
     }
 
     /// beta_t, v_t or GP-BUCB's multiplier, times `width`.
-    fn multiplier(&mut self, trial: usize) -> Result<f64> {
+    pub(super) fn multiplier(&mut self, trial: usize) -> Result<f64> {
         let strategy = self.spec.strategy().clone();
         if strategy.rule == Rule::Auto {
             return Ok(strategy.width * self.spec.tuning().width(trial));
@@ -330,7 +330,7 @@ impl Study {
     }
 
     /// xi, as the strategy says.
-    fn hallucination(&mut self) -> Result<f64> {
+    pub(super) fn hallucination(&mut self) -> Result<f64> {
         let noise = self.posterior.prior().noise();
         // Failed points stay hallucinated beside the M - 1 pending ones.
         let workers = self.spec.strategy().max_pending.unwrap_or(1) + self.count(TrialState::Failed);

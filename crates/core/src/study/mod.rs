@@ -8,6 +8,7 @@ mod continuous;
 mod learning;
 mod outside;
 mod predict;
+mod quantities;
 mod trial;
 
 use manyhands_gp::{Key, Posterior, Prior};
@@ -18,6 +19,7 @@ pub use self::certificate::{Best, Certificate, Kind};
 use self::chooser::{Chooser, Place};
 use self::learning::Learning;
 pub use self::predict::Prediction;
+pub use self::quantities::Quantities;
 pub use self::trial::{Suggestion, Trial, TrialState};
 use crate::event::{Asked, Event};
 use crate::model::Learner;
@@ -174,6 +176,9 @@ impl Study {
                 self.chooser.set_taken(candidate, false, self.spec.repeats());
                 self.trials[*trial].cancel();
             }
+            Event::LateResult { trial, .. } => {
+                self.known_trial(*trial)?;
+            }
         }
         self.events.push(event);
         Ok(())
@@ -279,9 +284,7 @@ impl Study {
 
     fn apply_told(&mut self, trial: usize, value: f64) -> Result<()> {
         self.pending_trial(trial)?;
-        if !value.is_finite() {
-            return Err(Error::Value { trial, value });
-        }
+        self.spec.check_value(trial, value)?;
         self.discard_tentative();
         let modelled = self.modelled(value);
         self.posterior.settle(trial as u64, modelled)?;
@@ -289,9 +292,12 @@ impl Study {
         Ok(())
     }
 
+    fn known_trial(&self, number: usize) -> Result<&Trial> {
+        self.trials.get(number).ok_or(Error::UnknownTrial { trial: number, trials: self.trials.len() })
+    }
+
     fn pending_trial(&self, number: usize) -> Result<&Trial> {
-        let unknown = Error::UnknownTrial { trial: number, trials: self.trials.len() };
-        let trial = self.trials.get(number).ok_or(unknown)?;
+        let trial = self.known_trial(number)?;
         match trial.state() {
             TrialState::Pending => Ok(trial),
             state => Err(Error::NotPending { trial: number, state }),

@@ -74,9 +74,7 @@ impl Study {
         if trial != self.trials.len() {
             return Err(bad_log(sequence, &format!("trial {trial} is included, {} is next", self.trials.len())));
         }
-        if let Some(value) = included.value.filter(|value| !value.is_finite()) {
-            return Err(Error::Value { trial, value });
-        }
+        included.value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         self.discard_tentative();
         if !self.chooser.is_free(&self.spec, trial, included.candidate) {
             return Err(Error::CandidateTaken { candidate: included.candidate });

@@ -1,0 +1,52 @@
+//! The theory's quantities as they hold now, for those who watch a study.
+
+use super::Study;
+use crate::Result;
+
+/// The theory's quantities as they hold now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantities {
+    /// G: the information gain of the observed trials, (1/2) ln det(I + K/lambda).
+    pub information: f64,
+    /// xi of the pending trials, as the strategy has it.
+    pub hallucination: f64,
+    /// The multiplier of the next choice.
+    pub multiplier: f64,
+}
+
+impl Study {
+    /// The theory's quantities as they hold now. What was proposed and not logged is forgotten.
+    pub fn quantities(&mut self) -> Result<Quantities> {
+        self.discard_tentative();
+        Ok(Quantities {
+            information: self.posterior.information(),
+            hallucination: self.hallucination()?,
+            multiplier: self.multiplier(self.trials.len())?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use manyhands_gp::{Grid, Kernel, Prior};
+
+    use crate::{Domain, Rule, Spec, Strategy, Study};
+
+    #[test]
+    fn the_multiplier_is_that_of_the_next_choice() {
+        let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 50)]).unwrap());
+        let prior = Prior::new(Kernel::squared_exponential(&[0.2]).unwrap(), 0.0, 0.01).unwrap();
+        let mut study = Study::new(Spec::new(domain, prior, Strategy::new(Rule::IgpBucb, 1.0)).unwrap()).unwrap();
+        for told in 0..6 {
+            let now = study.quantities().unwrap();
+            let next = study.ask(1).unwrap();
+            assert_eq!(next[0].multiplier, now.multiplier);
+            // After three values some trials stay pending.
+            if told < 3 {
+                study.tell(next[0].trial, 0.5).unwrap();
+            }
+        }
+        assert!(study.quantities().unwrap().hallucination > 1.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a run could not go on.
+
+use std::path::PathBuf;
+
+/// A run that could not go on; what was recorded stays.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store or the study refused.
+    #[error(transparent)]
+    Session(#[from] manyhands_store::Error),
+    /// The study does not say what to run.
+    #[error("study \"{study}\" has no [run] with a command")]
+    NoCommand {
+        /// The study.
+        study: String,
+    },
+    /// The command cannot be started.
+    #[error("cannot start \"{program}\": {reason}")]
+    CannotStart {
+        /// The command's first word.
+        program: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// Nothing works.
+    #[error("{failed} trials in a row failed and none has succeeded; the last one said: {reason}")]
+    AllFail {
+        /// How many.
+        failed: usize,
+        /// Why the last one did.
+        reason: String,
+    },
+    /// A folder or a log cannot be made.
+    #[error("cannot write {}: {reason}", path.display())]
+    Logs {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// A word for programs; it stays when messages change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Session(error) => error.code(),
+            Self::NoCommand { .. } => "no-command",
+            Self::CannotStart { .. } => "cannot-start",
+            Self::AllFail { .. } => "all-fail",
+            Self::Logs { .. } => "logs",
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Session(error) => return error.hint(),
+            Self::NoCommand { .. } => "add [run] with command = [\"PROGRAM\", \"ARGUMENT\", ...] to the study file",
+            Self::CannotStart { .. } => {
+                "check the command in [run]: its first word is a program on the PATH or a path from the study file's \
+                 folder; the trial was not run and is offered again"
+            }
+            Self::AllFail { .. } => "look at the trials' logs; --keep-going goes on all the same",
+            Self::Logs { .. } => "make room or change permissions, or name another folder with logs in [run]",
+        };
+        Some(hint.to_string())
+    }
+}
+
+/// The result of running.
+pub type Result<T> = std::result::Result<T, Error>;

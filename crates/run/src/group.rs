@@ -1,0 +1,101 @@
+//! A command in a process group of its own, which nobody outlives: not its time limit, not the runner.
+//!
+//! The group's leader is a guard, a tiny shell that waits for its standard input to end. The runner holds the other end:
+//! however the runner dies, the guard reads the end and stops the group, politely first.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How long a group has between being asked to stop and being stopped.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long to wait before looking again, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+
+/// Waits for the end of its input, then stops its own process group: TERM, and after the grace KILL.
+const GUARD: &str = "trap '' TERM INT HUP QUIT; read line; kill -TERM 0; sleep 2; kill -KILL 0";
+
+/// A running command and its guard.
+#[derive(Debug)]
+pub struct Group {
+    guard: Child,
+    child: Child,
+}
+
+impl Group {
+    /// Starts a command in a group of its own.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let quiet = |shell: &mut Command| shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).process_group(0))?;
+        match command.process_group(guard.id() as i32).spawn() {
+            Ok(child) => Ok(Self { guard, child }),
+            Err(error) => {
+                guard.kill()?;
+                guard.wait()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The command itself, for its output.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Waits until the command ends or `enough` says to stop it. Whatever it left behind in its group is stopped too.
+    pub fn wait(mut self, enough: impl Fn() -> bool) -> io::Result<Ended> {
+        let mut pause = PAUSES.0;
+        let ended = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break Ended::ByItself(status);
+            }
+            if enough() {
+                self.stop()?;
+                break Ended::Stopped;
+            }
+            sleep(pause);
+            pause = (2 * pause).min(PAUSES.1);
+        };
+        self.kill()?;
+        Ok(ended)
+    }
+
+    /// Asks the group to stop, and waits for the command for the length of the grace.
+    fn stop(&mut self) -> io::Result<()> {
+        self.signal(Signal::TERM)?;
+        let start = Instant::now();
+        while self.child.try_wait()?.is_none() && start.elapsed() < GRACE {
+            sleep(PAUSES.1);
+        }
+        Ok(())
+    }
+
+    fn kill(&mut self) -> io::Result<()> {
+        self.signal(Signal::KILL)?;
+        self.child.wait()?;
+        self.guard.wait()?;
+        Ok(())
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        // The guard has not been waited for, so its number, and with it the group's, is still its own.
+        match Pid::from_raw(self.guard.id() as i32).map(|group| kill_process_group(group, signal)) {
+            Some(Err(error)) if error != rustix::io::Errno::SRCH => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// By itself, with this status.
+    ByItself(ExitStatus),
+    /// It was stopped.
+    Stopped,
+}

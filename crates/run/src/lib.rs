@@ -1,0 +1,18 @@
+//! Runs the black box: workers that start commands, read their values, and report them to a study's store.
+//!
+//! The only room that starts processes. Unix only: it works with process groups.
+
+mod attempt;
+mod error;
+mod group;
+mod output;
+mod plan;
+mod runner;
+mod stop;
+mod value;
+
+pub use error::{Error, Result};
+pub use plan::{News, Plan, Summary};
+pub use runner::run;
+pub use stop::Stop;
+pub use value::{Unreadable, read_value};

@@ -1,0 +1,100 @@
+//! What a run is to do, what it tells while it does it, and what became of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use manyhands_core::Value;
+use manyhands_core::file::RunSettings;
+
+/// What a run is to do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The command, its time limit, its retries, its logs.
+    pub settings: RunSettings,
+    /// The study file's folder: commands run there, and paths start there.
+    pub folder: PathBuf,
+    /// How many trials run at once here.
+    pub workers: usize,
+    /// How many trials the study is to have; none to go on until stopped.
+    pub trials: Option<usize>,
+    /// Wait for whole batches before asking again.
+    pub sync: bool,
+    /// Go on although nothing but failures comes back.
+    pub keep_going: bool,
+    /// For how long a trial is held by a worker that has stopped renewing.
+    pub term: Duration,
+}
+
+/// What happens during a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum News {
+    /// A trial has been started.
+    Started {
+        /// The trial.
+        trial: usize,
+        /// Its parameters.
+        params: Vec<(String, Value)>,
+        /// Whether it was begun before, by a worker that is gone.
+        taken_over: bool,
+    },
+    /// A trial's command failed and is run again.
+    Retried {
+        /// The trial.
+        trial: usize,
+        /// Why it failed.
+        reason: String,
+    },
+    /// A value is in the log.
+    Told {
+        /// The trial.
+        trial: usize,
+        /// Its value.
+        value: f64,
+        /// How long it took.
+        took: Duration,
+    },
+    /// A failure is in the log.
+    Failed {
+        /// The trial.
+        trial: usize,
+        /// Why.
+        reason: String,
+        /// How long it took.
+        took: Duration,
+    },
+    /// A trial was stopped before its end; it stays pending, for the next run.
+    Stopped {
+        /// The trial.
+        trial: usize,
+    },
+    /// A result came after someone else was given the trial: kept as evidence only.
+    TooLate {
+        /// The trial.
+        trial: usize,
+    },
+    /// Something went wrong that does not end the run.
+    Trouble {
+        /// What.
+        what: String,
+    },
+    /// Nothing runs here, and nothing may be started before trials elsewhere, or asked for by hand, have ended. Told
+    /// again and again.
+    Waiting {
+        /// How many trials are pending.
+        pending: usize,
+    },
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Values recorded.
+    pub told: usize,
+    /// Failures recorded.
+    pub failed: usize,
+    /// Whether it was stopped before the study had all its trials.
+    pub interrupted: bool,
+    /// Whether every candidate of a pool has been tried.
+    pub exhausted: bool,
+}

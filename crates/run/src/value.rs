@@ -1,0 +1,100 @@
+//! The value that a command prints: the last line of its standard output, a number or a JSON object with "value".
+
+/// Why a line is not a value.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Unreadable {
+    /// There is no line.
+    #[error("the command printed nothing; the last line of its standard output must be the value")]
+    Nothing,
+    /// The line is something else.
+    #[error("the last line must be a number or a JSON object with \"value\", got {0}")]
+    NotAValue(String),
+    /// The number is not finite.
+    #[error("the value must be a finite number, got {0}")]
+    NotFinite(String),
+}
+
+/// So much of a line is shown.
+const SHOWN: usize = 80;
+
+/// The value in the last line of a command's output.
+pub fn read_value(line: &str) -> Result<f64, Unreadable> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Err(Unreadable::Nothing);
+    }
+    if let Ok(value) = line.parse::<f64>() {
+        return finite(value, line);
+    }
+    match serde_json::from_str::<serde_json::Value>(line) {
+        Ok(serde_json::Value::Object(object)) => match object.get("value") {
+            Some(serde_json::Value::Number(number)) => finite(number.as_f64().unwrap_or(f64::NAN), &number.to_string()),
+            Some(other) => Err(Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string())))),
+            None => Err(Unreadable::NotAValue(format!("an object without \"value\": {}", shown(line)))),
+        },
+        _ => Err(Unreadable::NotAValue(format!("\"{}\"", shown(line)))),
+    }
+}
+
+fn finite(value: f64, text: &str) -> Result<f64, Unreadable> {
+    if value.is_finite() { Ok(value) } else { Err(Unreadable::NotFinite(shown(text))) }
+}
+
+fn shown(text: &str) -> String {
+    let clean: String = text.chars().take(SHOWN).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().count() > SHOWN { clean + "..." } else { clean }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_and_objects_with_a_value_are_read() {
+        for (line, value) in [
+            ("1.5", 1.5),
+            ("  -3e-7\r", -3e-7),
+            ("7", 7.0),
+            ("{\"value\": 0.1, \"epochs\": 3}", 0.1),
+            ("{\"value\":-2}", -2.0),
+        ] {
+            assert_eq!(read_value(line), Ok(value), "{line}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_what_it_was() {
+        for (line, said) in [
+            ("", "printed nothing"),
+            ("loss: 3", "got \"loss: 3\""),
+            ("nan", "finite number, got nan"),
+            ("-inf", "finite number, got -inf"),
+            ("1e999", "finite number, got 1e999"),
+            ("{\"value\": \"3\"}", "got \"value\": \"3\""),
+            ("{\"value\": null}", "got \"value\": null"),
+            ("{\"loss\": 3}", "an object without \"value\""),
+            ("[3]", "got \"[3]\""),
+            ("1.5 2.5", "got \"1.5 2.5\""),
+        ] {
+            let refusal = read_value(line).map_err(|error| error.to_string());
+            assert!(refusal.as_ref().is_err_and(|text| text.contains(said)), "{line}: {refusal:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_a_finite_value_or_refused(line in "\\PC*|[-+.0-9eE]*|\\{\"value\":[ -~]*\\}") {
+            if let Ok(value) = read_value(&line) {
+                prop_assert!(value.is_finite());
+            }
+        }
+
+        #[test]
+        fn every_printed_number_is_read_back(value in any::<f64>().prop_filter("finite", |v| v.is_finite())) {
+            prop_assert_eq!(read_value(&format!("{value:?}")), Ok(value));
+            prop_assert_eq!(read_value(&format!("{{\"value\":{value:?}}}")), Ok(value));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Moments: microseconds since 1970, shown as RFC 3339 in UTC.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A moment, to the microsecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Time(i64);
+
+impl Time {
+    /// Now, by this machine's clock.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    }
+
+    /// The moment so many microseconds after the beginning of 1970.
+    pub fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since the beginning of 1970.
+    pub fn micros(self) -> i64 {
+        self.0
+    }
+
+    /// The moment so much later.
+    pub fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long it is from then to now; nothing if it is to come.
+    pub fn until(self, now: Self) -> Duration {
+        Duration::from_micros(u64::try_from(now.0.saturating_sub(self.0)).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The years that RFC 3339 can write: 1970 to 9999.
+        let micros = u64::try_from(self.0).unwrap_or(0).min(253_402_300_799_999_999);
+        write!(f, "{}", humantime::format_rfc3339_micros(UNIX_EPOCH + Duration::from_micros(micros)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_rfc_3339() {
+        assert_eq!(Time::from_micros(1_794_819_600_000_001).to_string(), "2026-11-16T09:00:00.000001Z");
+        assert_eq!(Time::from_micros(i64::MIN).to_string(), "1970-01-01T00:00:00.000000Z");
+        assert_eq!(Time::from_micros(i64::MAX).to_string(), "9999-12-31T23:59:59.999999Z");
+    }
+}

@@ -1,0 +1,207 @@
+//! What a store or a session refuses, with the value, what is allowed, and how to mend it.
+
+use std::path::PathBuf;
+
+use manyhands_core::file::{Difference, FileError};
+
+/// A refusal; nothing that is stored has changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The study refused.
+    #[error(transparent)]
+    Study(#[from] manyhands_core::Error),
+    /// A store's address is not one.
+    #[error("\"{url}\" is not a store: {reason}")]
+    Location {
+        /// What was given, without its password.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A store cannot be opened, or does not answer.
+    #[error("the store {store} cannot be used: {reason}")]
+    Unavailable {
+        /// The store, without its password.
+        store: String,
+        /// What it said.
+        reason: String,
+    },
+    /// There is no such file.
+    #[error("there is no store at {}", path.display())]
+    NoStore {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The system does not let us read or write.
+    #[error("permission denied: {} cannot be {action}", path.display())]
+    Denied {
+        /// The file.
+        path: PathBuf,
+        /// "read" or "written".
+        action: &'static str,
+    },
+    /// A file is not a store.
+    #[error("{} is not a manyhands store: {reason}", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        reason: String,
+    },
+    /// A store was made by a later version.
+    #[error("the store {store} was written by a newer manyhands: its schema is {found}, this one knows up to {known}")]
+    Newer {
+        /// The store.
+        store: String,
+        /// Its schema.
+        found: i64,
+        /// The latest that is known.
+        known: i64,
+    },
+    /// Another process holds a database for too long.
+    #[error("the store {store} was locked by another program for more than {seconds} seconds")]
+    Locked {
+        /// The store.
+        store: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// There is no room left.
+    #[error("the store {store} has no room to write: {reason}")]
+    Full {
+        /// The store.
+        store: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// No study has this name.
+    #[error("there is no study \"{name}\" in {store}{}", others(known))]
+    UnknownStudy {
+        /// The name.
+        name: String,
+        /// The store.
+        store: String,
+        /// The studies that are there.
+        known: Vec<String>,
+    },
+    /// A study of this name is there already.
+    #[error("there is a study \"{name}\" already")]
+    StudyExists {
+        /// The name.
+        name: String,
+    },
+    /// A study file is not the one that its study was created with.
+    #[error("study \"{name}\" was created from another file:{}", listed(differences))]
+    Differs {
+        /// The study.
+        name: String,
+        /// What differs: in the file, and as stored.
+        differences: Vec<Difference>,
+    },
+    /// A study file is wrong.
+    #[error("{0}")]
+    File(FileError),
+    /// A stored study or log cannot be read.
+    #[error("event {sequence} of the log cannot be read: {reason}")]
+    Corrupt {
+        /// The event's place in the log; 0 for the study itself.
+        sequence: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An event has no written form.
+    #[error("an event cannot be stored: {reason}")]
+    Encode {
+        /// Why.
+        reason: String,
+    },
+    /// Others have been asking for too long.
+    #[error("{holder} has been choosing trials for this study for more than {seconds} seconds")]
+    Busy {
+        /// Who holds the ask-lease.
+        holder: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// What is running already is as much as may run.
+    #[error("asking for {asked} with {pending} pending exceeds workers = {workers}")]
+    TooManyPending {
+        /// How many suggestions were asked for.
+        asked: usize,
+        /// How many trials are pending.
+        pending: usize,
+        /// How many may be.
+        workers: usize,
+    },
+}
+
+impl Error {
+    /// A word for programs; it stays when messages change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Study(error) => error.code(),
+            Self::Location { .. } => "store-address",
+            Self::Unavailable { .. } => "store-unavailable",
+            Self::NoStore { .. } => "no-store",
+            Self::Denied { .. } => "permission-denied",
+            Self::NotAStore { .. } => "not-a-store",
+            Self::Newer { .. } => "newer-store",
+            Self::Locked { .. } => "store-locked",
+            Self::Full { .. } => "store-full",
+            Self::UnknownStudy { .. } => "unknown-study",
+            Self::StudyExists { .. } => "study-exists",
+            Self::Differs { .. } => "study-differs",
+            Self::File(_) => "study-file",
+            Self::Corrupt { .. } => "corrupt-log",
+            Self::Encode { .. } => "not-storable",
+            Self::Busy { .. } => "busy",
+            Self::TooManyPending { .. } => "too-many-pending",
+        }
+    }
+
+    /// What to do about it, where that is not plain from the message.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Study(error) => return error.hint().map(str::to_string),
+            Self::File(error) => return error.hint.clone(),
+            Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
+            Self::Unavailable { .. } => "check that the server runs and that the address, user and password are right",
+            Self::NoStore { .. } => "give the study file to create it, or name another store with --store",
+            Self::Denied { .. } => "change the file's permissions, or name another store with --store",
+            Self::NotAStore { .. } => "name another file with --store sqlite:PATH",
+            Self::Newer { .. } => "use that version, or another store",
+            Self::Locked { .. } => "end the program that holds it, or try again",
+            Self::Full { .. } => "make room and try again; everything recorded so far is safe",
+            Self::UnknownStudy { .. } => "give a study file to create it, or name another store with --store",
+            Self::StudyExists { .. } => "choose another name, or delete the study first",
+            Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
+            Self::Busy { .. } => "try again; if that process hangs, end it",
+            Self::TooManyPending { .. } => {
+                "tell, fail or cancel pending trials first, ask for fewer, or set max_pending in [strategy]"
+            }
+            Self::Corrupt { .. } | Self::Encode { .. } => return None,
+        };
+        Some(hint.to_string())
+    }
+
+    /// Whether the same call may succeed later, with nothing changed but the store.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Locked { .. } | Self::Full { .. } | Self::Busy { .. })
+    }
+}
+
+fn others(known: &[String]) -> String {
+    match known {
+        [] => "; it has no studies".to_string(),
+        known => format!("; it has {}", known.join(", ")),
+    }
+}
+
+fn listed(differences: &[Difference]) -> String {
+    let line = |d: &Difference| format!("\n  {}: {} in the file, {} as stored", d.key, d.here, d.there);
+    differences.iter().map(line).collect()
+}
+
+/// The result of a store's or a session's operations.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,35 @@
+//! Durable studies: append-only logs in SQLite, PostgreSQL or memory, and sessions on top of them.
+//!
+//! A [`Store`] keeps studies, their files, their events and their leases, and knows nothing of what events mean. A
+//! [`Session`] keeps one study of a store: it catches up with what others have logged, asks, tells, and claims trials for
+//! workers. Everything that a user meets calls sessions.
+
+mod clock;
+mod codec;
+mod error;
+mod holder;
+mod keeper;
+mod ledger;
+mod location;
+mod memory;
+mod postgres;
+mod session;
+mod source;
+mod sqlite;
+mod store;
+
+pub use clock::Time;
+pub use codec::{decode, encode};
+pub use error::{Error, Result};
+pub use holder::Holder;
+pub use keeper::Keeper;
+pub use ledger::{Entry, Ledger};
+pub use location::{Location, Missing};
+pub use memory::Memory;
+pub use postgres::Postgres;
+pub use session::{Claimed, Outside, Reported, Session};
+pub use source::Source;
+pub use sqlite::Sqlite;
+pub use store::{
+    Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
+};

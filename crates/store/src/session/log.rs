@@ -1,0 +1,116 @@
+//! A study as one text, to take it from one store to another: a line for the study, then a line for every event.
+
+use manyhands_core::Study;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::Session;
+use crate::source::sha256;
+use crate::store::{Append, Appended, NewEvent, NewStudy, Record, Store, StoredFile};
+use crate::{Error, Ledger, Result, Source, Time, decode, encode};
+use std::sync::Arc;
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    manyhands_log: u32,
+    text: String,
+    files: Vec<File>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    role: String,
+    name: String,
+    sha256: String,
+    content: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    sequence: usize,
+    time: i64,
+    kind: String,
+    version: i64,
+    body: Box<RawValue>,
+}
+
+impl Session {
+    /// The study and its log, as lines of JSON that [`Session::import`] reads.
+    pub fn export_log(&mut self) -> Result<String> {
+        let unwritable = |error: serde_json::Error| Error::Encode { reason: error.to_string() };
+        let text_of = |file: &StoredFile| {
+            let content = String::from_utf8(file.content.clone());
+            content.map_err(|_| Error::Encode { reason: format!("{} is not UTF-8 text", file.name) })
+        };
+        let file = |file: &StoredFile| {
+            let (role, name, sha256) = (file.role.clone(), file.name.clone(), file.sha256.clone());
+            Ok(File { role, name, sha256, content: text_of(file)? })
+        };
+        let files = self.source.files().iter().map(file).collect::<Result<_>>()?;
+        let head = Head { manyhands_log: FORMAT, text: self.source.text().to_string(), files };
+        let mut text = serde_json::to_string(&head).map_err(unwritable)? + "\n";
+        for Record { sequence, time, kind, body, version } in self.store.events(self.id, 0)? {
+            let body = RawValue::from_string(body).map_err(unwritable)?;
+            let line = Line { sequence, time: time.micros(), kind, version, body };
+            text += &(serde_json::to_string(&line).map_err(unwritable)? + "\n");
+        }
+        Ok(text)
+    }
+
+    /// A study from another store, with its whole log. Nothing is stored unless all of it can be read and replayed.
+    pub fn import(store: Arc<dyn Store>, text: &str) -> Result<Self> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let bad = |line: usize, reason: String| Error::Corrupt { sequence: line, reason };
+        let (_, head) = lines.next().ok_or_else(|| bad(0, "there is nothing in it".to_string()))?;
+        let head: Head = serde_json::from_str(head).map_err(|error| bad(0, error.to_string()))?;
+        if head.manyhands_log != FORMAT {
+            return Err(bad(0, format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
+        }
+        let file = |file: File| StoredFile {
+            role: file.role,
+            name: file.name,
+            sha256: file.sha256,
+            content: file.content.into_bytes(),
+        };
+        let files: Vec<StoredFile> = head.files.into_iter().map(file).collect();
+        if let Some(changed) = files.iter().find(|file| sha256(&file.content) != file.sha256) {
+            return Err(bad(0, format!("{} is not what it was: its SHA-256 differs", changed.name)));
+        }
+        let source = Source::stored(head.text, files)?;
+        let mut ledger = Ledger::default();
+        let mut events = Vec::new();
+        for (number, line) in lines {
+            let line: Line = serde_json::from_str(line).map_err(|error| bad(number, error.to_string()))?;
+            let Line { sequence, time, kind, version, body } = line;
+            let time = Time::from_micros(time);
+            let record = Record { sequence, time, kind, body: body.get().to_string(), version };
+            ledger.apply(&record)?;
+            events.push(NewEvent { time: Some(time), ..encode(&decode(&record)?)? });
+        }
+        Study::replay(source.study().spec.clone(), ledger.events())?;
+        Self::store_log(store, source, &events)
+    }
+
+    fn store_log(store: Arc<dyn Store>, source: Source, events: &[NewEvent]) -> Result<Self> {
+        let NewStudy { name, text, files } = source.new_study();
+        let row = store.create(&NewStudy { name: name.clone(), text, files })?;
+        let mut session = Self::at(store, &row, source)?;
+        let append = Append { origin: &session.origin(), events, ..Append::default() };
+        match session.store.append(session.id, &append) {
+            Ok(Appended::Stored) => session.sync().map(|()| session),
+            Ok(_) => Err(Error::StudyExists { name }),
+            Err(error) => {
+                // A study without its log is of no use to anyone.
+                session.delete()?;
+                Err(error)
+            }
+        }
+    }
+}
+

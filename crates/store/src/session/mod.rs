@@ -1,0 +1,165 @@
+//! A session: one study of a store, kept up to date. Everything that a user meets calls this.
+
+mod ask;
+mod log;
+mod tell;
+
+use std::sync::Arc;
+
+use manyhands_core::file::{Difference, RunSettings};
+use manyhands_core::{Spec, Study, Value};
+
+pub use self::ask::Claimed;
+pub use self::tell::{Outside, Reported};
+use crate::store::{Store, StudyId, StudyRow};
+use crate::{Error, Holder, Ledger, Result, Source};
+
+/// One study of a store.
+///
+/// The ledger (what became of every trial) follows the log at hardly any cost; the model is built when something needs it.
+#[derive(Debug)]
+pub struct Session {
+    store: Arc<dyn Store>,
+    id: StudyId,
+    source: Source,
+    ledger: Ledger,
+    study: Option<Study>,
+    holder: Holder,
+    workers: Option<usize>,
+}
+
+impl Session {
+    /// The study of this name.
+    pub fn open(store: Arc<dyn Store>, name: &str, shown: &str) -> Result<Self> {
+        let Some(row) = store.find(name)? else {
+            let known = store.studies()?.into_iter().map(|row| row.name).collect();
+            return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
+        };
+        let source = Source::stored(row.text.clone(), store.files(row.id)?)?;
+        Self::at(store, &row, source)
+    }
+
+    /// The study of a file, created if it is not there. A file that describes another study than the stored one is
+    /// refused; its `[run]` is taken over.
+    pub fn open_or_create(store: Arc<dyn Store>, source: Source) -> Result<Self> {
+        let name = &source.study().name;
+        let row = match store.find(name)? {
+            Some(row) => row,
+            None => match store.create(&source.new_study()) {
+                Ok(row) => return Self::at(store, &row, source),
+                // Another process was faster.
+                Err(Error::StudyExists { .. }) => store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?,
+                Err(error) => return Err(error),
+            },
+        };
+        let stored = Source::stored(row.text.clone(), store.files(row.id)?)?;
+        let differences = differences(&source, &stored);
+        if !differences.is_empty() {
+            return Err(Error::Differs { name: name.clone(), differences });
+        }
+        if source.text() != row.text {
+            store.set_text(row.id, source.text())?;
+        }
+        Self::at(store, &row, source)
+    }
+
+    fn at(store: Arc<dyn Store>, row: &StudyRow, source: Source) -> Result<Self> {
+        let workers = source.study().run.as_ref().map(|run| run.workers);
+        let (ledger, holder) = (Ledger::default(), Holder::this_process());
+        let mut session = Self { store, id: row.id, source, ledger, study: None, holder, workers };
+        session.sync()?;
+        Ok(session)
+    }
+
+    /// Takes in what has been logged since.
+    pub fn sync(&mut self) -> Result<()> {
+        for record in self.store.events(self.id, self.ledger.events().len())? {
+            self.ledger.apply(&record)?;
+        }
+        Ok(())
+    }
+
+    /// The study with its model, up to date.
+    pub fn study(&mut self) -> Result<&mut Study> {
+        self.sync()?;
+        let mut study = match self.study.take() {
+            Some(study) => study,
+            None => Study::new(self.spec().clone())?,
+        };
+        for event in &self.ledger.events()[study.events().len()..] {
+            study.apply(event.clone())?;
+        }
+        Ok(self.study.insert(study))
+    }
+
+    /// What became of every trial, as of the last look.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What the study is.
+    pub fn spec(&self) -> &Spec {
+        &self.source.study().spec
+    }
+
+    /// How its trials are run, if the study file says.
+    pub fn run(&self) -> Option<&RunSettings> {
+        self.source.study().run.as_ref()
+    }
+
+    /// The study file and the files that it names.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The study's name.
+    pub fn name(&self) -> &str {
+        &self.source.study().name
+    }
+
+    /// Where the study is kept.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The study's key in its store.
+    pub fn id(&self) -> StudyId {
+        self.id
+    }
+
+    /// With this many trials at once, instead of what the study file says.
+    pub fn set_workers(&mut self, workers: usize) {
+        self.workers = Some(workers);
+    }
+
+    /// The most trials that may be pending: `max_pending`, or else the number of workers.
+    pub fn most_pending(&self) -> Option<usize> {
+        self.spec().strategy().max_pending.or(self.workers)
+    }
+
+    /// The values of a trial's parameters, by name, in the order of the study file.
+    pub fn params(&self, trial: usize) -> Result<Vec<(&str, Value)>> {
+        let entry = self.ledger.trial(trial)?;
+        let domain = self.spec().domain();
+        let values = domain.params(entry.candidate, &entry.params);
+        Ok(domain.names().into_iter().zip(values).collect())
+    }
+
+    /// Deletes the study with its log.
+    pub fn delete(self) -> Result<()> {
+        self.store.delete(self.id)
+    }
+}
+
+/// What differs between a study file and the stored study: settings, and contents of files.
+fn differences(source: &Source, stored: &Source) -> Vec<Difference> {
+    let mut differences = source.study().differences(stored.study());
+    for (file, kept) in source.files().iter().zip(stored.files()) {
+        if file.sha256 != kept.sha256 {
+            let key = if file.role == "candidates" { "candidates.file" } else { "candidates.covariance" };
+            let said = |sha256: &str| format!("content with SHA-256 {}...", &sha256[..12.min(sha256.len())]);
+            differences.push(Difference { key: key.to_string(), here: said(&file.sha256), there: said(&kept.sha256) });
+        }
+    }
+    differences
+}

@@ -1,0 +1,275 @@
+//! A store in one SQLite file: the embedded default. Write-ahead log, every answer on disk.
+
+mod refusal;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use self::refusal::{check_folder, refused, shown};
+use crate::codec::VERSION;
+use crate::store::{
+    Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
+};
+use crate::{Error, Holder, Missing, Result, Time};
+
+/// How long to wait for another process's transaction.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A store in a SQLite file.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+/// Whether a commit must be on disk before it is answered. A lease need not be: it protects processes, and no process
+/// outlives the power.
+#[derive(Clone, Copy, PartialEq)]
+enum Durable {
+    Yes,
+    No,
+}
+
+impl Sqlite {
+    /// Opens the store in a file; makes one if there is none and `missing` says so.
+    pub fn open(path: impl AsRef<Path>, missing: Missing) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        if missing == Missing::Refuse && !path.exists() {
+            return Err(Error::NoStore { path });
+        }
+        check_folder(&path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(&path, flags).map_err(|error| refused(&path, &error))?;
+        match prepare(&mut connection).map_err(|error| refused(&path, &error))? {
+            schema::Found::Current => Ok(Self { path, connection: Mutex::new(connection) }),
+            schema::Found::Foreign => {
+                Err(Error::NotAStore { path, reason: "it is a database of another program".to_string() })
+            }
+            schema::Found::Newer(found) => {
+                Err(Error::Newer { store: shown(&path), found, known: schema::STEPS.len() as i64 })
+            }
+        }
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A panic inside a transaction has rolled it back.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads, outside of any transaction.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.connection()).map_err(|error| refused(&self.path, &error))
+    }
+
+    /// One short transaction that writes.
+    fn write<T>(&self, durable: Durable, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        let mut connection = self.connection();
+        let run = || {
+            let level = if durable == Durable::Yes { "FULL" } else { "NORMAL" };
+            connection.pragma_update(None, "synchronous", level)?;
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        run().map_err(|error| refused(&self.path, &error))
+    }
+}
+
+impl Store for Sqlite {
+    fn create(&self, study: &NewStudy) -> Result<StudyRow> {
+        let created = Time::now();
+        let id = self.write(Durable::Yes, |t| {
+            let sql = "INSERT INTO studies (name, created, text) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING";
+            if t.execute(sql, params![study.name, created.micros(), study.text])? == 0 {
+                return Ok(None);
+            }
+            let id = t.last_insert_rowid();
+            for file in &study.files {
+                let sql = "INSERT INTO files (study, role, name, sha256, content) VALUES (?, ?, ?, ?, ?)";
+                t.execute(sql, params![id, file.role, file.name, file.sha256, file.content])?;
+            }
+            Ok(Some(id))
+        })?;
+        let id = id.ok_or_else(|| Error::StudyExists { name: study.name.clone() })?;
+        Ok(StudyRow { id: StudyId(id), name: study.name.clone(), created, text: study.text.clone() })
+    }
+
+    fn studies(&self) -> Result<Vec<StudyRow>> {
+        self.read(|c| {
+            let mut statement = c.prepare_cached("SELECT id, name, created, text FROM studies ORDER BY name")?;
+            statement.query_map([], study_row)?.collect()
+        })
+    }
+
+    fn find(&self, name: &str) -> Result<Option<StudyRow>> {
+        let sql = "SELECT id, name, created, text FROM studies WHERE name = ?";
+        self.read(|c| c.prepare_cached(sql)?.query_row([name], study_row).optional())
+    }
+
+    fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
+        let sql = "UPDATE studies SET text = ? WHERE id = ?";
+        self.write(Durable::Yes, |t| t.execute(sql, params![text, study.0]).map(drop))
+    }
+
+    fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
+        self.read(|c| {
+            let sql = "SELECT role, name, sha256, content FROM files WHERE study = ? ORDER BY role";
+            let mut statement = c.prepare_cached(sql)?;
+            let file = |row: &Row<'_>| {
+                let (role, name) = (row.get(0)?, row.get(1)?);
+                Ok(StoredFile { role, name, sha256: row.get(2)?, content: row.get(3)? })
+            };
+            statement.query_map([study.0], file)?.collect()
+        })
+    }
+
+    fn delete(&self, study: StudyId) -> Result<()> {
+        self.write(Durable::Yes, |t| t.execute("DELETE FROM studies WHERE id = ?", [study.0]).map(drop))
+    }
+
+    fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
+        self.read(|c| {
+            let sql = "SELECT sequence, time, kind, body, version FROM events WHERE study = ? AND sequence > ? \
+                       ORDER BY sequence";
+            let mut statement = c.prepare_cached(sql)?;
+            let record = |row: &Row<'_>| {
+                let (sequence, time) = (row.get::<_, i64>(0)?, Time::from_micros(row.get(1)?));
+                let sequence = usize::try_from(sequence).unwrap_or(0);
+                Ok(Record { sequence, time, kind: row.get(2)?, body: row.get(3)?, version: row.get(4)? })
+            };
+            statement.query_map(params![study.0, after as i64], record)?.collect()
+        })
+    }
+
+    fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
+        self.write(Durable::Yes, |t| {
+            if let Some(fence) = append.fence
+                && let Some(current) = token(t, study, fence.resource)?.filter(|current| *current != fence.token)
+            {
+                return Ok(Appended::Fenced { current });
+            }
+            if let Some(trial) = taken(t, study, append.events)? {
+                return Ok(Appended::Taken { trial });
+            }
+            let sql = "SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?";
+            let last: i64 = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0))?;
+            for (event, sequence) in append.events.iter().zip(last + 1..) {
+                insert(t, study, sequence, append.origin, event)?;
+            }
+            append.claims.iter().try_for_each(|claim| grant(t, study, claim).map(drop))?;
+            append.releases.iter().try_for_each(|fence| lapse(t, study, *fence))?;
+            Ok(Appended::Stored)
+        })
+    }
+
+    fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
+        self.read(|c| {
+            let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases WHERE study = ?";
+            c.prepare_cached(sql)?.query_map([study.0], lease_row)?.collect()
+        })
+    }
+
+    fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
+        self.write(Durable::No, |t| {
+            let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases \
+                       WHERE study = ? AND resource = ?";
+            let lease =
+                t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
+            match lease {
+                Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => Ok(Acquired::Held(lease)),
+                _ => grant(t, study, claim).map(Acquired::Granted),
+            }
+        })
+    }
+
+    fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
+        let sql = "UPDATE leases SET expires = ? WHERE study = ? AND resource = ? AND token = ?";
+        let expires = Time::now().after(term).micros();
+        let values = params![expires, study.0, fence.resource, fence.token as i64];
+        self.write(Durable::No, |t| t.execute(sql, values).map(|rows| rows > 0))
+    }
+
+    fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
+        self.write(Durable::No, |t| lapse(t, study, fence))
+    }
+}
+
+fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
+    connection.busy_timeout(PATIENCE)?;
+    let found = schema::migrate(connection)?;
+    if let schema::Found::Current = found {
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.set_prepared_statement_cache_capacity(32);
+    }
+    Ok(found)
+}
+
+fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
+    let (id, created) = (StudyId(row.get(0)?), Time::from_micros(row.get(2)?));
+    Ok(StudyRow { id, name: row.get(1)?, created, text: row.get(3)? })
+}
+
+fn lease_row(row: &Row<'_>) -> rusqlite::Result<Lease> {
+    let holder = Holder {
+        host: row.get(2)?,
+        boot: row.get(3)?,
+        pid: row.get(4)?,
+        started: row.get::<_, i64>(5)? as u64,
+    };
+    let expires = Time::from_micros(row.get(6)?);
+    let (token, lapsed) = (row.get::<_, i64>(1)? as u64, expires <= Time::now());
+    Ok(Lease { resource: row.get(0)?, token, holder, expires, lapsed })
+}
+
+/// The first trial that another event has begun, or ended.
+fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> rusqlite::Result<Option<usize>> {
+    for event in events {
+        let kinds = match (event.begins(), event.ends()) {
+            (true, _) => "'asked', 'included'",
+            (_, true) => "'told', 'failed', 'cancelled'",
+            _ => continue,
+        };
+        let Some(trial) = event.trial else { continue };
+        let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({kinds})");
+        if t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])? {
+            return Ok(Some(trial));
+        }
+    }
+    Ok(None)
+}
+
+fn insert(t: &Transaction<'_>, study: StudyId, sequence: i64, origin: &str, event: &NewEvent) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    let (time, trial) = (event.time.unwrap_or_else(Time::now).micros(), event.trial.map(|trial| trial as i64));
+    let values = params![study.0, sequence, time, event.kind, trial, event.body, VERSION, origin];
+    t.prepare_cached(sql)?.execute(values).map(drop)
+}
+
+fn token(t: &Transaction<'_>, study: StudyId, resource: &str) -> rusqlite::Result<Option<u64>> {
+    let sql = "SELECT token FROM leases WHERE study = ? AND resource = ?";
+    let found: Option<i64> = t.prepare_cached(sql)?.query_row(params![study.0, resource], |row| row.get(0)).optional()?;
+    Ok(found.map(|token| token as u64))
+}
+
+fn grant(t: &Transaction<'_>, study: StudyId, claim: &Claim<'_>) -> rusqlite::Result<u64> {
+    let sql = "INSERT INTO leases (study, resource, token, host, boot, pid, started, expires) \
+               VALUES (?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (study, resource) DO UPDATE SET token = token + 1, \
+               host = excluded.host, boot = excluded.boot, pid = excluded.pid, started = excluded.started, \
+               expires = excluded.expires RETURNING token";
+    let Holder { host, boot, pid, started } = claim.holder;
+    let expires = Time::now().after(claim.term).micros();
+    let values = params![study.0, claim.resource, host, boot, pid, *started as i64, expires];
+    t.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).map(|token| token as u64)
+}
+
+fn lapse(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> rusqlite::Result<()> {
+    let sql = "UPDATE leases SET expires = 0 WHERE study = ? AND resource = ? AND token = ?";
+    t.prepare_cached(sql)?.execute(params![study.0, fence.resource, fence.token as i64]).map(drop)
+}

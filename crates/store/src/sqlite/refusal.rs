@@ -1,0 +1,68 @@
+//! What SQLite's refusals mean to a user.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use super::PATIENCE;
+use crate::Error;
+
+/// The folder that a store is to be in must be there.
+pub fn check_folder(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refuse = |reason: String| Err(Error::Unavailable { store: shown(path), reason });
+    if path.is_dir() {
+        return refuse("it is a folder".to_string());
+    }
+    match fs::metadata(folder) {
+        Ok(folder) if folder.is_dir() => Ok(()),
+        Ok(_) => refuse(format!("{} is not a folder", folder.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Err(Error::Denied { path: path.to_path_buf(), action: "read" })
+        }
+        Err(_) => refuse(format!("there is no folder {}", folder.display())),
+    }
+}
+
+pub fn shown(path: &Path) -> String {
+    format!("sqlite:{}", path.display())
+}
+
+/// An error of SQLite's, in the user's words.
+pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
+    let (store, path) = (shown(path), path.to_path_buf());
+    let reason = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Error::NotAStore { path, reason: "it is not a SQLite database".to_string() },
+        Some(ErrorCode::DatabaseCorrupt) => Error::NotAStore { path, reason: format!("the file is damaged ({reason})") },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::Locked { store, seconds: PATIENCE.as_secs() }
+        }
+        Some(ErrorCode::DiskFull) => Error::Full { store, reason },
+        Some(ErrorCode::SystemIoFailure) if is_write(error) => Error::Full { store, reason },
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Error::Denied { path, action: "written" },
+        Some(ErrorCode::CannotOpen) => match fs::OpenOptions::new().read(true).open(&path) {
+            Err(denied) if denied.kind() == std::io::ErrorKind::PermissionDenied => {
+                Error::Denied { path, action: "read" }
+            }
+            Ok(_) => Error::Denied { path, action: "written" },
+            Err(_) => Error::Unavailable { store, reason },
+        },
+        _ => Error::Unavailable { store, reason },
+    }
+}
+
+/// Whether a failure of the disk came from writing: no room, or a limit on the size of files.
+fn is_write(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+    const WRITES: [i32; 6] = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+        ffi::SQLITE_IOERR_DIR_FSYNC,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMSIZE,
+        ffi::SQLITE_IOERR_SHMMAP,
+    ];
+    matches!(error, rusqlite::Error::SqliteFailure(failure, _) if WRITES.contains(&failure.extended_code))
+}

@@ -1,0 +1,90 @@
+//! The tables of a SQLite store and how older ones become newer ones.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// "mnyh": says that a SQLite file is a manyhands store.
+pub const APPLICATION: i64 = 0x6d6e_7968;
+
+/// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
+pub const STEPS: [&str; 2] = [
+    "CREATE TABLE studies (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        created INTEGER NOT NULL,
+        text TEXT NOT NULL
+    );
+    CREATE TABLE files (
+        study INTEGER NOT NULL REFERENCES studies (id) ON DELETE CASCADE,
+        role TEXT NOT NULL,
+        name TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        content BLOB NOT NULL,
+        PRIMARY KEY (study, role)
+    );
+    CREATE TABLE events (
+        study INTEGER NOT NULL REFERENCES studies (id) ON DELETE CASCADE,
+        sequence INTEGER NOT NULL,
+        time INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        trial INTEGER,
+        body TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        origin TEXT NOT NULL,
+        PRIMARY KEY (study, sequence)
+    ) WITHOUT ROWID;
+    CREATE TABLE leases (
+        study INTEGER NOT NULL REFERENCES studies (id) ON DELETE CASCADE,
+        resource TEXT NOT NULL,
+        token INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        boot TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        started INTEGER NOT NULL,
+        expires INTEGER NOT NULL,
+        PRIMARY KEY (study, resource)
+    ) WITHOUT ROWID;",
+    // A trial begins once and ends at most once, whoever writes.
+    "CREATE UNIQUE INDEX beginnings ON events (study, trial) WHERE kind IN ('asked', 'included');
+    CREATE UNIQUE INDEX ends ON events (study, trial) WHERE kind IN ('told', 'failed', 'cancelled');",
+];
+
+/// What a file turned out to be.
+pub enum Found {
+    /// A store of this schema, made or upgraded if it had to be.
+    Current,
+    /// A database of another program.
+    Foreign,
+    /// A store of a later version.
+    Newer(i64),
+}
+
+/// Makes the tables, or brings them up to date.
+pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Found> {
+    let known = STEPS.len() as i64;
+    let (application, version) = marks(connection)?;
+    if application == APPLICATION && version == known {
+        return Ok(Found::Current);
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Again: another process may have been faster.
+    let (application, version) = marks(&transaction)?;
+    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if application != APPLICATION && (application != 0 || version != 0 || tables > 0) {
+        return Ok(Found::Foreign);
+    }
+    if version > known {
+        return Ok(Found::Newer(version));
+    }
+    for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok(Found::Current)
+}
+
+fn marks(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let mark = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
+    Ok((mark("application_id")?, mark("user_version")?))
+}

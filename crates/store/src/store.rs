@@ -1,0 +1,207 @@
+//! What a store is: studies, stored files, append-only events and leases, behind one blocking trait.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use crate::{Holder, Result, Time};
+
+/// A study's key inside its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StudyId(pub i64);
+
+/// A stored study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudyRow {
+    /// Its key.
+    pub id: StudyId,
+    /// Its name.
+    pub name: String,
+    /// When it was created.
+    pub created: Time,
+    /// Its study file, as TOML.
+    pub text: String,
+}
+
+/// A file that belongs to a study, as it was when the study was created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFile {
+    /// What it is for: "candidates" or "covariance".
+    pub role: String,
+    /// The path that the study file names.
+    pub name: String,
+    /// SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
+
+/// A study to be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewStudy {
+    /// Its name, which no other study of the store has.
+    pub name: String,
+    /// Its study file, as TOML.
+    pub text: String,
+    /// The files that it names.
+    pub files: Vec<StoredFile>,
+}
+
+/// An event to be logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// Its kind: "asked", "told", ...
+    pub kind: &'static str,
+    /// The trial it is about.
+    pub trial: Option<usize>,
+    /// Its content, as JSON.
+    pub body: String,
+    /// When it happened, if that is not now.
+    pub time: Option<Time>,
+}
+
+impl NewEvent {
+    /// Whether it begins a trial. A trial has one beginning.
+    pub fn begins(&self) -> bool {
+        BEGINNINGS.contains(&self.kind)
+    }
+
+    /// Whether it ends a trial. A trial has at most one end.
+    pub fn ends(&self) -> bool {
+        ENDS.contains(&self.kind)
+    }
+}
+
+const BEGINNINGS: [&str; 2] = ["asked", "included"];
+const ENDS: [&str; 3] = ["told", "failed", "cancelled"];
+
+/// A logged event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the study's log, from 1.
+    pub sequence: usize,
+    /// When it was logged.
+    pub time: Time,
+    /// Its kind.
+    pub kind: String,
+    /// Its content, as JSON.
+    pub body: String,
+    /// The version of the content's format.
+    pub version: i64,
+}
+
+/// Events to be logged together, or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Append<'a> {
+    /// A name that no other append has: one that is repeated because its answer was lost is stored once.
+    pub origin: &'a str,
+    /// The events.
+    pub events: &'a [NewEvent],
+    /// Refused if a newer lease was granted than this.
+    pub fence: Option<Fence<'a>>,
+    /// Leases that are granted with it.
+    pub claims: &'a [Claim<'a>],
+    /// Leases that end with it.
+    pub releases: &'a [Fence<'a>],
+}
+
+/// A lease as its holder knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fence<'a> {
+    /// What is leased: "ask", or "trial:7".
+    pub resource: &'a str,
+    /// The fencing token: it grows with every grant.
+    pub token: u64,
+}
+
+/// A lease that is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    /// What is to be leased.
+    pub resource: &'a str,
+    /// Who wants it.
+    pub holder: &'a Holder,
+    /// For how long, unless it is renewed.
+    pub term: Duration,
+    /// A grant that does not count any more, because its holder is known to be dead.
+    pub instead_of: Option<u64>,
+}
+
+/// A lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// What is leased.
+    pub resource: String,
+    /// The fencing token of the latest grant.
+    pub token: u64,
+    /// Who holds it.
+    pub holder: Holder,
+    /// When it lapses, by the store's clock.
+    pub expires: Time,
+    /// Whether it has lapsed, by the store's clock.
+    pub lapsed: bool,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Acquired {
+    /// It was granted with this token.
+    Granted(u64),
+    /// Someone else holds it.
+    Held(Lease),
+}
+
+/// What became of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// It is durable.
+    Stored,
+    /// A newer lease was granted; nothing was stored.
+    Fenced {
+        /// Its token.
+        current: u64,
+    },
+    /// Another event has begun or ended this trial; nothing was stored.
+    Taken {
+        /// The trial.
+        trial: usize,
+    },
+}
+
+/// A place that keeps studies. Every call is one short transaction; what it has answered is durable.
+pub trait Store: Send + Sync + Debug {
+    /// Creates a study, unless one of that name is there.
+    fn create(&self, study: &NewStudy) -> Result<StudyRow>;
+
+    /// All studies, by name.
+    fn studies(&self) -> Result<Vec<StudyRow>>;
+
+    /// The study of this name.
+    fn find(&self, name: &str) -> Result<Option<StudyRow>>;
+
+    /// Replaces the text of a study's file.
+    fn set_text(&self, study: StudyId, text: &str) -> Result<()>;
+
+    /// The files of a study.
+    fn files(&self, study: StudyId) -> Result<Vec<StoredFile>>;
+
+    /// Deletes a study with all that belongs to it.
+    fn delete(&self, study: StudyId) -> Result<()>;
+
+    /// The events after the first `after`, in order.
+    fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>>;
+
+    /// Logs events.
+    fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended>;
+
+    /// All leases of a study.
+    fn leases(&self, study: StudyId) -> Result<Vec<Lease>>;
+
+    /// Grants a lease, unless someone holds it.
+    fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired>;
+
+    /// Prolongs a lease to `term` from now; false if it is gone or a newer one was granted.
+    fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool>;
+
+    /// Lets a lease lapse now; nothing happens if it is gone or a newer one was granted.
+    fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()>;
+}

@@ -1,0 +1,46 @@
+//! The three stores, for tests that hold on each of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
+
+pub mod postgres;
+
+use std::sync::{Arc, OnceLock};
+
+use manyhands_store::{Location, Missing, Store};
+use postgres::Server;
+
+/// The tests' PostgreSQL server; none where it is not installed.
+pub fn server() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    SERVER.get_or_init(Server::start).as_ref()
+}
+
+/// A place for a store, with what must live as long as it.
+pub struct Place {
+    pub location: Location,
+    pub memory: Option<Arc<dyn Store>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// Opens the store once more, as another process would.
+    pub fn open(&self) -> Arc<dyn Store> {
+        match &self.memory {
+            Some(store) => store.clone(),
+            None => self.location.open(Missing::Create).unwrap(),
+        }
+    }
+}
+
+/// One new, empty store of each kind.
+pub fn places() -> Vec<Place> {
+    let folder = || tempfile::tempdir().unwrap();
+    let place = |location, memory, folder| Place { location, memory, _folder: folder };
+    let file = folder();
+    let mut places = vec![
+        place(Location::Memory, Some(Location::Memory.open(Missing::Create).unwrap()), folder()),
+        place(Location::Sqlite(file.path().join("m.db")), None, file),
+    ];
+    places.extend(server().map(|server| place(Location::Postgres(server.database()), None, folder())));
+    places
+}

@@ -1,0 +1,128 @@
+//! A PostgreSQL server of the tests' own: started on first use, gone when the tests are, whoever ends them.
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A running server.
+pub struct Server {
+    programs: PathBuf,
+    folder: PathBuf,
+    port: u16,
+    /// Stops the server when the tests' process ends and its input with it.
+    _guard: Child,
+}
+
+/// Runs the server until the input ends, then removes its folder.
+const GUARD: &str = r#"
+"$1/postgres" -D "$2/data" -p "$3" -k "$2" -c listen_addresses=127.0.0.1 -c fsync=off >"$2/log" 2>&1 &
+trap '' INT TERM
+cat >/dev/null
+"$1/pg_ctl" -D "$2/data" -m immediate stop >/dev/null 2>&1
+rm -rf "$2"
+"#;
+
+impl Server {
+    /// Starts a server; none, with the reason printed, where PostgreSQL is not installed.
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            assert!(std::env::var_os("MANYHANDS_REQUIRE_POSTGRES").is_none(), "PostgreSQL is required and not installed");
+            eprintln!("skipped: tests on PostgreSQL (it is not installed; ./test installs it)");
+            return None;
+        };
+        let folder = std::env::temp_dir().join(format!("manyhands-postgres-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let data = folder.join("data");
+        let mut init = unprivileged(&programs.join("initdb"));
+        let made = init.arg("-D").arg(&data).args(["-U", "manyhands", "-A", "trust", "--no-sync", "-E", "UTF8"]).output();
+        let made = made.unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut guard = unprivileged(Path::new("/bin/sh"));
+        guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(&folder).arg(port.to_string());
+        let guard = guard.stdin(Stdio::piped()).process_group(0).spawn().unwrap();
+        let server = Self { programs, folder, port, _guard: guard };
+        server.wait();
+        Some(server)
+    }
+
+    /// A new, empty database.
+    pub fn database(&self) -> String {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("test{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("CREATE DATABASE {name}"));
+        self.url(&name)
+    }
+
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://manyhands@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Runs SQL by the server's own client.
+    pub fn sql(&self, database: &str, sql: &str) {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["-h", "127.0.0.1", "-U", "manyhands", "-p", &self.port.to_string(), "-q", "-d", database]);
+        let mut psql = psql.stdin(Stdio::piped()).spawn().unwrap();
+        psql.stdin.take().unwrap().write_all(sql.as_bytes()).unwrap();
+        assert!(psql.wait().unwrap().success(), "{sql}");
+    }
+
+    /// Stops the server at once, as a crash would, and starts it again.
+    #[allow(dead_code)]
+    pub fn restart(&self) {
+        let mut control = unprivileged(&self.programs.join("pg_ctl"));
+        control.arg("-D").arg(self.folder.join("data")).args(["-m", "immediate", "-w", "stop"]);
+        assert!(control.stdout(Stdio::null()).status().unwrap().success());
+        let options =
+            format!("-p {} -k {} -c listen_addresses=127.0.0.1 -c fsync=off", self.port, self.folder.display());
+        let mut control = unprivileged(&self.programs.join("pg_ctl"));
+        control.arg("-D").arg(self.folder.join("data")).arg("-l").arg(self.folder.join("log2"));
+        control.args(["-w", "-o", &options, "start"]).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(control.status().unwrap().success());
+        self.wait();
+    }
+
+    fn wait(&self) {
+        for _ in 0..600 {
+            let mut ready = Command::new(self.programs.join("pg_isready"));
+            ready.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-q"]);
+            if ready.status().unwrap().success() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("PostgreSQL did not start: {:?}", std::fs::read_to_string(self.folder.join("log")));
+    }
+}
+
+/// Where PostgreSQL's programs are.
+fn programs() -> Option<PathBuf> {
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = installed.map(|version| version.path().join("bin")).collect();
+    folders.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    folders.extend(std::env::split_paths(&path));
+    let has_all = |folder: &PathBuf| ["initdb", "postgres", "pg_ctl", "psql"].iter().all(|p| folder.join(p).exists());
+    folders.into_iter().rev().find(has_all)
+}
+
+/// A command that does not run as root, which PostgreSQL refuses to.
+fn unprivileged(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/");
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    if is_root {
+        let fields = |name: &str| users.lines().find(|line| line.starts_with(&format!("{name}:"))).map(str::to_string);
+        let line = fields("postgres").or_else(|| fields("nobody")).unwrap();
+        let numbers: Vec<u32> = line.split(':').skip(2).take(2).map(|number| number.parse().unwrap()).collect();
+        command.uid(numbers[0]).gid(numbers[1]);
+    }
+    command
+}

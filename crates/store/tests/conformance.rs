@@ -1,0 +1,217 @@
+//! What every store must do, asked of all three.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::places;
+use manyhands_store::{
+    Acquired, Append, Appended, Claim, Error, Fence, Holder, NewEvent, NewStudy, Store, StoredFile, StudyId, Time,
+};
+
+const TERM: Duration = Duration::from_secs(60);
+
+fn each(claim: impl Fn(Arc<dyn Store>)) {
+    for place in places() {
+        println!("on {}", place.location);
+        claim(place.open());
+    }
+}
+
+fn study(name: &str) -> NewStudy {
+    let content = b"a,b\n1,2\n".to_vec();
+    let file = |role: &str| StoredFile {
+        role: role.to_string(),
+        name: format!("{role}.csv"),
+        sha256: "00".to_string(),
+        content: content.clone(),
+    };
+    NewStudy { name: name.to_string(), text: "name = \"ü\"\n".to_string(), files: vec![file("candidates"), file("covariance")] }
+}
+
+fn event(kind: &'static str, trial: Option<usize>) -> NewEvent {
+    NewEvent { kind, trial, body: format!("{{\"kind\":\"{kind}\",\"z\":1,\"a\":0.1}}"), time: None }
+}
+
+fn append(store: &dyn Store, id: StudyId, events: &[NewEvent]) -> Appended {
+    store.append(id, &Append { origin: "test", events, ..Append::default() }).unwrap()
+}
+
+fn holder() -> Holder {
+    Holder { host: "h".to_string(), boot: "b/n".to_string(), pid: 7, started: u64::MAX >> 1 }
+}
+
+fn claim<'a>(resource: &'a str, holder: &'a Holder) -> Claim<'a> {
+    Claim { resource, holder, term: TERM, instead_of: None }
+}
+
+#[test]
+fn a_study_is_found_as_it_was_created_and_its_name_is_its_own() {
+    each(|store| {
+        let before = Time::now();
+        let row = store.create(&study("one")).unwrap();
+        assert_eq!((row.name.as_str(), row.text.as_str()), ("one", "name = \"ü\"\n"));
+        assert!(row.created.micros() > before.micros() - 1_000_000);
+        assert_eq!(store.find("one").unwrap(), Some(row.clone()));
+        assert_eq!(store.find("two").unwrap(), None);
+        assert_eq!(store.files(row.id).unwrap(), study("one").files);
+        assert_eq!(store.create(&study("one")), Err(Error::StudyExists { name: "one".to_string() }));
+        store.create(&study("Zwei")).unwrap();
+        let names: Vec<String> = store.studies().unwrap().into_iter().map(|row| row.name).collect();
+        assert_eq!(names, ["Zwei", "one"]);
+        store.set_text(row.id, "other").unwrap();
+        assert_eq!(store.find("one").unwrap().unwrap().text, "other");
+    });
+}
+
+#[test]
+fn deleting_a_study_leaves_nothing_of_it_and_all_of_the_others() {
+    each(|store| {
+        let (one, two) = (store.create(&study("one")).unwrap().id, store.create(&study("two")).unwrap().id);
+        for id in [one, two] {
+            append(&*store, id, &[event("asked", Some(0))]);
+            store.acquire(id, &claim("ask", &holder())).unwrap();
+        }
+        store.delete(one).unwrap();
+        assert_eq!(store.find("one").unwrap(), None);
+        assert_eq!(store.events(two, 0).unwrap().len(), 1);
+        assert_eq!(store.leases(two).unwrap().len(), 1);
+        let again = store.create(&study("one")).unwrap().id;
+        assert_ne!(again, one, "a key is never used again");
+        assert_eq!(store.events(again, 0).unwrap(), []);
+        assert_eq!(store.leases(again).unwrap(), []);
+    });
+}
+
+#[test]
+fn events_come_back_in_order_and_letter_for_letter() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        let kept = NewEvent { time: Some(Time::from_micros(1_700_000_000_123_456)), ..event("told", Some(0)) };
+        append(&*store, id, &[event("fitted", None), event("asked", Some(0))]);
+        append(&*store, id, &[kept]);
+        let records = store.events(id, 0).unwrap();
+        let seen: Vec<(usize, &str)> = records.iter().map(|r| (r.sequence, r.kind.as_str())).collect();
+        assert_eq!(seen, [(1, "fitted"), (2, "asked"), (3, "told")]);
+        assert_eq!(records[1].body, "{\"kind\":\"asked\",\"z\":1,\"a\":0.1}");
+        assert_eq!(records[2].time.micros(), 1_700_000_000_123_456);
+        assert_eq!(store.events(id, 2).unwrap(), records[2..]);
+        assert_eq!(store.events(id, 9).unwrap(), []);
+    });
+}
+
+#[test]
+fn a_trial_begins_once_and_ends_once_and_a_refused_append_stores_nothing() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        assert_eq!(append(&*store, id, &[event("asked", Some(0)), event("asked", Some(1))]), Appended::Stored);
+        let clash = [event("asked", Some(2)), event("included", Some(1))];
+        assert_eq!(append(&*store, id, &clash), Appended::Taken { trial: 1 });
+        for (kind, expected) in [
+            ("told", Appended::Stored),
+            ("told", Appended::Taken { trial: 0 }),
+            ("failed", Appended::Taken { trial: 0 }),
+            ("cancelled", Appended::Taken { trial: 0 }),
+            ("late", Appended::Stored),
+        ] {
+            assert_eq!(append(&*store, id, &[event(kind, Some(0))]), expected, "{kind}");
+        }
+        assert_eq!(store.events(id, 0).unwrap().len(), 4);
+    });
+}
+
+#[test]
+fn a_lease_is_held_by_one_and_its_token_only_grows() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        let (me, other) = (holder(), Holder { pid: 8, ..holder() });
+        assert_eq!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Granted(1));
+        let Acquired::Held(lease) = store.acquire(id, &claim("ask", &other)).unwrap() else { panic!("it is held") };
+        assert_eq!((lease.holder, lease.token, lease.lapsed), (me.clone(), 1, false));
+        assert_eq!(store.acquire(id, &claim("trial:0", &other)).unwrap(), Acquired::Granted(1));
+        // Its holder is known to be dead.
+        let instead = |of| Claim { instead_of: Some(of), ..claim("ask", &other) };
+        assert!(matches!(store.acquire(id, &instead(9)).unwrap(), Acquired::Held(_)));
+        assert_eq!(store.acquire(id, &instead(1)).unwrap(), Acquired::Granted(2));
+        let old = Fence { resource: "ask", token: 1 };
+        assert!(!store.renew(id, old, TERM).unwrap());
+        store.release(id, old).unwrap();
+        assert!(matches!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Held(_)));
+        let current = Fence { resource: "ask", token: 2 };
+        assert!(store.renew(id, current, TERM).unwrap());
+        store.release(id, current).unwrap();
+        let lapsed: Vec<bool> = store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.lapsed).collect();
+        assert_eq!(lapsed, [true]);
+        assert_eq!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Granted(3));
+    });
+}
+
+#[test]
+fn a_lease_lapses_by_itself_and_not_while_it_is_renewed() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        let (me, short) = (holder(), Duration::from_millis(150));
+        let brief = |instead_of| Claim { resource: "ask", holder: &me, term: short, instead_of };
+        assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(1));
+        let fence = Fence { resource: "ask", token: 1 };
+        let keeper = manyhands_store::Keeper::start(store.clone(), id, fence, short);
+        std::thread::sleep(5 * short);
+        drop(keeper);
+        assert!(store.renew(id, fence, short).unwrap(), "nobody could take it");
+        std::thread::sleep(2 * short);
+        assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(2));
+    });
+}
+
+#[test]
+fn an_append_under_an_old_token_stores_nothing() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        let me = holder();
+        store.acquire(id, &claim("ask", &me)).unwrap();
+        let append = |token, trial| {
+            let fence = Fence { resource: "ask", token };
+            let (claims, releases) = ([claim("trial:5", &me)], [fence]);
+            let events = [event("asked", Some(trial))];
+            let append =
+                Append { origin: "o", events: &events, fence: Some(fence), claims: &claims, releases: &releases };
+            store.append(id, &append).unwrap()
+        };
+        assert_eq!(append(1, 0), Appended::Stored);
+        let mut leases = store.leases(id).unwrap();
+        leases.sort_by(|a, b| a.resource.cmp(&b.resource));
+        let seen: Vec<(&str, u64, bool)> = leases.iter().map(|l| (l.resource.as_str(), l.token, l.lapsed)).collect();
+        assert_eq!(seen, [("ask", 1, true), ("trial:5", 1, false)]);
+        store.acquire(id, &claim("ask", &me)).unwrap();
+        assert_eq!(append(1, 1), Appended::Fenced { current: 2 });
+        assert_eq!(store.events(id, 0).unwrap().len(), 1);
+        assert_eq!(append(2, 1), Appended::Stored);
+    });
+}
+
+#[test]
+fn many_threads_append_with_no_number_twice_and_none_lost() {
+    for place in places() {
+        let store = place.open();
+        let id = store.create(&study("s")).unwrap().id;
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let place = &place;
+                scope.spawn(move || {
+                    let store = place.open();
+                    for i in 0..25 {
+                        let (trial, origin) = (thread * 25 + i, format!("{thread}/{i}"));
+                        let events = [event("asked", Some(trial)), event("told", Some(trial))];
+                        let append = Append { origin: &origin, events: &events, ..Append::default() };
+                        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+                    }
+                });
+            }
+        });
+        let sequences: Vec<usize> = store.events(id, 0).unwrap().iter().map(|record| record.sequence).collect();
+        assert_eq!(sequences, (1..=400).collect::<Vec<_>>(), "{}", place.location);
+    }
+}
