@@ -14,12 +14,15 @@ mod feedback;
 pub mod information;
 mod maximize;
 mod model;
+mod names;
 mod number;
+mod pool;
 pub mod regret;
 mod space;
 mod spec;
 mod strategy;
 mod study;
+mod table;
 mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
@@ -29,10 +32,11 @@ pub use event::{Asked, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use number::significant;
+pub use pool::{Coordinates, Pool};
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
-pub use study::{Batch, Best, Certificate, Kind, Outlook, Prediction, Study, Suggestion, Trial, TrialState};
+pub use study::{Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Study, Suggestion, Trial, TrialState};
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

@@ -65,7 +65,7 @@ impl Spec {
     /// Checks that everything fits together.
     pub fn new(domain: Domain, prior: Prior, strategy: Strategy) -> Result<Self> {
         prior.kernel().check_dimension(domain.dimension())?;
-        if let Domain::Points(points) = &domain {
+        if let Some(points) = domain.points() {
             if points.is_empty() {
                 return Err(gp::Error::Empty { what: "the domain" }.into());
             }
@@ -289,7 +289,7 @@ fn check_combination(spec: &Spec) -> Result<()> {
     if empirical && strategy.information == Information::ClosedForm {
         return Err(NO_CLOSED_FORM);
     }
-    if empirical && !matches!(domain, Domain::Points(_)) {
+    if empirical && !domain.may_be_indices() {
         return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
     }
     match domain {

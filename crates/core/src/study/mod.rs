@@ -17,6 +17,7 @@ use self::certificate::Band;
 pub use self::certificate::{Best, Certificate, Kind};
 use self::chooser::{Chooser, Place};
 use self::learning::Learning;
+pub use self::outside::Located;
 pub use self::predict::Prediction;
 pub use self::trial::{Suggestion, Trial, TrialState};
 use crate::event::{Asked, Event};
@@ -273,7 +274,7 @@ impl Study {
             self.hallucinate(&place)?;
         }
         let point = self.chooser.point(&self.spec, &place)?;
-        self.trials.push(Trial::new(place, point, Some(asked.clone())));
+        self.trials.push(Trial::new(place.shown(self.spec.domain()), point, Some(asked.clone())));
         Ok(())
     }
 
