@@ -31,6 +31,7 @@ pub use error::{Error, Result};
 pub use event::{Asked, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
+pub use manyhands_gp::Given;
 pub use number::significant;
 pub use pool::{Coordinates, Pool};
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};

@@ -1,6 +1,6 @@
 //! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
 
-use manyhands_gp::{self as gp, Family, Kernel, Prior, Priors};
+use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 
 use crate::confidence::Assumptions;
 use crate::domain::{FINITE, finite_space};
@@ -56,7 +56,8 @@ pub struct Spec {
     seed: u64,
     repeats: bool,
     memory: usize,
-    learns: bool,
+    /// What is known of a model that is learned; none where the model is given.
+    learns: Option<Given>,
     nodes: usize,
     tuning: Tuning,
 }
@@ -81,7 +82,7 @@ impl Spec {
                 reason: "quasi-random first points are for a model that is learned; use initial",
             });
         }
-        Self::checked(domain, prior, strategy, false)
+        Self::checked(domain, prior, strategy, None)
     }
 
     /// A study whose model is learned from the values that arrive: a Matern kernel of smoothness 5/2.
@@ -100,6 +101,23 @@ impl Spec {
 
     /// As [`Spec::learned`], with the family of this kernel, which must be squared exponential or Matern.
     pub fn learned_from(family: &Kernel, domain: Domain, strategy: Strategy) -> Result<Self> {
+        Self::learned_given(family, Given::default(), domain, strategy)
+    }
+
+    /// As [`Spec::learned_from`], of a model of which something is known: that is kept, and the rest is learned. Lengthscales
+    /// are in the unit cube, the other numbers in the units of the values that will be told.
+    ///
+    /// ```
+    /// use manyhands_core::gp::Kernel;
+    /// use manyhands_core::{Domain, Given, Parameter, Space, Spec, Strategy};
+    /// # fn main() -> manyhands_core::Result<()> {
+    /// let space = Domain::Space(Space::new(vec![Parameter::float("dose", 0.0, 5.0)?], vec![])?);
+    /// let given = Given { noise: Some(0.025), ..Given::default() };
+    /// let spec = Spec::learned_given(&Kernel::matern(2.5, &[1.0])?, given, space, Strategy::auto())?;
+    /// # assert!(spec.learns());
+    /// # Ok(()) }
+    /// ```
+    pub fn learned_given(family: &Kernel, given: Given, domain: Domain, strategy: Strategy) -> Result<Self> {
         let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
         if !family.is_stationary() {
             return refuse("a learned model", "this kernel", "only lengthscales of \"se\" and \"matern\" are learned");
@@ -107,11 +125,12 @@ impl Spec {
         if matches!(domain, Domain::Discretized { .. }) {
             return refuse("a learned model", CUBE, "D_t needs the norm bound of a given kernel; use a space");
         }
-        let prior = believed(family, &domain, &Priors::default())?;
-        Self::checked(domain, prior, strategy, true)
+        given.check(domain.parameters())?;
+        let prior = believed(family, &given, &domain, &Priors::default())?;
+        Self::checked(domain, prior, strategy, Some(given))
     }
 
-    fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: bool) -> Result<Self> {
+    fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: Option<Given>) -> Result<Self> {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
         let (seed, repeats, tuning) = (0, true, Tuning::default());
@@ -162,15 +181,15 @@ impl Spec {
 
     /// With other constants for learning and for `auto`. Only where the model is learned.
     pub fn with_tuning(self, tuning: Tuning) -> Result<Self> {
-        if !self.learns {
+        let Some(given) = &self.learns else {
             return Err(Error::Incompatible {
                 setting: "a tuning",
                 with: "a given model",
                 reason: "it says how a model is learned",
             });
-        }
+        };
         tuning.check()?;
-        let prior = believed(self.prior.kernel(), &self.domain, &tuning.priors)?;
+        let prior = believed(self.prior.kernel(), given, &self.domain, &tuning.priors)?;
         Ok(Self { prior, tuning, ..self })
     }
 
@@ -214,14 +233,19 @@ impl Spec {
     /// where the model is learned or the rule samples, since both work on all of them anew.
     pub fn finite(&self) -> Option<gp::Domain> {
         match &self.domain {
-            Domain::Space(space) if self.learns || self.strategy.rule == Rule::GpBts => finite_space(space, FINITE),
+            Domain::Space(space) if self.learns() || self.strategy.rule == Rule::GpBts => finite_space(space, FINITE),
             domain => domain.finite(),
         }
     }
 
     /// Whether the model is learned.
     pub fn learns(&self) -> bool {
-        self.learns
+        self.learns.is_some()
+    }
+
+    /// What is known of the model, where the rest of it is learned; none where all of it is given.
+    pub fn given(&self) -> Option<&Given> {
+        self.learns.as_ref()
     }
 
     /// The most cells of a search that proves its result.
@@ -241,11 +265,15 @@ impl Spec {
     }
 }
 
-/// What is believed of standardized values before any of them: the priors' medians.
-fn believed(family: &Kernel, domain: &Domain, priors: &Priors) -> Result<Prior> {
+/// What is believed of standardized values before any of them: what is given and does not depend on their units, and of
+/// the rest the priors' medians.
+fn believed(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) -> Result<Prior> {
     let priors = priors.stretched(domain.parameters());
-    let lengthscales: Vec<f64> = domain.extents().iter().map(|extent| extent * priors.lengthscale.0).collect();
-    Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?)
+    let scale = |group: usize| given.lengthscales.as_ref().map_or(priors.lengthscale.0, |each| each[group]);
+    let lengthscales: Vec<f64> =
+        domain.extents().iter().zip(domain.groups()).map(|(extent, group)| extent * scale(group)).collect();
+    let ratio = given.noise_ratio().unwrap_or(priors.noise_ratio.0);
+    Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, ratio)?)
 }
 
 /// Lemma 2 does not know the kernel.

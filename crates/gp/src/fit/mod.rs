@@ -1,8 +1,10 @@
 //! Learning a kernel from data: the hyperparameters of highest posterior density, by gradients from several starts.
 
 mod density;
+mod given;
 mod priors;
 
+pub use given::Given;
 pub use priors::Priors;
 
 use self::density::{Density, Profiled};
