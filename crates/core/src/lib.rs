@@ -11,6 +11,7 @@ mod domain;
 mod error;
 mod event;
 mod feedback;
+pub mod file;
 pub mod information;
 mod maximize;
 mod model;

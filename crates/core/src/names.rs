@@ -10,20 +10,24 @@ pub(crate) fn meant<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) ->
     nearest(names, name).filter(|known| edits(known, name) <= (known.chars().count() / 3).max(1))
 }
 
-/// How many letters to insert, delete or replace to make one word into another (Levenshtein), case aside.
+/// How many letters to insert, delete, replace or swap with their neighbour to make one word into another, case aside
+/// (the optimal string alignment distance).
 fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let [from, to] = [from, to].map(|word| word.to_lowercase().chars().collect::<Vec<char>>());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut fewest = replaced.min(row[j - 1] + 1).min(rows[i - 1][j] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                fewest = fewest.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(fewest);
         }
+        rows.push(row);
     }
-    row[to.len()]
+    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
@@ -33,6 +37,7 @@ mod tests {
     #[test]
     fn edits_are_those_of_the_textbook() {
         assert_eq!([edits("kitten", "sitting"), edits("", "abc"), edits("Lr", "lr")], [3, 3, 0]);
+        assert_eq!([edits("delta", "dleta"), edits("ca", "abc"), edits("abc", "abc")], [1, 3, 0]);
     }
 
     #[test]
