@@ -69,7 +69,7 @@ impl Study {
         // The prior mean is in the user's units, as every value is.
         let mean = spec.direction().sign() * spec.prior().mean();
         let prior = Prior::new(spec.prior().kernel().clone(), mean, spec.prior().noise())?;
-        let learner = spec.learns().then(|| Learner::new(spec.domain(), prior.kernel(), spec.tuning())).transpose()?;
+        let learner = Learner::new(&spec)?;
         let chooser = Chooser::new(&spec, &prior)?;
         let posterior = Posterior::new(prior, spec.domain().dimension())?;
         let (band, learning) = (Band::default(), Learning::default());
