@@ -306,6 +306,7 @@ fn differences_are_named_and_the_way_of_running_is_none() {
     let (this, that) = ("x1, lr, layers, act, dose, u, k", "k, x1, lr, layers, act, dose, u");
     assert_eq!(told(&moved), [format!("the order of [space]: {this} | {that}")]);
     let pool = read_with(POOL, &[PLATE]);
+    assert!(pool.identity().contains(&("candidates.columns".to_string(), "\"temp\", \"conc\"".to_string())));
     let repeats = read_with(&POOL.replace("repeats = false\n", "").replace("pool.csv", "other.csv"), &[PLATE]);
     let found = pool.differences(&repeats);
     assert_eq!((found.len(), found[0].key.as_str(), found[0].other.as_str()), (1, "candidates.repeats", "true"));

@@ -31,7 +31,8 @@ pub(super) fn of_space(space: &Space) -> Identity {
 }
 
 pub(super) fn of_candidates(candidates: &Candidates) -> Identity {
-    let columns = candidates.columns.as_ref().map_or("all numeric columns".to_string(), |names| names.join(", "));
+    let quoted = |names: &Vec<String>| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let columns = candidates.columns.as_ref().map_or("all numeric columns".to_string(), quoted);
     let mut identity = vec![entry("candidates.file", "given"), entry("candidates.columns", columns)];
     if candidates.covariance.is_some() {
         identity.push(entry("candidates.covariance", "given"));

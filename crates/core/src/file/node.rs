@@ -90,6 +90,8 @@ impl Node {
     /// As a message shows what was found.
     pub fn found(&self) -> String {
         match &self.value {
+            // Line breaks escaped: a message is one line.
+            Tree::Plain(Value::Text(text)) => format!("{text:?}"),
             Tree::Plain(value) => value.to_string(),
             Tree::List(_) => "a list".to_string(),
             Tree::Table(_) => "a table".to_string(),
