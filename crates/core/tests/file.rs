@@ -125,6 +125,16 @@ fn the_example_says_what_the_study_is() {
 }
 
 #[test]
+fn the_example_may_learn_what_it_does_not_give() {
+    let text = EXAMPLE.replace("lengthscale = 0.2\n", "fit = true\n").replace("initial = 5", "initial = 5\ndesign = 5");
+    let spec = read(&text).spec;
+    let given = spec.given().unwrap();
+    assert_eq!((given.lengthscales.as_deref(), given.noise, given.mean), (None, Some(0.025), Some(0.5)));
+    assert_eq!((spec.strategy().design, spec.strategy().rule), (Some(5), Rule::IgpBucb));
+    Study::new(spec).unwrap().ask(1).unwrap();
+}
+
+#[test]
 fn the_example_says_how_trials_run() {
     let run = read(EXAMPLE).run.unwrap();
     assert_eq!((run.workers, run.trials, run.retries, run.own_folder), (5, Some(100), 1, false));

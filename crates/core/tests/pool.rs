@@ -47,7 +47,7 @@ fn both_domains() -> [Domain; 2] {
     [Domain::Pool(Arc::new(pool(&text, Coordinates::Unit))), Domain::Points(points)]
 }
 
-/// Four rounds of three, the second of each told before the next.
+/// Four rounds of three, all told before the next.
 fn play(spec: Spec) -> Study {
     let mut study = Study::new(spec).unwrap();
     for _ in 0..4 {
