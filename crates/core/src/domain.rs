@@ -1,8 +1,10 @@
-//! What may be chosen: lists, grids, the appendix's cube, spaces of parameters.
+//! What may be chosen: lists, tables, grids, the appendix's cube, spaces of parameters.
+
+use std::sync::Arc;
 
 use manyhands_gp::{self as gp, Grid, Points};
 
-use crate::Space;
+use crate::{Coordinates, Error, Pool, Result, Space, Value};
 
 /// A countable space with at most this many points is a finite domain, and chosen from exactly.
 pub(crate) const FINITE: usize = 1 << 14;
@@ -16,6 +18,8 @@ const FINITE_GRID: usize = 1 << 20;
 pub enum Domain {
     /// A finite list of points, or the indices of a covariance matrix ([`Points::indices`]).
     Points(Points),
+    /// A table of candidates, with names and values for the user and coordinates for the model.
+    Pool(Arc<Pool>),
     /// A full grid.
     Grid(Grid),
     /// The cube [0, side]^dimension, seen at round t through the discretization D_t of the paper's appendix: B L r d t^2
@@ -35,6 +39,7 @@ impl Domain {
     pub fn dimension(&self) -> usize {
         match self {
             Self::Points(points) => points.dimension(),
+            Self::Pool(pool) => pool.points().dimension(),
             Self::Grid(grid) => grid.axes().len(),
             Self::Discretized { dimension, .. } => *dimension,
             Self::Space(space) => space.dimension(),
@@ -46,6 +51,7 @@ impl Domain {
     pub fn finite(&self) -> Option<gp::Domain> {
         match self {
             Self::Points(points) => Some(gp::Domain::Points(points.clone())),
+            Self::Pool(pool) => Some(gp::Domain::Points(pool.points().clone())),
             Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
             Self::Discretized { .. } => None,
             Self::Space(space) => finite_space(space, FINITE_GRID),
@@ -57,6 +63,76 @@ impl Domain {
         match self {
             Self::Space(space) => Some(space),
             _ => None,
+        }
+    }
+
+    /// The list of candidates, if the domain is one.
+    pub(crate) fn points(&self) -> Option<&Points> {
+        match self {
+            Self::Points(points) => Some(points),
+            Self::Pool(pool) => Some(pool.points()),
+            _ => None,
+        }
+    }
+
+    /// Whether its points may be the indices of a covariance matrix.
+    pub(crate) fn may_be_indices(&self) -> bool {
+        match self {
+            Self::Points(_) => true,
+            Self::Pool(pool) => pool.seen_as() == Coordinates::Indices,
+            _ => false,
+        }
+    }
+
+    /// The names of the parameters or of the pool's columns, in their order; none where the domain has no names.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Space(space) => space.parameters().iter().map(|parameter| parameter.name()).collect(),
+            Self::Pool(pool) => pool.names().collect(),
+            Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => vec![],
+        }
+    }
+
+    /// Values in the order of the names, each with its name.
+    pub fn named<'a>(&'a self, params: &'a [Value]) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.names().into_iter().zip(params)
+    }
+
+    /// The coordinates of named values; refuses what is not in the space. A pool has coordinates for any numbers.
+    pub fn embed_named(&self, named: &[(String, Value)]) -> Result<Vec<f64>> {
+        match self {
+            Self::Space(space) => space.embed(&space.from_named(named)?),
+            Self::Pool(pool) => pool.coordinates(named),
+            Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => Err(Error::NoParameters),
+        }
+    }
+
+    /// As [`Domain::named`], for values that a user gives: refused where the domain has no names or others in number.
+    pub(crate) fn name_values(&self, params: &[Value]) -> Result<Vec<(String, Value)>> {
+        let names = self.names();
+        if names.is_empty() {
+            return Err(Error::NoParameters);
+        }
+        if names.len() != params.len() {
+            return Err(Error::ParameterCount { expected: names.len(), given: params.len() });
+        }
+        Ok(names.into_iter().map(str::to_string).zip(params.iter().cloned()).collect())
+    }
+
+    /// The values of a candidate, or of a point of a space, as a user writes them; none where the domain has no names.
+    pub(crate) fn params(&self, candidate: Option<usize>, point: &[f64]) -> Vec<Value> {
+        match (self, candidate) {
+            (Self::Space(space), _) => space.params(point),
+            (Self::Pool(pool), Some(candidate)) => pool.params(candidate).to_vec(),
+            _ => vec![],
+        }
+    }
+
+    /// The values of a trial's parameters, given its candidate and the values that the log has of it.
+    pub fn logged_params(&self, candidate: usize, logged: &[Value]) -> Vec<Value> {
+        match self {
+            Self::Pool(pool) if candidate < pool.len() => pool.params(candidate).to_vec(),
+            _ => logged.to_vec(),
         }
     }
 
@@ -76,8 +152,11 @@ impl Domain {
             let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
             if high > low { high - low } else { 1.0 }
         };
+        let each =
+            |points: &Points| (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect();
         match self {
-            Self::Points(points) => (0..points.dimension()).map(|j| extent(&mut points.iter().map(|x| x[j]))).collect(),
+            Self::Points(points) => each(points),
+            Self::Pool(pool) => each(pool.points()),
             Self::Grid(grid) => grid.axes().iter().map(|axis| extent(&mut axis.iter().copied())).collect(),
             Self::Discretized { side, dimension } => vec![*side; *dimension],
             Self::Space(space) => vec![1.0; space.dimension()],

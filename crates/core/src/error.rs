@@ -1,5 +1,6 @@
 //! What a study refuses, with the value, what is allowed, and how to mend it.
 
+use crate::names::nearest;
 use crate::number::{plain, significant};
 use crate::study::TrialState;
 
@@ -148,6 +149,16 @@ pub enum Error {
         /// Where it is.
         nearest: Vec<f64>,
     },
+    /// No row of a pool has these values.
+    #[error("no candidate has {given}; the nearest is candidate {candidate} with {nearest}")]
+    NotInPool {
+        /// The values given, by name.
+        given: String,
+        /// The nearest candidate.
+        candidate: usize,
+        /// Its values, by name.
+        nearest: String,
+    },
     /// A candidate of a pool without repeats was tried already.
     #[error("candidate {candidate} was tried already, and the pool allows no repeats")]
     CandidateTaken {
@@ -227,7 +238,7 @@ pub enum Error {
         value: String,
     },
     /// Too few or too many values.
-    #[error("the space has {expected} parameters, got {given} values")]
+    #[error("there are {expected} parameters, got {given} values")]
     ParameterCount {
         /// How many parameters there are.
         expected: usize,
@@ -272,6 +283,16 @@ pub enum Error {
         /// How far the sum is on the wrong side of the bound.
         by: f64,
     },
+    /// A table cannot be read.
+    #[error("{place}{reason}")]
+    Table {
+        /// Where, for example `line 3, column "temp": `; empty where it is the whole table.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+        /// How to mend it, where that is not plain.
+        hint: Option<&'static str>,
+    },
     /// A parameter is named twice.
     #[error("parameter \"{name}\" is named twice")]
     RepeatedParameter {
@@ -281,6 +302,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// No name of these is this one.
+    pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
+        let nearest = nearest(names, name).unwrap_or_default().to_string();
+        Self::UnknownParameter { name: name.to_string(), nearest }
+    }
+
     /// A word for programs; it stays when messages change.
     pub fn code(&self) -> &'static str {
         match self {
@@ -299,7 +326,9 @@ impl Error {
             Self::Value { .. } => "value",
             Self::NothingObserved => "nothing-observed",
             Self::NoParameters | Self::NoCandidates => "domain",
-            Self::UnknownCandidate { .. } | Self::NotACandidate { .. } | Self::CandidateTaken { .. } => "candidate",
+            Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
+            Self::NotInPool { .. } | Self::CandidateTaken { .. } => "candidate",
+            Self::Table { .. } => "table",
             Self::BadLog { .. } => "bad-log",
             Self::NotReproduced { .. } => "not-reproduced",
             Self::DiscretizationTooLarge { .. } => "discretization-too-large",
@@ -342,7 +371,10 @@ impl Error {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
             Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
-            Self::MissingParameter { .. } => Some("only parameters with one value may be left out"),
+            Self::MissingParameter { .. } => {
+                Some("only parameters with one value, and columns that are no coordinates, may be left out")
+            }
+            Self::Table { hint, .. } => *hint,
             _ => None,
         }
     }

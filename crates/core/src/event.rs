@@ -72,7 +72,7 @@ pub struct Included {
     pub trial: usize,
     /// The candidate's index in the domain; on a box, the trial's number.
     pub candidate: usize,
-    /// The values of the parameters, where the domain is a space of them.
+    /// The values of the parameters, where the domain is a space of them; of a pool the candidate says all.
     pub params: Vec<Value>,
     /// Its value in the user's units; none if it is still under way.
     pub value: Option<f64>,
@@ -86,7 +86,7 @@ pub struct Asked {
     /// The candidate's index in the domain; in a discretized cube, its row-major index in D_t with t = trial + 1. On a box
     /// every trial is a candidate of its own and has its number.
     pub candidate: usize,
-    /// The values of the parameters, where the domain is a space of them.
+    /// The values of the parameters, where the domain is a space of them; of a pool the candidate says all.
     pub params: Vec<Value>,
     /// Its mean when chosen, mu_S(x_t).
     pub mean: f64,

@@ -11,15 +11,19 @@ mod domain;
 mod error;
 mod event;
 mod feedback;
+pub mod file;
 pub mod information;
 mod maximize;
 mod model;
+mod names;
 mod number;
+mod pool;
 pub mod regret;
 mod space;
 mod spec;
 mod strategy;
 mod study;
+mod table;
 mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
@@ -28,11 +32,15 @@ pub use error::{Error, Result};
 pub use event::{Asked, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
+pub use manyhands_gp::Given;
 pub use number::significant;
+pub use pool::{Coordinates, Pool};
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
-pub use study::{Batch, Best, Certificate, Kind, Outlook, Prediction, Quantities, Study, Suggestion, Trial, TrialState};
+pub use study::{
+    Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Trial, TrialState,
+};
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

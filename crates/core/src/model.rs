@@ -1,8 +1,8 @@
 //! Learning the model: which warp, which hyperparameters, from which trials, and when to learn again.
 
-use manyhands_gp::{Fit, Hyperparameters, Kernel, Points, Prior, Warp};
+use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
 
-use crate::{Domain, Result, Tuning};
+use crate::{Result, Spec, Tuning};
 
 /// Up to so many values, every bend is tried from several starts at each fit.
 const VERY_FEW: usize = 50;
@@ -20,6 +20,9 @@ const EVALUATIONS: usize = 60;
 /// As [`EVALUATIONS`], where values are many: the next fit goes on where this one ends.
 const EVALUATIONS_OF_MANY: usize = 15;
 
+/// Given numbers keep to this many times the values' own scale either way: nothing is told apart beyond.
+const LARGEST: f64 = 1e20;
+
 /// What a model is learned over: the kernel's family, and how its lengthscales lie over the coordinates.
 #[derive(Debug, Clone)]
 pub(crate) struct Learner {
@@ -28,12 +31,23 @@ pub(crate) struct Learner {
     extents: Vec<f64>,
     parameters: usize,
     tuning: Tuning,
+    /// Of the maximized function.
+    given: Given,
 }
 
 impl Learner {
-    pub fn new(domain: &Domain, family: &Kernel, tuning: &Tuning) -> Result<Self> {
-        let (family, parameters) = (family.clone().with_variance(1.0)?, domain.parameters());
-        Ok(Self { family, groups: domain.groups(), extents: domain.extents(), parameters, tuning: tuning.clone() })
+    /// What learns the model of this study; none where all of it is given.
+    pub fn new(spec: &Spec) -> Result<Option<Self>> {
+        let Some(given) = spec.given() else { return Ok(None) };
+        let mean = given.mean.map(|mean| spec.direction().sign() * mean);
+        let (given, mut tuning) = (Given { mean, ..given.clone() }, spec.tuning().clone());
+        if given.has_values() {
+            // Bent values have no unit in which noise, variance and mean could be told.
+            tuning.bends = vec![0.0];
+        }
+        let (domain, family) = (spec.domain(), spec.prior().kernel().clone().with_variance(1.0)?);
+        let (groups, extents, parameters) = (domain.groups(), domain.extents(), domain.parameters());
+        Ok(Some(Self { family, groups, extents, parameters, tuning, given }))
     }
 
     /// How many lengthscales there are: one for each parameter.
@@ -78,19 +92,19 @@ impl Learner {
                 (&first.0, &first.1)
             }
         };
-        self.refine(&self.told(points, values, MOST)?, warp.bend(), warm)
+        self.refine(&self.told(points, values, MOST)?, self.bend(warp), warm)
     }
 
     /// The best of all bends. Where each look costs more, only the last bend is looked at from several starts, and the
     /// others from what it found.
     fn explore(&self, told: &Told, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {
-        let fit = self.fit(EVALUATIONS);
         let mut best: Option<(f64, Warp, Hyperparameters)> = None;
         let bends = &self.tuning.bends;
-        let first = last.map_or(bends[0], |(warp, _)| warp.bend());
+        let first = last.map_or(bends[0], |(warp, _)| self.bend(warp));
         let mut near: Option<Hyperparameters> = None;
         for bend in std::iter::once(first).chain(bends.iter().copied().filter(|bend| *bend != first)) {
             let (warp, warped) = told.warped(bend);
+            let fit = self.fit(EVALUATIONS, &warp);
             let found = match &near {
                 Some(near) if told.values.len() > VERY_FEW => fit.refine(&told.points, &warped, near)?,
                 _ => fit.run(&told.points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?,
@@ -101,20 +115,38 @@ impl Learner {
                 best = Some((density, warp, found));
             }
         }
-        let standard = || (Warp::identity(), fit.medians());
+        let standard = || (Warp::identity(), self.fit(0, &Warp::identity()).medians());
         Ok(best.map_or_else(standard, |(_, warp, found)| (warp, found)))
     }
 
     /// The same bend, unless noise has come up, and hyperparameters close to those of the last look.
     fn refine(&self, told: &Told, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
         let (warp, warped) = told.warped(bend);
-        let found = self.fit(EVALUATIONS_OF_MANY).refine(&told.points, &warped, warm)?;
+        let found = self.fit(EVALUATIONS_OF_MANY, &warp).refine(&told.points, &warped, warm)?;
         if self.is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(told, 0.0, &found) }
     }
 
-    fn fit(&self, evaluations: usize) -> Fit<'_> {
+    /// A fit of values under this warp.
+    fn fit(&self, evaluations: usize, warp: &Warp) -> Fit<'_> {
         let priors = self.tuning.priors.stretched(self.parameters);
-        Fit { family: &self.family, groups: &self.groups, priors, evaluations }
+        Fit { family: &self.family, groups: &self.groups, priors, given: self.given_under(warp), evaluations }
+    }
+
+    /// What is given, in units of the values under a warp; that warp is linear where there is anything to convert.
+    fn given_under(&self, warp: &Warp) -> Given {
+        let slope = warp.slope_at_best();
+        let square = |variance: f64| (variance * slope * slope).clamp(LARGEST.powi(-2), LARGEST.powi(2));
+        Given {
+            lengthscales: self.given.lengthscales.clone(),
+            noise: self.given.noise.map(square),
+            variance: self.given.variance.map(square),
+            mean: self.given.mean.map(|mean| warp.forward(mean).clamp(-LARGEST, LARGEST)),
+        }
+    }
+
+    /// The bend of an earlier fit, if it may be kept.
+    fn bend(&self, last: &Warp) -> f64 {
+        if self.given.has_values() { 0.0 } else { last.bend() }
     }
 
     fn is_allowed(&self, bend: f64, found: &Hyperparameters) -> bool {
@@ -168,6 +200,7 @@ fn telling(values: &[f64], most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Domain, Strategy};
 
     #[test]
     fn a_fit_of_many_looks_at_the_best_and_at_some_of_the_others() {
@@ -182,12 +215,8 @@ mod tests {
 
     #[test]
     fn fits_grow_rarer_as_values_grow_many() {
-        let learner = Learner::new(
-            &Domain::Points(Points::from_rows(&[vec![0.0], vec![1.0]]).unwrap()),
-            &Kernel::matern(2.5, &[1.0]).unwrap(),
-            &Tuning::default(),
-        )
-        .unwrap();
+        let domain = Domain::Points(Points::from_rows(&[vec![0.0], vec![1.0]]).unwrap());
+        let learner = Learner::new(&Spec::learned(domain, Strategy::auto()).unwrap()).unwrap().unwrap();
         assert!(!learner.is_due(0, None) && learner.is_due(1, None));
         assert!(learner.is_due(6, Some(5)) && !learner.is_due(5, Some(5)));
         assert!(learner.is_due(1050, Some(1000)) && !learner.is_due(1049, Some(1000)));

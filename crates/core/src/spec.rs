@@ -1,6 +1,6 @@
 //! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
 
-use manyhands_gp::{self as gp, Family, Kernel, Prior, Priors};
+use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 
 use crate::confidence::Assumptions;
 use crate::domain::{FINITE, finite_space};
@@ -56,7 +56,8 @@ pub struct Spec {
     seed: u64,
     repeats: bool,
     memory: usize,
-    learns: bool,
+    /// What is known of a model that is learned; none where the model is given.
+    learns: Option<Given>,
     nodes: usize,
     tuning: Tuning,
 }
@@ -65,7 +66,7 @@ impl Spec {
     /// Checks that everything fits together.
     pub fn new(domain: Domain, prior: Prior, strategy: Strategy) -> Result<Self> {
         prior.kernel().check_dimension(domain.dimension())?;
-        if let Domain::Points(points) = &domain {
+        if let Some(points) = domain.points() {
             if points.is_empty() {
                 return Err(gp::Error::Empty { what: "the domain" }.into());
             }
@@ -74,14 +75,7 @@ impl Spec {
         if strategy.norm_bound.is_none() && strategy.rule != Rule::Auto {
             return Err(Error::NeedsNormBound { what: "this rule" });
         }
-        if strategy.design.is_some() {
-            return Err(Error::Incompatible {
-                setting: "design",
-                with: "a given model",
-                reason: "quasi-random first points are for a model that is learned; use initial",
-            });
-        }
-        Self::checked(domain, prior, strategy, false)
+        Self::checked(domain, prior, strategy, None)
     }
 
     /// A study whose model is learned from the values that arrive: a Matern kernel of smoothness 5/2.
@@ -100,6 +94,23 @@ impl Spec {
 
     /// As [`Spec::learned`], with the family of this kernel, which must be squared exponential or Matern.
     pub fn learned_from(family: &Kernel, domain: Domain, strategy: Strategy) -> Result<Self> {
+        Self::learned_given(family, Given::default(), domain, strategy)
+    }
+
+    /// As [`Spec::learned_from`], of a model of which something is known: that is kept, and the rest is learned. Lengthscales
+    /// are in the unit cube, the other numbers in the units of the values that will be told.
+    ///
+    /// ```
+    /// use manyhands_core::gp::Kernel;
+    /// use manyhands_core::{Domain, Given, Parameter, Space, Spec, Strategy};
+    /// # fn main() -> manyhands_core::Result<()> {
+    /// let space = Domain::Space(Space::new(vec![Parameter::float("dose", 0.0, 5.0)?], vec![])?);
+    /// let given = Given { noise: Some(0.025), ..Given::default() };
+    /// let spec = Spec::learned_given(&Kernel::matern(2.5, &[1.0])?, given, space, Strategy::auto())?;
+    /// # assert!(spec.learns());
+    /// # Ok(()) }
+    /// ```
+    pub fn learned_given(family: &Kernel, given: Given, domain: Domain, strategy: Strategy) -> Result<Self> {
         let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
         if !family.is_stationary() {
             return refuse("a learned model", "this kernel", "only lengthscales of \"se\" and \"matern\" are learned");
@@ -107,11 +118,12 @@ impl Spec {
         if matches!(domain, Domain::Discretized { .. }) {
             return refuse("a learned model", CUBE, "D_t needs the norm bound of a given kernel; use a space");
         }
-        let prior = believed(family, &domain, &Priors::default())?;
-        Self::checked(domain, prior, strategy, true)
+        given.check(domain.parameters())?;
+        let prior = believed(family, &given, &domain, &Priors::default())?;
+        Self::checked(domain, prior, strategy, Some(given))
     }
 
-    fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: bool) -> Result<Self> {
+    fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: Option<Given>) -> Result<Self> {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
         let (seed, repeats, tuning) = (0, true, Tuning::default());
@@ -162,15 +174,15 @@ impl Spec {
 
     /// With other constants for learning and for `auto`. Only where the model is learned.
     pub fn with_tuning(self, tuning: Tuning) -> Result<Self> {
-        if !self.learns {
+        let Some(given) = &self.learns else {
             return Err(Error::Incompatible {
                 setting: "a tuning",
                 with: "a given model",
                 reason: "it says how a model is learned",
             });
-        }
+        };
         tuning.check()?;
-        let prior = believed(self.prior.kernel(), &self.domain, &tuning.priors)?;
+        let prior = believed(self.prior.kernel(), given, &self.domain, &tuning.priors)?;
         Ok(Self { prior, tuning, ..self })
     }
 
@@ -214,14 +226,19 @@ impl Spec {
     /// where the model is learned or the rule samples, since both work on all of them anew.
     pub fn finite(&self) -> Option<gp::Domain> {
         match &self.domain {
-            Domain::Space(space) if self.learns || self.strategy.rule == Rule::GpBts => finite_space(space, FINITE),
+            Domain::Space(space) if self.learns() || self.strategy.rule == Rule::GpBts => finite_space(space, FINITE),
             domain => domain.finite(),
         }
     }
 
     /// Whether the model is learned.
     pub fn learns(&self) -> bool {
-        self.learns
+        self.learns.is_some()
+    }
+
+    /// What is known of the model, where the rest of it is learned; none where all of it is given.
+    pub fn given(&self) -> Option<&Given> {
+        self.learns.as_ref()
     }
 
     /// The most cells of a search that proves its result.
@@ -240,7 +257,7 @@ impl Spec {
             return Err(Error::Value { trial, value });
         }
         // A learned model standardizes values of any size.
-        if self.learns { Ok(()) } else { Ok(self.prior.check_value(value)?) }
+        if self.learns() { Ok(()) } else { Ok(self.prior.check_value(value)?) }
     }
 
     /// B, R, lambda and delta as they are given; refused where B is not.
@@ -250,11 +267,15 @@ impl Spec {
     }
 }
 
-/// What is believed of standardized values before any of them: the priors' medians.
-fn believed(family: &Kernel, domain: &Domain, priors: &Priors) -> Result<Prior> {
+/// What is believed of standardized values before any of them: what is given and does not depend on their units, and of
+/// the rest the priors' medians.
+fn believed(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) -> Result<Prior> {
     let priors = priors.stretched(domain.parameters());
-    let lengthscales: Vec<f64> = domain.extents().iter().map(|extent| extent * priors.lengthscale.0).collect();
-    Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, priors.noise_ratio.0)?)
+    let scale = |group: usize| given.lengthscales.as_ref().map_or(priors.lengthscale.0, |each| each[group]);
+    let lengthscales: Vec<f64> =
+        domain.extents().iter().zip(domain.groups()).map(|(extent, group)| extent * scale(group)).collect();
+    let ratio = given.noise_ratio().unwrap_or(priors.noise_ratio.0);
+    Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, ratio)?)
 }
 
 /// Lemma 2 does not know the kernel.
@@ -298,7 +319,7 @@ fn check_combination(spec: &Spec) -> Result<()> {
     if empirical && strategy.information == Information::ClosedForm {
         return Err(NO_CLOSED_FORM);
     }
-    if empirical && !matches!(domain, Domain::Points(_)) {
+    if empirical && !domain.may_be_indices() {
         return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
     }
     match domain {
@@ -314,6 +335,9 @@ fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -
     prior.kernel().lipschitz()?;
     if strategy.rule != Rule::GpBts {
         return Err(ONLY_GP_BTS_ON_A_CUBE);
+    }
+    if strategy.design.is_some() {
+        return refuse("design", CUBE, "its candidates change from round to round");
     }
     if strategy.initial != Initial::None {
         return refuse("initial", CUBE, "the largest variance is not known over a cube; use a grid");

@@ -90,7 +90,8 @@ pub struct Strategy {
     pub width: f64,
     /// The initialization scheme.
     pub initial: Initial,
-    /// How many quasi-random points come first where the model is learned; none leaves it to the dimension.
+    /// How many quasi-random points come first, before those of `initial`, which counts them too; none leaves it to the
+    /// dimension where the model is learned, and means 0 where it is given.
     pub design: Option<usize>,
     /// M: the most trials pending at once, if bounded.
     pub max_pending: Option<usize>,

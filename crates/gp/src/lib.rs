@@ -40,7 +40,7 @@ mod seeded;
 pub use certified::{Budget, Certified, Region, maximize};
 pub use error::{Error, Result};
 pub use factor::Factor;
-pub use fit::{Fit, Hyperparameters, Priors};
+pub use fit::{Fit, Given, Hyperparameters, Priors};
 pub use grid::Grid;
 pub use information::GreedyInformation;
 pub use kernel::{Clipped, Covariance, Family, Kernel};

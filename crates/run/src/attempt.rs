@@ -6,6 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use manyhands_core::Value;
+use manyhands_core::file::Placeholders;
 
 use crate::group::{Ended, Group};
 use crate::output::{Output, Printed};
@@ -88,7 +89,9 @@ impl Job {
 
     fn command(&self, plan: &Plan, files: &Files) -> Result<Command> {
         let named: Vec<(&str, &Value)> = self.params.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        let arguments = plan.settings.arguments(&self.study, self.trial, &named);
+        let folder = plan.folder.to_string_lossy();
+        let others = Placeholders { study: &self.study, trial: self.trial, folder: &folder };
+        let arguments = plan.settings.arguments(&named, &others);
         let no_command = || Error::NoCommand { study: self.study.clone() };
         let (program, rest) = arguments.split_first().ok_or_else(no_command)?;
         // A path starts at the study file's folder, whatever folder the command runs in.

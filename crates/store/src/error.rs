@@ -199,7 +199,7 @@ fn others(known: &[String]) -> String {
 }
 
 fn listed(differences: &[Difference]) -> String {
-    let line = |d: &Difference| format!("\n  {}: {} in the file, {} as stored", d.key, d.here, d.there);
+    let line = |d: &Difference| format!("\n  {}: {} in the file, {} as stored", d.key, d.this, d.other);
     differences.iter().map(line).collect()
 }
 

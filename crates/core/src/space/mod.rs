@@ -113,6 +113,12 @@ impl Space {
         &self.blocks
     }
 
+    /// The parameters with more than one value, in order: what lengthscales are for.
+    pub fn varying(&self) -> impl Iterator<Item = &Parameter> {
+        let all = self.axes.iter().zip(&self.parameters);
+        all.filter(|(axis, _)| axis.dimension() > 0).map(|(_, parameter)| parameter)
+    }
+
     /// The coordinates of these values, one for each parameter; refuses what is not in the space.
     pub fn embed(&self, params: &[Value]) -> Result<Vec<f64>> {
         if params.len() != self.parameters.len() {

@@ -1,4 +1,4 @@
-//! Parameters by name: values put in order, and the name that was probably meant.
+//! Parameters by name: values put in order.
 
 use super::{Axis, Space, Value};
 use crate::{Error, Result};
@@ -39,35 +39,6 @@ impl Space {
     /// The position of a parameter; an unknown name is told with the one that takes the fewest edits.
     pub(super) fn position(&self, name: &str) -> Result<usize> {
         let names = || self.parameters().iter().map(|parameter| parameter.name());
-        names().position(|known| known == name).ok_or_else(|| {
-            let nearest = names().min_by_key(|known| edits(known, name)).unwrap_or_default().to_string();
-            Error::UnknownParameter { name: name.to_string(), nearest }
-        })
-    }
-}
-
-/// How many letters to insert, delete or replace to make one word into another (Levenshtein), case aside.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::edits;
-
-    #[test]
-    fn edits_are_those_of_the_textbook() {
-        assert_eq!([edits("kitten", "sitting"), edits("", "abc"), edits("Lr", "lr")], [3, 3, 0]);
+        names().position(|known| known == name).ok_or_else(|| Error::unknown_parameter(names(), name))
     }
 }

@@ -61,7 +61,7 @@ pub struct Certificate {
     pub candidate: Option<usize>,
     /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
-    /// The values of its parameters, where the domain is a space of them.
+    /// The values of its parameters or columns, where the domain has names.
     pub params: Vec<Value>,
     /// The statement may be false with this probability.
     pub delta: f64,
@@ -105,7 +105,7 @@ pub struct Best {
     pub candidate: usize,
     /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
-    /// The values of its parameters, where the domain is a space of them.
+    /// The values of its parameters or columns, where the domain has names.
     pub params: Vec<Value>,
     /// The value that was told.
     pub value: f64,
@@ -174,7 +174,7 @@ impl Study {
             upper,
             lower,
             candidate,
-            params: self.spec.domain().space().map(|space| space.params(&point)).unwrap_or_default(),
+            params: self.spec.domain().params(candidate, &point),
             point,
             delta: self.spec.strategy().delta,
             kind: self.kind(),

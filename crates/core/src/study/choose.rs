@@ -162,12 +162,12 @@ impl Study {
         }
     }
 
-    /// A quasi-random pick, while a model that is learned has little to learn from.
+    /// A quasi-random pick, while a model that is learned has little to learn from, or where the strategy asks for some.
     fn choose_design(&mut self, trial: usize) -> Result<Option<Pick>> {
-        let Some(learner) = &self.learner else { return Ok(None) };
-        let wanted = self.spec.strategy().design.unwrap_or(learner.design());
+        let by_dimension = self.learner.as_ref().map_or(0, |learner| learner.design());
+        let wanted = self.spec.strategy().design.unwrap_or(by_dimension);
         let placed = trial - self.count(TrialState::Cancelled);
-        if placed >= wanted && self.posterior.observed() > 0 {
+        if placed >= wanted && (self.learner.is_none() || self.posterior.observed() > 0) {
             return Ok(None);
         }
         let view = self.posterior.view();

@@ -18,6 +18,7 @@ use self::certificate::Band;
 pub use self::certificate::{Best, Certificate, Kind};
 use self::chooser::{Chooser, Place};
 use self::learning::Learning;
+pub use self::outside::Located;
 pub use self::predict::Prediction;
 pub use self::quantities::Quantities;
 pub use self::trial::{Suggestion, Trial, TrialState};
@@ -70,7 +71,7 @@ impl Study {
         // The prior mean is in the user's units, as every value is.
         let mean = spec.direction().sign() * spec.prior().mean();
         let prior = Prior::new(spec.prior().kernel().clone(), mean, spec.prior().noise())?;
-        let learner = spec.learns().then(|| Learner::new(spec.domain(), prior.kernel(), spec.tuning())).transpose()?;
+        let learner = Learner::new(&spec)?;
         let chooser = Chooser::new(&spec, &prior)?;
         let posterior = Posterior::new(prior, spec.domain().dimension())?;
         let (band, learning) = (Band::default(), Learning::default());
@@ -278,7 +279,7 @@ impl Study {
             self.hallucinate(&place)?;
         }
         let point = self.chooser.point(&self.spec, &place)?;
-        self.trials.push(Trial::new(place, point, Some(asked.clone())));
+        self.trials.push(Trial::new(place.shown(self.spec.domain()), point, Some(asked.clone())));
         Ok(())
     }
 

@@ -1,9 +1,60 @@
 //! Trials from elsewhere: evaluations made before or beside the study, and points under way somewhere else.
 
+use manyhands_gp as gp;
+
 use super::chooser::{Chooser, Place};
 use super::{Study, Trial, bad_log};
 use crate::event::{Event, Included};
-use crate::{Error, Result, Value};
+use crate::{Domain, Error, Result, Spec, Value};
+
+/// Where values that a user gives are, as an event says it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Located {
+    /// The candidate's index in the domain; none where the domain is not finite.
+    pub candidate: Option<usize>,
+    /// The values as the study writes them; none for a pool, where the candidate says all.
+    pub params: Vec<Value>,
+}
+
+impl Spec {
+    /// Where named values are; refused, as [`Study::include_named`] does, where they are no candidate or not in the space.
+    /// Needs no study, but lists the candidates of a finite space anew.
+    pub fn locate(&self, named: &[(String, Value)]) -> Result<Located> {
+        let finite = self.domain().space().and_then(|_| self.finite());
+        locate(self.domain(), finite.as_ref(), named)
+    }
+}
+
+fn locate(domain: &Domain, finite: Option<&gp::Domain>, named: &[(String, Value)]) -> Result<Located> {
+    match domain {
+        Domain::Pool(pool) => Ok(Located { candidate: Some(pool.find(named)?), params: vec![] }),
+        Domain::Space(space) => {
+            let point = space.embed(&space.from_named(named)?)?;
+            let candidate = finite.map(|finite| candidate_at(finite, &point)).transpose()?;
+            // As the study itself would write them: 3 for 3.0, for example.
+            Ok(Located { candidate, params: space.params(&point) })
+        }
+        Domain::Points(_) | Domain::Grid(_) | Domain::Discretized { .. } => Err(Error::NoParameters),
+    }
+}
+
+/// The candidate at this point; refused where there is none, naming the nearest.
+fn candidate_at(domain: &gp::Domain, point: &[f64]) -> Result<usize> {
+    let distance = |i: usize| -> f64 { domain.point(i).iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum() };
+    let mut nearest = (f64::INFINITY, 0);
+    for i in 0..domain.len() {
+        let distance = distance(i);
+        if distance < nearest.0 {
+            nearest = (distance, i);
+        }
+    }
+    match nearest {
+        (0.0, candidate) if domain.point(candidate).len() == point.len() => Ok(candidate),
+        (_, candidate) => {
+            Err(Error::NotACandidate { point: point.to_vec(), candidate, nearest: domain.point(candidate) })
+        }
+    }
+}
 
 impl Study {
     /// Adds an evaluation made elsewhere (a warm start), or, without a value, a point under way elsewhere: it counts as
@@ -20,15 +71,28 @@ impl Study {
     /// # Ok(()) }
     /// ```
     pub fn include(&mut self, params: &[Value], value: Option<f64>) -> Result<usize> {
-        let space = self.spec.domain().space().ok_or(Error::NoParameters)?;
-        let point = space.embed(params)?;
-        // As the study itself would write them: 3 for 3.0, for example.
-        let params = space.params(&point);
-        let candidate = match &self.chooser {
-            Chooser::Finite(_) => self.candidate_at(&point)?,
-            _ => self.trials.len(),
-        };
-        self.include_at(candidate, params, value)
+        self.include_named(&self.spec.domain().name_values(params)?, value)
+    }
+
+    /// As [`Study::include`], by name; parameters with one value and columns that are no coordinates may be left out.
+    pub fn include_named(&mut self, named: &[(String, Value)], value: Option<f64>) -> Result<usize> {
+        let included = self.propose_included(named, value)?;
+        let trial = included.trial;
+        self.apply(Event::Included(included))?;
+        Ok(trial)
+    }
+
+    /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
+    pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
+        let finite = self.chooser.restricted().map(|restricted| restricted.domain());
+        let Located { candidate, params } = locate(self.spec.domain(), finite, named)?;
+        let trial = self.trials.len();
+        let candidate = candidate.unwrap_or(trial);
+        value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
+        if !self.chooser.is_free(&self.spec, trial, candidate) {
+            return Err(Error::CandidateTaken { candidate });
+        }
+        Ok(Included { trial, candidate, params, value })
     }
 
     /// As [`Study::include`], for a candidate of a finite domain.
@@ -39,7 +103,10 @@ impl Study {
             return Err(Error::UnknownCandidate { candidate, candidates: domain.len() });
         }
         let point = domain.point(candidate);
-        let params = self.spec.domain().space().map(|space| space.params(&point)).unwrap_or_default();
+        let params = match self.spec.domain() {
+            Domain::Space(space) => space.params(&point),
+            _ => vec![],
+        };
         self.include_at(candidate, params, value)
     }
 
@@ -47,20 +114,7 @@ impl Study {
     pub fn candidate_at(&self, point: &[f64]) -> Result<usize> {
         let Chooser::Finite(finite) = &self.chooser else { return Err(Error::NoCandidates) };
         let domain = finite.surface.restricted().domain();
-        let distance = |i: usize| -> f64 { domain.point(i).iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum() };
-        let mut nearest = (f64::INFINITY, 0);
-        for i in 0..domain.len() {
-            let distance = distance(i);
-            if distance < nearest.0 {
-                nearest = (distance, i);
-            }
-        }
-        match nearest {
-            (0.0, candidate) if domain.point(candidate).len() == point.len() => Ok(candidate),
-            (_, candidate) => {
-                Err(Error::NotACandidate { point: point.to_vec(), candidate, nearest: domain.point(candidate) })
-            }
-        }
+        candidate_at(domain, point)
     }
 
     fn include_at(&mut self, candidate: usize, params: Vec<Value>, value: Option<f64>) -> Result<usize> {
@@ -83,7 +137,7 @@ impl Study {
         let point = self.chooser.point(&self.spec, &place)?;
         let modelled = included.value.map(|value| self.modelled(value));
         self.hallucinate(&place)?;
-        let mut added = Trial::new(place, point, None);
+        let mut added = Trial::new(place.shown(self.spec.domain()), point, None);
         if let (Some(value), Some(modelled)) = (included.value, modelled) {
             if let Err(error) = self.posterior.settle(trial as u64, modelled) {
                 self.discard_picks(1);

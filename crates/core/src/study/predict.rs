@@ -2,7 +2,7 @@
 
 use super::Study;
 use super::certificate::Kind;
-use crate::{Direction, Error, Result, Value};
+use crate::{Direction, Result, Value};
 
 /// What is known of one point, in the user's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,10 +30,18 @@ impl Study {
         points.iter().map(|point| self.prediction_and_lower(point).map(|(there, _)| there)).collect()
     }
 
-    /// What is known of some settings of the parameters.
+    /// What is known of some settings of the parameters, or of some values of a pool's columns.
     pub fn predict_params(&self, params: &[Vec<Value>]) -> Result<Vec<Prediction>> {
-        let space = self.spec.domain().space().ok_or(Error::NoParameters)?;
-        self.predict(&params.iter().map(|params| space.embed(params)).collect::<Result<Vec<_>>>()?)
+        let domain = self.spec.domain();
+        let embed = |params: &Vec<Value>| domain.embed_named(&domain.name_values(params)?);
+        self.predict(&params.iter().map(embed).collect::<Result<Vec<_>>>()?)
+    }
+
+    /// As [`Study::predict_params`], by name; parameters with one value and columns that are no coordinates may be left
+    /// out.
+    pub fn predict_named(&self, named: &[Vec<(String, Value)>]) -> Result<Vec<Prediction>> {
+        let domain = self.spec.domain();
+        self.predict(&named.iter().map(|named| domain.embed_named(named)).collect::<Result<Vec<_>>>()?)
     }
 
     /// A prediction, and the band's lower end for the maximized function in the model's units.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::chooser::Place;
 use crate::event::{Asked, Phase};
 use crate::spec::Direction;
-use crate::{Space, Value};
+use crate::{Domain, Value};
 
 /// What became of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ pub struct Suggestion {
     pub candidate: usize,
     /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
-    /// The values of its parameters, in the order of the space; none where the domain is not a space.
+    /// The values of its parameters or columns, in the order of [`Domain::names`]; none where there are no names.
     pub params: Vec<Value>,
     /// Its mean when it was chosen, in the user's units; before a learned model has seen any value, 0.
     pub mean: f64,
@@ -60,8 +60,8 @@ pub struct Suggestion {
 
 impl Suggestion {
     /// The parameters by name.
-    pub fn named<'a>(&'a self, space: &'a Space) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        space.parameters().iter().map(|parameter| parameter.name()).zip(&self.params)
+    pub fn named<'a>(&'a self, domain: &'a Domain) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        domain.named(&self.params)
     }
 }
 
@@ -109,7 +109,7 @@ impl Trial {
         &self.point
     }
 
-    /// The values of its parameters, in the order of the space; none where the domain is not a space.
+    /// The values of its parameters or columns, in the order of [`Domain::names`]; none where there are no names.
     pub fn params(&self) -> &[Value] {
         &self.place.params
     }
@@ -141,7 +141,7 @@ impl Trial {
             trial: asked.trial,
             candidate: asked.candidate,
             point: self.point.clone(),
-            params: asked.params.clone(),
+            params: self.place.params.clone(),
             mean: direction.sign() * asked.mean,
             sd: asked.sd,
             multiplier: asked.multiplier,

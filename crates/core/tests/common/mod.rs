@@ -96,6 +96,7 @@ impl Oracle {
 pub fn candidates(domain: &Domain) -> Vec<Vec<f64>> {
     match domain {
         Domain::Points(points) => points.iter().map(<[f64]>::to_vec).collect(),
+        Domain::Pool(pool) => pool.points().iter().map(<[f64]>::to_vec).collect(),
         Domain::Grid(grid) => (0..grid.len()).map(|i| grid.point(i)).collect(),
         Domain::Discretized { .. } | Domain::Space(_) => vec![],
     }

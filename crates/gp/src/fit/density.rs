@@ -6,21 +6,33 @@
 //! | rho | noise ratio | noise variance over prior variance |
 //! | C | correlations | n x n, of the points under the lengthscales |
 //! | K | | C + rho I |
-//! | m, s^2 | mean, variance | profiled: where the density is highest given theta, in closed form |
+//! | m, s^2 | mean, variance | given, or profiled: where the density is highest given theta, in closed form |
 //! | a | alpha | K^{-1} (z - m) |
-//! | Q | quadratic | (z - m)' K^{-1} (z - m) + m^2/t^2, with t the prior spread of the mean in units of s |
+//! | Q | quadratic | (z - m)' K^{-1} (z - m) + m^2/t^2, with t the prior spread of the mean in units of s; where m is given, without m^2/t^2 |
+//! | w | weight | n + a, with an inverse-gamma prior of shape a/2 and scale b/2 on s^2 |
+//! | u | surplus | (Q + b)/s^2 - w: 0 where s^2 is profiled |
 //!
-//! With an inverse-gamma prior of shape a/2 and scale b/2 on s^2 the density is, up to constants,
-//! -(n + a)/2 ln s^2 - 1/2 ln det K + ln p(theta), at s^2 = (Q + b)/(n + a) and m = 1'K^{-1}z/(1'K^{-1}1 + 1/t^2).
-//! By the envelope theorem its gradient is 1/2 tr((a a'/s^2 - K^{-1}) dK) + d ln p.
+//! The density is, up to constants, -1/2 (w ln s^2 + u + ln det K) + ln p(theta), and its gradient
+//! 1/2 tr((a a'/s^2 - K^{-1}) dK) + d ln p + u/2 d ln s^2. Where m is not given, m = 1'K^{-1}z/(1'K^{-1}1 + 1/t^2), and by
+//! the envelope theorem its own change counts for nothing.
+//!
+//! | given | s^2 | d ln s^2 |
+//! |---|---|---|
+//! | neither noise nor variance | (Q + b)/w, profiled | does not count, as u = 0 |
+//! | the variance | as given | 0 |
+//! | the noise | noise/rho | -d ln rho |
+//! | both | as given, and so is rho: theta's last entry does not move | 0 |
+//!
+//! What is given has no prior. Given noise may be too little for K to be factored: then K has the least ratio that learned
+//! noise may have, while s^2 is noise/rho all the same.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{Mat, Par};
 
-use super::Priors;
+use super::{Fit, Given, Priors};
 use crate::kernel::Ratios;
-use crate::{Kernel, Points, Result, vector};
+use crate::{Points, Result, vector};
 
 /// Hyperparameters with the closed-form ones filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +40,8 @@ pub(crate) struct Profiled {
     pub mean: f64,
     pub variance: f64,
     pub density: f64,
+    /// u.
+    pub surplus: f64,
 }
 
 /// The data that a density looks at, and its workspace: evaluations allocate nothing.
@@ -35,7 +49,8 @@ pub(crate) struct Density<'a> {
     correlation: Ratios,
     /// For every coordinate, which lengthscale it has.
     groups: &'a [usize],
-    priors: &'a Priors,
+    priors: Priors,
+    given: &'a Given,
     values: &'a [f64],
     /// Coordinate by coordinate.
     coordinates: Vec<Vec<f64>>,
@@ -68,15 +83,11 @@ impl Work {
 
 impl<'a> Density<'a> {
     /// The density of the values at the first points; refused for kernels that are no function of the distance.
-    pub fn new(
-        family: &Kernel,
-        groups: &'a [usize],
-        priors: &'a Priors,
-        (points, values): (&Points, &'a [f64]),
-    ) -> Result<Self> {
+    pub fn new(fit: &'a Fit<'_>, points: &Points, values: &'a [f64]) -> Result<Self> {
         let coordinates = (0..points.dimension()).map(|j| points.coordinate(j, values.len())).collect();
-        let (correlation, work) = (family.ratios()?.correlation(), Work::new(values.len()));
-        Ok(Self { correlation, groups, priors, values, coordinates, work })
+        let (correlation, work) = (fit.family.ratios()?.correlation(), Work::new(values.len()));
+        let (groups, priors, given) = (fit.groups, fit.priors.of_what_is_not(&fit.given), &fit.given);
+        Ok(Self { correlation, groups, priors, given, values, coordinates, work })
     }
 
     /// The density at `theta`; none where K is not numerically positive definite.
@@ -88,19 +99,23 @@ impl<'a> Density<'a> {
         let stack = MemStack::new(memory);
         llt::factor::cholesky_in_place(gram.as_mut(), regularization, Par::Seq, stack, spec).ok()?;
         let log_det: f64 = 2.0 * (0..n).map(|i| gram[(i, i)].ln()).sum::<f64>();
-        let (mean, quadratic) = self.profile_mean();
+        let (mean, quadratic) = self.solve_mean();
         let (shape, scale) = self.priors.variance;
         let weight = n as f64 + shape;
-        let variance = (quadratic.max(0.0) + scale) / weight;
-        let density = -0.5 * (weight * variance.ln() + log_det) + self.priors.log_density(theta);
-        density.is_finite().then_some(Profiled { mean, variance, density })
+        let profiled = (quadratic.max(0.0) + scale) / weight;
+        let variance = self.variance(theta, profiled);
+        // Exactly 0 where the variance is profiled.
+        let surplus = weight * (profiled / variance - 1.0);
+        let density = -0.5 * (weight * variance.ln() + surplus + log_det) + self.priors.log_density(theta);
+        density.is_finite().then_some(Profiled { mean, variance, density, surplus })
     }
 
     /// The density at `theta`, and its gradient; minus infinity where K is not numerically positive definite.
     pub fn value_and_gradient(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         gradient.fill(0.0);
-        let Some(Profiled { variance, density, .. }) = self.value(theta) else { return f64::NEG_INFINITY };
+        let Some(Profiled { variance, density, surplus, .. }) = self.value(theta) else { return f64::NEG_INFINITY };
         let (n, last) = (self.values.len(), theta.len() - 1);
+        let ratio_slope = self.ratio_slope(theta);
         let Work { gram, ratios, inverse, alpha, weights, memory, .. } = &mut self.work;
         llt::inverse::inverse(inverse.as_mut(), gram.as_ref(), Par::Seq, MemStack::new(memory));
         for j in 0..n {
@@ -116,20 +131,47 @@ impl<'a> Density<'a> {
         }
         gradient[..last].iter_mut().zip(theta).for_each(|(slope, t)| *slope *= (-2.0 * t).exp());
         let trace: f64 = (0..n).map(|i| inverse[(i, i)]).sum();
-        gradient[last] = 0.5 * theta[last].exp() * (vector::squares(alpha) / variance - trace);
+        gradient[last] = 0.5 * ratio_slope * (vector::squares(alpha) / variance - trace);
+        if self.given.noise.is_some() && self.given.variance.is_none() {
+            gradient[last] -= 0.5 * surplus;
+        }
         self.priors.add_gradient(theta, gradient);
         density
     }
 
+    /// s^2, where this is the profiled one.
+    pub fn variance(&self, theta: &[f64], profiled: f64) -> f64 {
+        match (self.given.noise, self.given.variance) {
+            (_, Some(variance)) => variance,
+            (Some(noise), None) => noise * (-theta[theta.len() - 1]).exp(),
+            (None, None) => profiled,
+        }
+    }
+
+    /// The ratio of noise that K has.
+    fn ratio(&self, theta: &[f64]) -> f64 {
+        let rho = theta[theta.len() - 1].exp();
+        if self.given.noise.is_some() { rho.max(self.priors.noise_range.0) } else { rho }
+    }
+
+    /// The derivative of [`Density::ratio`] along ln rho.
+    fn ratio_slope(&self, theta: &[f64]) -> f64 {
+        let (rho, ratio) = (theta[theta.len() - 1].exp(), self.ratio(theta));
+        if ratio > rho { 0.0 } else { ratio }
+    }
+
     /// m and Q, and alpha on the way.
-    fn profile_mean(&mut self) -> (f64, f64) {
+    fn solve_mean(&mut self) -> (f64, f64) {
         let Work { gram, sides, alpha, .. } = &mut self.work;
         sides.col_as_slice_mut(0).copy_from_slice(self.values);
         sides.col_as_slice_mut(1).fill(1.0);
         llt::solve::solve_in_place(gram.as_ref(), sides.as_mut(), Par::Seq, MemStack::new(&mut []));
         let (solved, ones) = (sides.col_as_slice(0), sides.col_as_slice(1));
         let tight = self.priors.mean_spread.powi(-2);
-        let mean = solved.iter().sum::<f64>() / (ones.iter().sum::<f64>() + tight);
+        let (mean, tight) = match self.given.mean {
+            Some(mean) => (mean, 0.0),
+            None => (solved.iter().sum::<f64>() / (ones.iter().sum::<f64>() + tight), tight),
+        };
         let mut quadratic = mean * mean * tight;
         for i in 0..alpha.len() {
             alpha[i] = solved[i] - mean * ones[i];
@@ -140,7 +182,7 @@ impl<'a> Density<'a> {
 
     /// K in the lower triangle of `gram`, k'(r)/r in that of `ratios`.
     fn fill(&mut self, theta: &[f64]) {
-        let rho = theta[theta.len() - 1].exp();
+        let ratio = self.ratio(theta);
         for j in 0..self.values.len() {
             let ratios = &mut self.work.ratios.col_as_slice_mut(j)[j..];
             ratios.fill(0.0);
@@ -149,7 +191,7 @@ impl<'a> Density<'a> {
             }
             let column = &mut self.work.gram.col_as_slice_mut(j)[j..];
             self.correlation.apply(ratios, column);
-            column[0] += rho;
+            column[0] += ratio;
         }
     }
 }
@@ -157,6 +199,7 @@ impl<'a> Density<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kernel;
     use crate::elimination::{dot, solve};
 
     fn points(n: usize, dimension: usize) -> Points {
@@ -178,80 +221,123 @@ mod tests {
     /// Independent coordinates, and coordinates that share lengthscales.
     const GROUPS: [&[usize]; 2] = [&[0, 1, 2], &[1, 0, 1]];
 
-    /// The density by elimination, with K formed from the kernel's own covariances.
-    fn brute(kernel: &Kernel, rho: f64, priors: &Priors, (points, values): (&Points, &[f64])) -> (f64, f64, f64) {
-        let n = values.len();
-        let entry =
-            |i: usize, j: usize| kernel.covariance(points.get(i), points.get(j)) + if i == j { rho } else { 0.0 };
-        let gram: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
-        let (solved, log_det) = solve(gram, vec![values.to_vec(), vec![1.0; n]]);
-        let tight = priors.mean_spread.powi(-2);
-        let mean = solved[0].iter().sum::<f64>() / (solved[1].iter().sum::<f64>() + tight);
-        let centred: Vec<f64> = values.iter().map(|z| z - mean).collect();
-        let alpha: Vec<f64> = solved[0].iter().zip(&solved[1]).map(|(z, one)| z - mean * one).collect();
-        let (shape, scale) = priors.variance;
-        let variance = (dot(&centred, &alpha) + mean * mean * tight + scale) / (n as f64 + shape);
-        (mean, variance, -0.5 * ((n as f64 + shape) * variance.ln() + log_det))
+    /// All that can be given of noise, variance and mean.
+    fn all_given() -> Vec<Given> {
+        let bit = |mask: usize, bit: usize, value: f64| (mask >> bit & 1 == 1).then_some(value);
+        let given = |mask| Given {
+            lengthscales: None,
+            noise: bit(mask, 0, 0.3),
+            variance: bit(mask, 1, 1.7),
+            mean: bit(mask, 2, -0.4),
+        };
+        (0..8).map(given).collect()
     }
 
-    #[test]
-    fn the_density_equals_elimination() {
-        for family in families() {
-            for (n, groups) in [1, 2, 30].into_iter().flat_map(|n| GROUPS.map(|groups| (n, groups))) {
-                let (points, values) = (points(n, 3), values(n));
-                let priors = Priors::for_parameters(2);
-                let count = groups.iter().max().unwrap() + 1;
-                let theta: Vec<f64> = (0..=count).map(|i| -0.4 - 0.5 * i as f64).collect();
-                let each: Vec<f64> = groups.iter().map(|&g| theta[g].exp()).collect();
-                let kernel = family.with_lengthscales(&each).unwrap().with_variance(1.0).unwrap();
-                let (mean, variance, likelihood) = brute(&kernel, theta[count].exp(), &priors, (&points, &values));
-                let found = Density::new(&family, groups, &priors, (&points, &values)).unwrap().value(&theta).unwrap();
-                let log_prior = |i: usize, (median, sd): (f64, f64)| -0.5 * ((theta[i] - median.ln()) / sd).powi(2);
-                let scales: f64 = (0..count).map(|g| log_prior(g, priors.lengthscale)).sum();
-                let expected = likelihood + scales + log_prior(count, priors.noise_ratio);
-                // Two backward stable solves, with a condition number of at most n/rho.
-                let tolerance = 64.0 * (n * n) as f64 * f64::EPSILON * n as f64 / theta[count].exp();
-                assert!((found.density - expected).abs() <= tolerance, "{} {expected}", found.density);
-                assert!((found.mean - mean).abs() <= tolerance && (found.variance - variance).abs() <= tolerance);
-            }
-        }
-    }
-
-    #[test]
-    fn the_gradient_agrees_with_central_differences() {
-        for family in families() {
-            for (n, groups) in [1, 2, 30].into_iter().flat_map(|n| GROUPS.map(|groups| (n, groups))) {
-                let (points, values) = (points(n, 3), values(n));
-                let priors = Priors::for_parameters(2);
-                let mut density = Density::new(&family, groups, &priors, (&points, &values)).unwrap();
-                let count = groups.iter().max().unwrap() + 1;
-                for ratio in [-6.0, -2.0, 1.0] {
-                    let mut theta: Vec<f64> = (0..count).map(|i| -0.4 - 0.5 * i as f64).collect();
-                    theta.push(ratio);
-                    let mut gradient = vec![0.0; theta.len()];
-                    let value = density.value_and_gradient(&theta, &mut gradient);
-                    assert_eq!(Some(value), density.value(&theta).map(|p| p.density));
-                    for i in 0..theta.len() {
-                        // The error of central differences is h^2/6 times the third derivative, of the size of n.
-                        let h = 1e-4;
-                        let mut at = |t: f64| {
-                            let mut moved = theta.clone();
-                            moved[i] += t;
-                            density.value(&moved).unwrap().density
-                        };
-                        let difference = (at(h) - at(-h)) / (2.0 * h);
-                        let tolerance = 10.0 * h * h * (n as f64 + gradient[i].abs());
-                        assert!((gradient[i] - difference).abs() <= tolerance, "{} {difference}", gradient[i]);
-                    }
+    /// Every case: family, groups, how many values, what is given; lengthscales too, which theta then has all the same.
+    fn each_case(mut check: impl FnMut(&Fit, usize)) {
+        for (family, groups) in families().iter().flat_map(|family| GROUPS.map(|groups| (family, groups))) {
+            let count = groups.iter().max().unwrap() + 1;
+            for (given, n) in all_given().iter().flat_map(|given| [1, 2, 30].map(|n| (given, n))) {
+                for lengthscales in [None, Some(vec![0.5; count])] {
+                    let given = Given { lengthscales, ..given.clone() };
+                    let priors = Priors::for_parameters(2);
+                    check(&Fit { family, groups, priors, given, evaluations: 1 }, n);
                 }
             }
         }
     }
 
+    fn theta(fit: &Fit, ratio: f64) -> Vec<f64> {
+        let count = fit.groups.iter().max().unwrap() + 1;
+        (0..count).map(|i| -0.4 - 0.5 * i as f64).chain([ratio]).collect()
+    }
+
+    /// The density of everything by elimination, with K formed from the kernel's own covariances. Where mean and variance
+    /// are profiled they are those of `at`.
+    fn brute(fit: &Fit, theta: &[f64], at: &Profiled, (points, values): (&Points, &[f64])) -> f64 {
+        let (n, rho, variance) = (values.len(), theta[theta.len() - 1].exp(), at.variance);
+        let each: Vec<f64> = fit.groups.iter().map(|&g| theta[g].exp()).collect();
+        let kernel = fit.family.with_lengthscales(&each).unwrap().with_variance(1.0).unwrap();
+        let entry =
+            |i: usize, j: usize| kernel.covariance(points.get(i), points.get(j)) + if i == j { rho } else { 0.0 };
+        let gram: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
+        let centred: Vec<f64> = values.iter().map(|z| z - at.mean).collect();
+        let (solved, log_det) = solve(gram, vec![centred.clone()]);
+        let likelihood = -0.5 * (n as f64 * variance.ln() + log_det + dot(&centred, &solved[0]) / variance);
+        let (shape, scale) = fit.priors.variance;
+        let inverse_gamma = -0.5 * (shape * variance.ln() + scale / variance);
+        let normal = |x: f64, sd: f64, given: bool| if given { 0.0 } else { -0.5 * (x / sd).powi(2) };
+        let log_prior = |i: usize, (median, sd): (f64, f64), given| normal(theta[i] - median.ln(), sd, given);
+        let (count, priors, given) = (theta.len() - 1, &fit.priors, &fit.given);
+        let scales: f64 = (0..count).map(|g| log_prior(g, priors.lengthscale, given.lengthscales.is_some())).sum();
+        let noise = log_prior(count, priors.noise_ratio, given.noise.is_some());
+        let mean = normal(at.mean, priors.mean_spread * variance.sqrt(), given.mean.is_some());
+        likelihood + inverse_gamma + scales + noise + mean + 0.5 * (n as f64 + shape)
+    }
+
+    #[test]
+    fn the_density_equals_elimination_and_what_is_profiled_is_where_it_is_highest() {
+        each_case(|fit, n| {
+            let (points, values, theta) = (points(n, 3), values(n), theta(fit, -1.9));
+            let found = Density::new(fit, &points, &values).unwrap().value(&theta).unwrap();
+            let at = |mean: f64, variance: f64| {
+                let moved = Profiled { mean: found.mean + mean, variance: found.variance * variance, ..found };
+                brute(fit, &theta, &moved, (&points, &values))
+            };
+            let expected = at(0.0, 1.0);
+            // Two backward stable solves, with a condition number of at most n/rho.
+            let tolerance = 64.0 * (n * n) as f64 * f64::EPSILON * n as f64 / 0.1 * (1.0 + expected.abs());
+            assert!((found.density - expected).abs() <= tolerance, "{} {expected} {fit:?}", found.density);
+            let Given { noise, variance, mean, .. } = &fit.given;
+            match (noise, variance) {
+                (_, Some(variance)) => assert_eq!(found.variance, *variance),
+                (Some(noise), None) => assert!((found.variance - noise * 1.9f64.exp()).abs() < 1e-14 * found.variance),
+                (None, None) => assert!(at(0.0, 1.01) < expected && at(0.0, 0.99) < expected, "{fit:?}"),
+            }
+            match mean {
+                Some(mean) => assert_eq!(found.mean, *mean),
+                None => assert!(at(0.01, 1.0) < expected && at(-0.01, 1.0) < expected, "{fit:?}"),
+            }
+        });
+    }
+
+    #[test]
+    fn the_gradient_agrees_with_central_differences() {
+        each_case(|fit, n| {
+            let (points, values) = (points(n, 3), values(n));
+            let mut density = Density::new(fit, &points, &values).unwrap();
+            // Noise that is given may be too little to tell.
+            let tiny = if fit.given.noise.is_some() { -25.0 } else { -6.0 };
+            for theta in [tiny, -2.0, 1.0].map(|ratio| theta(fit, ratio)) {
+                let mut gradient = vec![0.0; theta.len()];
+                let value = density.value_and_gradient(&theta, &mut gradient);
+                let found = density.value(&theta).unwrap();
+                assert_eq!(value, found.density);
+                let ratio = density.ratio(&theta);
+                for i in 0..theta.len() {
+                    // The error of central differences is h^2/6 times the third derivative, of the size of n and Q/s^2. That
+                    // of the values is the rounding of a solve, with a condition number of at most n/rho.
+                    let h = 1e-4;
+                    let mut at = |t: f64| {
+                        let mut moved = theta.clone();
+                        moved[i] += t;
+                        density.value(&moved).unwrap().density
+                    };
+                    let difference = (at(h) - at(-h)) / (2.0 * h);
+                    let size = n as f64 + gradient[i].abs() + found.surplus.abs();
+                    let rounding = f64::EPSILON * n as f64 / ratio / h;
+                    let tolerance = (10.0 * h * h + rounding) * size;
+                    assert!((gradient[i] - difference).abs() <= tolerance, "{} {difference} {fit:?}", gradient[i]);
+                }
+            }
+        });
+    }
+
     #[test]
     fn kernels_without_lengthscales_along_a_distance_are_refused() {
-        let (points, priors) = (points(2, 1), Priors::for_parameters(1));
+        let (points, priors, given) = (points(2, 1), Priors::for_parameters(1), Given::default());
         let linear = Kernel::linear(&[1.0]).unwrap();
-        assert!(Density::new(&linear, &[0], &priors, (&points, &[1.0, 2.0])).is_err());
+        let fit = Fit { family: &linear, groups: &[0], priors, given, evaluations: 1 };
+        assert!(Density::new(&fit, &points, &[1.0, 2.0]).is_err());
     }
 }

@@ -1,8 +1,10 @@
 //! Learning a kernel from data: the hyperparameters of highest posterior density, by gradients from several starts.
 
 mod density;
+mod given;
 mod priors;
 
+pub use given::Given;
 pub use priors::Priors;
 
 use self::density::{Density, Profiled};
@@ -15,6 +17,9 @@ const CLIMBS: usize = 2;
 
 /// Steps that gain less, relative to the log density, are not worth their cost: data never tell such hyperparameters apart.
 const GAIN: f64 = 1e-6;
+
+/// Where the noise is given, the prior variance is looked for within this factor of the values' own.
+const VARIANCES: f64 = 1e12;
 
 /// Hyperparameters learned from data.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +62,8 @@ pub struct Fit<'a> {
     pub groups: &'a [usize],
     /// The priors.
     pub priors: Priors,
+    /// What is not learned, and kept exactly.
+    pub given: Given,
     /// The most evaluations of the density in one climb.
     pub evaluations: usize,
 }
@@ -82,25 +89,48 @@ impl Fit<'_> {
     ) -> Result<Hyperparameters> {
         let count = self.groups.iter().max().map_or(0, |g| g + 1);
         self.check(points, values, warm.map_or(count, |w| w.lengthscales.len()))?;
-        let mut density = Density::new(self.family, self.groups, &self.priors, (points, values))?;
-        let bounds = self.bounds(count);
-        let mut best = Candidate { density: f64::NEG_INFINITY, theta: self.median(count) };
-        let end = End { budget: self.evaluations, gain: GAIN };
-        for start in self.promising(&mut density, &bounds, warm, climbs) {
-            let peak =
-                climb_until(&start.theta, &bounds, end, |theta, gradient| density.value_and_gradient(theta, gradient));
-            for found in [start, Candidate { density: peak.value, theta: peak.point }] {
+        let mut density = Density::new(self, points, values)?;
+        let median = self.median(count, values);
+        let bounds = self.bounds(&median);
+        let starts = self.promising(&mut density, (&median, &bounds), warm, climbs);
+        let mut best = Candidate { density: f64::NEG_INFINITY, theta: median };
+        for start in starts {
+            let peak = self.climb(&mut density, &bounds, &start);
+            for found in [start, peak] {
                 best = if found.density > best.density { found } else { best };
             }
         }
-        Ok(hyperparameters(&mut density, &best.theta))
+        Ok(self.hyperparameters(&mut density, &best.theta))
     }
 
-    /// The priors' medians, with mean 0 and variance 1: what is believed before any value.
+    /// The highest density that a climb sees which moves only what has room between its bounds.
+    fn climb(&self, density: &mut Density<'_>, bounds: &[(f64, f64)], start: &Candidate) -> Candidate {
+        let free: Vec<usize> = (0..bounds.len()).filter(|&i| bounds[i].0 < bounds[i].1).collect();
+        let mut best = Candidate { density: start.density, theta: start.theta.clone() };
+        if free.is_empty() {
+            return best;
+        }
+        let (mut theta, mut slopes) = (start.theta.clone(), vec![0.0; bounds.len()]);
+        let from: Vec<f64> = free.iter().map(|&i| start.theta[i]).collect();
+        let within: Vec<(f64, f64)> = free.iter().map(|&i| bounds[i]).collect();
+        let end = End { budget: self.evaluations, gain: GAIN };
+        let peak = climb_until(&from, &within, end, |moved, gradient| {
+            free.iter().zip(moved).for_each(|(&i, t)| theta[i] = *t);
+            let value = density.value_and_gradient(&theta, &mut slopes);
+            gradient.iter_mut().zip(&free).for_each(|(slope, &i)| *slope = slopes[i]);
+            value
+        });
+        free.iter().zip(peak.point).for_each(|(&i, t)| best.theta[i] = t);
+        Candidate { density: peak.value, ..best }
+    }
+
+    /// The priors' medians, with mean 0 and variance 1, and what is given: what is believed before any value.
     pub fn medians(&self) -> Hyperparameters {
         let count = self.groups.iter().max().map_or(1, |g| g + 1);
-        let lengthscales = vec![self.priors.lengthscale.0; count];
-        Hyperparameters { lengthscales, noise: self.priors.noise_ratio.0, variance: 1.0, mean: 0.0, density: 0.0 }
+        let lengthscales = self.given.lengthscales.clone().unwrap_or_else(|| vec![self.priors.lengthscale.0; count]);
+        let variance = self.given.variance.unwrap_or(1.0);
+        let noise = self.given.noise.unwrap_or(self.priors.noise_ratio.0 * variance);
+        Hyperparameters { lengthscales, noise, variance, mean: self.given.mean.unwrap_or(0.0), density: 0.0 }
     }
 
     fn check(&self, points: &Points, values: &[f64], warm: usize) -> Result<()> {
@@ -112,6 +142,7 @@ impl Fit<'_> {
         length("groups", points.dimension(), self.groups.len())?;
         length("values", points.len().min(values.len()), values.len())?;
         length("the warm start's lengthscales", count, warm)?;
+        self.given.check(count)?;
         values.iter().try_for_each(|&value| check_size("a value", value))
     }
 
@@ -120,7 +151,7 @@ impl Fit<'_> {
     fn promising(
         &self,
         density: &mut Density<'_>,
-        bounds: &[(f64, f64)],
+        (median, bounds): (&[f64], &[(f64, f64)]),
         warm: Option<&Hyperparameters>,
         climbs: usize,
     ) -> Vec<Candidate> {
@@ -132,33 +163,82 @@ impl Fit<'_> {
         if chosen.len() >= climbs {
             return chosen;
         }
-        chosen.extend(self.starts(bounds.len() - 1).into_iter().filter_map(look));
+        chosen.extend(self.starts(median).into_iter().filter_map(look));
         chosen.sort_by(|a, b| b.density.total_cmp(&a.density));
         chosen.truncate(climbs);
         chosen
     }
 
-    fn median(&self, count: usize) -> Vec<f64> {
-        let mut theta = vec![self.priors.lengthscale.0.ln(); count];
-        theta.push(self.priors.noise_ratio.0.ln());
+    /// What is given, and the priors' medians; where the noise is given, with the variance that the values themselves have.
+    fn median(&self, count: usize, values: &[f64]) -> Vec<f64> {
+        let mut theta = match &self.given.lengthscales {
+            Some(each) => each.iter().map(|l| l.ln()).collect(),
+            None => vec![self.priors.lengthscale.0.ln(); count],
+        };
+        let ratio = match self.given.noise {
+            Some(noise) => self.given.noise_ratio().unwrap_or_else(|| noise / self.independent_variance(values)),
+            None => self.priors.noise_ratio.0,
+        };
+        theta.push(ratio.ln());
         theta
     }
 
-    /// The priors' medians, much noise, and short lengthscales: the explanations that data with few values choose among.
-    fn starts(&self, count: usize) -> [Vec<f64>; 3] {
-        let median = self.median(count);
-        let (mut noisy, mut short) = (median.clone(), median.clone());
-        noisy[count] = 0.1f64.ln();
-        short[..count].iter_mut().for_each(|t| *t -= 1.0);
-        [median, noisy, short]
+    /// The medians, much noise, and short lengthscales: the explanations that data with few values choose among, as far
+    /// as there is a choice.
+    fn starts(&self, median: &[f64]) -> Vec<Vec<f64>> {
+        let count = median.len() - 1;
+        let mut starts = vec![median.to_vec()];
+        if self.given.noise_ratio().is_none() {
+            let mut noisy = median.to_vec();
+            noisy[count] = 0.1f64.ln();
+            starts.push(noisy);
+        }
+        if self.given.lengthscales.is_none() {
+            let mut short = median.to_vec();
+            short[..count].iter_mut().for_each(|t| *t -= 1.0);
+            starts.push(short);
+        }
+        starts
     }
 
-    fn bounds(&self, count: usize) -> Vec<(f64, f64)> {
-        let (median, sd) = self.priors.lengthscale;
-        let mut bounds = vec![(median.ln() - 6.0 * sd, median.ln() + 6.0 * sd); count];
+    /// Where the parameters may lie; what is given has no room.
+    fn bounds(&self, median: &[f64]) -> Vec<(f64, f64)> {
+        let (ratio, lengthscales) = median.split_last().map_or((0.0, median), |(ratio, scales)| (*ratio, scales));
+        let sd = if self.given.lengthscales.is_some() { 0.0 } else { self.priors.lengthscale.1 };
+        let mut bounds: Vec<(f64, f64)> = lengthscales.iter().map(|t| (t - 6.0 * sd, t + 6.0 * sd)).collect();
         let (low, high) = self.priors.noise_range;
-        bounds.push((low.ln(), high.ln()));
+        bounds.push(match (self.given.noise, self.given.variance) {
+            (Some(_), Some(_)) => (ratio, ratio),
+            (Some(_), None) => (ratio - VARIANCES.ln(), ratio + VARIANCES.ln()),
+            (None, _) => (low.ln(), high.ln()),
+        });
         bounds
+    }
+
+    /// The prior variance that the values speak for if they are independent.
+    fn independent_variance(&self, values: &[f64]) -> f64 {
+        let (n, (shape, scale)) = (values.len() as f64, self.priors.variance);
+        let mean = self.given.mean.unwrap_or_else(|| values.iter().sum::<f64>() / n.max(1.0));
+        let squares: f64 = values.iter().map(|z| (z - mean).powi(2)).sum();
+        let variance = (squares + scale) / (n + shape);
+        if variance > 0.0 && variance.is_finite() { variance } else { 1.0 }
+    }
+
+    /// What `theta` stands for; with a standard normal's mean and variance where the density cannot be computed. What is
+    /// given comes out as it came in.
+    fn hyperparameters(&self, density: &mut Density<'_>, theta: &[f64]) -> Hyperparameters {
+        let ratio = theta[theta.len() - 1];
+        let variance = density.variance(theta, 1.0);
+        let unknown = Profiled { mean: 0.0, variance, density: f64::MIN, surplus: 0.0 };
+        let Profiled { mean, variance, density, .. } = density.value(theta).unwrap_or(unknown);
+        let learned = || theta[..theta.len() - 1].iter().map(|t| t.exp()).collect();
+        Hyperparameters {
+            lengthscales: self.given.lengthscales.clone().unwrap_or_else(learned),
+            noise: self.given.noise.unwrap_or(ratio.exp() * variance),
+            variance,
+            mean: self.given.mean.unwrap_or(mean),
+            density,
+        }
     }
 }
 
@@ -166,18 +246,4 @@ impl Fit<'_> {
 struct Candidate {
     density: f64,
     theta: Vec<f64>,
-}
-
-/// What `theta` stands for; with a standard normal's mean and variance where the density cannot be computed.
-fn hyperparameters(density: &mut Density<'_>, theta: &[f64]) -> Hyperparameters {
-    let unknown = Profiled { mean: 0.0, variance: 1.0, density: f64::MIN };
-    let Profiled { mean, variance, density } = density.value(theta).unwrap_or(unknown);
-    let groups = theta.len() - 1;
-    Hyperparameters {
-        lengthscales: theta[..groups].iter().map(|t| t.exp()).collect(),
-        noise: theta[groups].exp() * variance,
-        variance,
-        mean,
-        density,
-    }
 }

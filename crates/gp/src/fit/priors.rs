@@ -1,5 +1,7 @@
 //! What is believed of the hyperparameters before any data: the priors that make a fit behave with few observations.
 
+use super::Given;
+
 /// Priors of the hyperparameters of a kernel on coordinates in the unit cube, for standardized values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Priors {
@@ -40,6 +42,16 @@ impl Priors {
     pub fn stretched(&self, count: usize) -> Self {
         let (median, sd) = self.lengthscale;
         Self { lengthscale: (median * (count.max(1) as f64).sqrt(), sd), ..self.clone() }
+    }
+
+    /// These priors, of what is not given alone: lengthscales and noise that are given are as likely as any.
+    pub(super) fn of_what_is_not(&self, given: &Given) -> Self {
+        let flat = |(median, sd): (f64, f64), given: bool| (median, if given { f64::INFINITY } else { sd });
+        Self {
+            lengthscale: flat(self.lengthscale, given.lengthscales.is_some()),
+            noise_ratio: flat(self.noise_ratio, given.noise.is_some()),
+            ..self.clone()
+        }
     }
 
     /// ln p(theta), up to a constant.

@@ -30,7 +30,7 @@ pub(crate) use ratios::Ratios;
 use crate::{Error, Points, Result};
 
 /// Lengthscales keep to this range, so that neither their squares nor the reciprocals of these leave the floats.
-const LENGTHSCALE_RANGE: Range<f64> = 1e-100..1e100;
+pub(crate) const LENGTHSCALE_RANGE: Range<f64> = 1e-100..1e100;
 
 /// The families of kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -141,7 +141,7 @@ impl Session {
     pub fn params(&self, trial: usize) -> Result<Vec<(&str, Value)>> {
         let entry = self.ledger.trial(trial)?;
         let domain = self.spec().domain();
-        let values = domain.params(entry.candidate, &entry.params);
+        let values = domain.logged_params(entry.candidate, &entry.params);
         Ok(domain.names().into_iter().zip(values).collect())
     }
 
@@ -158,7 +158,7 @@ fn differences(source: &Source, stored: &Source) -> Vec<Difference> {
         if file.sha256 != kept.sha256 {
             let key = if file.role == "candidates" { "candidates.file" } else { "candidates.covariance" };
             let said = |sha256: &str| format!("content with SHA-256 {}...", &sha256[..12.min(sha256.len())]);
-            differences.push(Difference { key: key.to_string(), here: said(&file.sha256), there: said(&kept.sha256) });
+            differences.push(Difference { key: key.to_string(), this: said(&file.sha256), other: said(&kept.sha256) });
         }
     }
     differences

@@ -84,7 +84,7 @@ impl Session {
     pub fn include(&mut self, outside: &Outside) -> Result<usize> {
         loop {
             let study = self.study()?;
-            let included = study.included(&outside.params, outside.value)?;
+            let included = study.propose_included(&outside.params, outside.value)?;
             let trial = included.trial;
             let events = [encode(&Event::Included(included))?];
             let append = Append { origin: &self.origin(), events: &events, ..Append::default() };

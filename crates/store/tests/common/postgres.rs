@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -37,7 +36,9 @@ impl Server {
         };
         let folder = std::env::temp_dir().join(format!("manyhands-postgres-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        if let Some((user, group)) = user() {
+            std::os::unix::fs::chown(&folder, Some(user), Some(group)).unwrap();
+        }
         let data = folder.join("data");
         let mut init = unprivileged(&programs.join("initdb"));
         let made = init.arg("-D").arg(&data).args(["-U", "manyhands", "-A", "trust", "--no-sync", "-E", "UTF8"]).output();
@@ -116,13 +117,18 @@ fn programs() -> Option<PathBuf> {
 fn unprivileged(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir("/");
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    if is_root {
-        let fields = |name: &str| users.lines().find(|line| line.starts_with(&format!("{name}:"))).map(str::to_string);
-        let line = fields("postgres").or_else(|| fields("nobody")).unwrap();
-        let numbers: Vec<u32> = line.split(':').skip(2).take(2).map(|number| number.parse().unwrap()).collect();
-        command.uid(numbers[0]).gid(numbers[1]);
+    if let Some((user, group)) = user() {
+        command.uid(user).gid(group);
     }
     command
+}
+
+/// For root: another user and its group.
+fn user() -> Option<(u32, u32)> {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let line = |name: &str| users.lines().find(|line| line.starts_with(&format!("{name}:"))).map(str::to_string);
+    let line = line("postgres").or_else(|| line("nobody")).filter(|_| is_root)?;
+    let numbers: Vec<u32> = line.split(':').skip(2).take(2).map(|number| number.parse().unwrap()).collect();
+    Some((numbers[0], numbers[1]))
 }

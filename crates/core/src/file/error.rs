@@ -1,0 +1,86 @@
+//! A mistake in a study file: where it is, what it is, how to mend it, and the line it is on.
+
+use std::fmt;
+
+use crate::Error;
+
+/// A mistake in a study file. Shown as `5:3: message`; [`FileError::render`] shows the line too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character of the line, from 1.
+    pub column: usize,
+    /// What is wrong: what was found and what is allowed.
+    pub message: String,
+    /// How to mend it, where that is not plain from the message.
+    pub hint: Option<String>,
+    /// The line as it is in the file.
+    pub source_line: String,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl FileError {
+    /// The mistake with the line it is on, a caret under its place, and the hint:
+    ///
+    /// ```text
+    /// study.toml:5:9: delta must be above 0 (from 1e-100) and at most 1, got 2
+    ///   5 | delta = 2.0
+    ///     |         ^
+    /// ```
+    pub fn render(&self, path: &str) -> String {
+        let (number, line) = (self.line.to_string(), &self.source_line);
+        // Tabs stay tabs, so that the caret stands where they put it.
+        let before = line.chars().chain(std::iter::repeat(' ')).take(self.column - 1);
+        let pad: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let gutter = " ".repeat(number.len());
+        let mut text = format!("{path}:{self}\n  {number} | {line}\n  {gutter} | {pad}^");
+        if let Some(hint) = &self.hint {
+            text += &format!("\nhint: {hint}");
+        }
+        text
+    }
+}
+
+/// A mistake at an offset of the text, while the text is not at hand.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fault {
+    pub at: usize,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// What reading a part of the file gives.
+pub(super) type Checked<T> = Result<T, Fault>;
+
+impl Fault {
+    pub fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into(), hint: None }
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// What the rest of the crate refused, at the place that is to blame.
+    pub fn of(at: usize, error: &Error) -> Self {
+        Self { at, message: error.to_string(), hint: error.hint().map(str::to_string) }
+    }
+
+    /// As a mistake on a line of the text.
+    pub fn locate(self, text: &str) -> FileError {
+        let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let source_line = text[start..].split('\n').next().unwrap_or_default().trim_end_matches('\r').to_string();
+        let line = text[..start].matches('\n').count() + 1;
+        let column = text[start..at].trim_end_matches('\r').chars().count() + 1;
+        FileError { line, column, message: self.message, hint: self.hint, source_line }
+    }
+}

@@ -1,0 +1,145 @@
+//! `[space]` and `[[constraint]]`: the parameters and what binds them.
+
+use super::error::{Checked, Fault};
+use super::node::{Entry, Node, Table};
+use crate::{Constraint, Error, Parameter, ParameterKind as Kind, Relation, Scale, Space};
+
+const FORMS: [&str; 5] = ["float", "int", "choice", "levels", "constant"];
+const LIKE: &str = "{ float = [0.0, 1.0] }";
+const SCALES: [(&str, Scale); 2] = [("linear", Scale::Linear), ("log", Scale::Log)];
+const RELATIONS: [(&str, Relation); 3] =
+    [("at_most", Relation::AtMost), ("at_least", Relation::AtLeast), ("equals", Relation::Equals)];
+
+/// The space, of the whole file.
+pub(super) fn read(root: &Table, entry: &Entry) -> Checked<Space> {
+    let table = entry.node.table("space", "[space]")?;
+    if table.entries.is_empty() {
+        let message = "[space] must have at least one parameter, got none";
+        return Err(Fault::new(entry.at, message).hint(format!("for example x = {LIKE}")));
+    }
+    let parameters = table.entries.iter().map(parameter).collect::<Checked<Vec<_>>>()?;
+    let constraints = constraints(root)?;
+    let only = constraints.iter().map(|(_, constraint)| constraint.clone()).collect();
+    Space::new(parameters, only).map_err(|error| Fault::of(to_blame(&error, &constraints).unwrap_or(entry.at), &error))
+}
+
+/// Where the constraint stands that an error speaks of, or the parameter in it.
+fn to_blame(error: &Error, constraints: &[(&Table, Constraint)]) -> Option<usize> {
+    match error {
+        Error::Constraint { constraint, .. } | Error::Infeasible { constraint, .. } => {
+            constraints.iter().find(|(_, known)| known.to_string() == *constraint).map(|(sum, _)| sum.at)
+        }
+        Error::UnknownParameter { name, .. } => {
+            constraints.iter().find_map(|(sum, _)| sum.get(name)).map(|term| term.at)
+        }
+        _ => None,
+    }
+}
+
+fn parameter(entry: &Entry) -> Checked<Parameter> {
+    let what = format!("parameter \"{}\"", entry.key);
+    let table = Table { name: what.clone(), ..entry.node.table(&what, LIKE)?.clone() };
+    let form = form(&table, &entry.node)?;
+    let kind = match form.key.as_str() {
+        "float" => float(&table, form)?,
+        "int" => int(&table, form)?,
+        "choice" => {
+            table.only(&["choice"])?;
+            let list = form.node.list("choice", "values")?;
+            let categories = list.iter().map(|node| node.plain("a choice").cloned()).collect::<Checked<Vec<_>>>()?;
+            Kind::Choice(categories)
+        }
+        "levels" => {
+            table.only(&["levels"])?;
+            let list = form.node.list("levels", "numbers")?;
+            Kind::Levels(list.iter().map(|node| node.number("a level")).collect::<Checked<Vec<_>>>()?)
+        }
+        _ => {
+            table.only(&["constant"])?;
+            Kind::Constant(form.node.plain("constant")?.clone())
+        }
+    };
+    Parameter::new(entry.key.as_str(), kind).map_err(|error| {
+        let at = match &error {
+            Error::EmptyName => entry.at,
+            Error::Parameter { what: "the number of points", .. } => {
+                table.get("points").map_or(form.node.at, |points| points.node.at)
+            }
+            _ => form.node.at,
+        };
+        Fault::of(at, &error)
+    })
+}
+
+/// The key that says what kind of parameter it is.
+fn form<'a>(table: &'a Table, node: &Node) -> Checked<&'a Entry> {
+    let mut forms = table.entries.iter().filter(|entry| FORMS.contains(&entry.key.as_str()));
+    match (forms.next(), forms.next()) {
+        (Some(form), None) => Ok(form),
+        (Some(first), Some(second)) => {
+            let both = format!("{} and {}", first.key, second.key);
+            Err(Fault::new(second.at, format!("{} must have one of {}, got {both}", table.name, FORMS.join(", "))))
+        }
+        (None, _) => {
+            table.only(&[&FORMS[..], &["scale", "points"]].concat())?;
+            let message = format!("{} must have one of {}, got none of them", table.name, FORMS.join(", "));
+            Err(Fault::new(node.at, message).hint(format!("for example {LIKE}")))
+        }
+    }
+}
+
+fn float(table: &Table, form: &Entry) -> Checked<Kind> {
+    table.only(&["float", "scale", "points"])?;
+    let scale = table.word("scale", &SCALES)?.unwrap_or_default();
+    let [low, high] = pair(form, "numbers, [low, high]")?;
+    let (low, high) = (low.number("the low end")?, high.number("the high end")?);
+    Ok(match table.count("points", 0, 1 << 40)? {
+        Some(points) => Kind::Even { low, high, scale, points: points as usize },
+        None => Kind::Float { low, high, scale },
+    })
+}
+
+fn int(table: &Table, form: &Entry) -> Checked<Kind> {
+    table.only(&["int", "scale"])?;
+    let scale = table.word("scale", &SCALES)?.unwrap_or_default();
+    let [low, high] = pair(form, "integers, [low, high]")?;
+    Ok(Kind::Int { low: low.integer("the low end")?, high: high.integer("the high end")?, scale })
+}
+
+fn pair<'a>(form: &'a Entry, of: &str) -> Checked<&'a [Node; 2]> {
+    let list = form.node.list(&form.key, &format!("two {of}"))?;
+    list.try_into().map_err(|_| {
+        Fault::new(form.node.at, format!("{} must be a list of two {of}, got a list of {}", form.key, list.len()))
+    })
+}
+
+/// The constraints of the file, each with its sum.
+fn constraints(root: &Table) -> Checked<Vec<(&Table, Constraint)>> {
+    let Some(entry) = root.get("constraint") else { return Ok(vec![]) };
+    let Ok(list) = entry.node.list("constraint", "tables") else {
+        return Err(
+            Fault::new(entry.at, "constraints must stand in a list").hint("write [[constraint]], in two brackets")
+        );
+    };
+    list.iter().map(constraint).collect()
+}
+
+fn constraint(node: &Node) -> Checked<(&Table, Constraint)> {
+    let table = node.table("a constraint", "[[constraint]]")?;
+    table.only(&["sum", "at_most", "at_least", "equals"])?;
+    let sum = table.need("sum", "for example sum = { a = 1.0, b = 1.0 }")?.node.table("sum", "{ a = 1.0, b = 1.0 }")?;
+    let weight = |entry: &Entry| Ok((entry.key.clone(), entry.node.number(&format!("the weight of {}", entry.key))?));
+    let terms = sum.entries.iter().map(weight).collect::<Checked<Vec<_>>>()?;
+    let given: Vec<_> = RELATIONS.iter().filter_map(|(key, relation)| Some((table.get(key)?, *relation))).collect();
+    match given.as_slice() {
+        [(entry, relation)] => {
+            let bound = entry.node.number(&entry.key)?;
+            Ok((sum, Constraint { terms, relation: *relation, bound }))
+        }
+        [] => Err(Fault::new(table.at, "a constraint must have one of at_most, at_least, equals, got none of them")),
+        [_, (second, _), ..] => {
+            let message = "a constraint must have one of at_most, at_least, equals, got more than one";
+            Err(Fault::new(second.at, message).hint("write one [[constraint]] for each"))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Names that were probably meant.
+
+/// The name that takes the fewest edits, the first among equals.
+pub(crate) fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    names.into_iter().min_by_key(|known| edits(known, name))
+}
+
+/// The name that was probably meant: the nearest one, if it takes few edits for its length.
+pub(crate) fn meant<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    nearest(names, name).filter(|known| edits(known, name) <= (known.chars().count() / 3).max(1))
+}
+
+/// How many letters to insert, delete, replace or swap with their neighbour to make one word into another, case aside
+/// (the optimal string alignment distance).
+fn edits(from: &str, to: &str) -> usize {
+    let [from, to] = [from, to].map(|word| word.to_lowercase().chars().collect::<Vec<char>>());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut fewest = replaced.min(row[j - 1] + 1).min(rows[i - 1][j] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                fewest = fewest.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(fewest);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_those_of_the_textbook() {
+        assert_eq!([edits("kitten", "sitting"), edits("", "abc"), edits("Lr", "lr")], [3, 3, 0]);
+        assert_eq!([edits("delta", "dleta"), edits("ca", "abc"), edits("abc", "abc")], [1, 3, 0]);
+    }
+
+    #[test]
+    fn only_a_name_that_is_near_was_meant() {
+        assert_eq!(meant(["direction", "seed"], "diretcion"), Some("direction"));
+        assert_eq!(meant(["direction", "seed"], "colour"), None);
+        assert_eq!(meant([], "seed"), None);
+    }
+}

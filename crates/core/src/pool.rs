@@ -1,0 +1,276 @@
+//! A pool: candidates from a table, the coordinates that the model sees of them, and candidates found by their values.
+
+use manyhands_gp::Points;
+
+use crate::table::{self, Line};
+use crate::{Error, Result, Value};
+
+/// What the model sees of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Its coordinate columns, each scaled from its smallest to its largest number to 0 to 1; a column with one value is 0.
+    Unit,
+    /// Its coordinate columns as they are.
+    Raw,
+    /// Its row, counted from 0: for an empirical covariance.
+    Indices,
+}
+
+/// A table of candidates: named columns, one row a candidate; some of its columns are the model's coordinates.
+///
+/// ```
+/// use manyhands_core::{Coordinates, Pool, Value};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let pool = Pool::from_csv(b"label,temp,conc\nA,20,0.5\nB,60,0.1\n", None, Coordinates::Unit)?;
+/// assert_eq!(pool.params(1), [Value::from("B"), 60.into(), 0.1.into()]);
+/// assert_eq!(pool.points().get(1), [1.0, 0.0]);
+/// assert_eq!(pool.find(&[("temp".to_string(), 20.into()), ("conc".to_string(), 0.5.into())])?, 0);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    names: Vec<String>,
+    /// Row after row.
+    values: Vec<Value>,
+    columns: Vec<Column>,
+    coordinates: Coordinates,
+    points: Points,
+}
+
+/// A coordinate column.
+#[derive(Debug, Clone, PartialEq)]
+struct Column {
+    index: usize,
+    low: f64,
+    /// The largest number minus the smallest.
+    span: f64,
+}
+
+impl Column {
+    /// Where a number of this column is for the model.
+    fn place(&self, number: f64, coordinates: Coordinates) -> f64 {
+        match coordinates {
+            Coordinates::Unit if self.span > 0.0 => (number - self.low) / self.span,
+            Coordinates::Unit => number - self.low,
+            Coordinates::Raw | Coordinates::Indices => number,
+        }
+    }
+}
+
+impl Pool {
+    /// Reads CSV text with a header. `columns` are the coordinate columns, none for all that hold nothing but numbers.
+    pub fn from_csv(text: &[u8], columns: Option<&[String]>, coordinates: Coordinates) -> Result<Self> {
+        let mut lines = table::lines(text)?.into_iter();
+        let header =
+            lines.next().ok_or_else(|| table::whole("the table is empty", Some("give it a header and rows")))?;
+        check_header(&header)?;
+        let (names, lines) = (header.cells, lines.collect::<Vec<Line>>());
+        if lines.is_empty() {
+            return Err(table::whole("the table has a header and no row", Some("one row is one candidate")));
+        }
+        let chosen = match (columns, coordinates) {
+            (_, Coordinates::Indices) => vec![],
+            (Some(columns), _) => named_columns(&names, columns)?,
+            (None, _) => numeric_columns(&names, &lines)?,
+        };
+        let read = |&index: &usize| read_column(index, &names[index], &lines);
+        let numbers = chosen.iter().map(read).collect::<Result<Vec<Vec<f64>>>>()?;
+        let columns: Vec<Column> = chosen.iter().zip(&numbers).map(|(&index, n)| column(index, n)).collect();
+        if let Some(wide) = columns.iter().find(|column| !column.span.is_finite()) {
+            let reason = format!("column \"{}\" must span less than 1.7e308", names[wide.index]);
+            return Err(table::whole(reason, None));
+        }
+        let points = match coordinates {
+            Coordinates::Indices => Points::indices(lines.len()),
+            _ => Points::from_flat(columns.len(), placed(&columns, &numbers, coordinates))?,
+        };
+        Ok(Self { values: values(names.len(), &lines), names, columns, coordinates, points })
+    }
+
+    /// How many candidates there are; at least one.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The columns' names, all of them, in the file's order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The names of the coordinate columns, in the order of the coordinates; none where the model sees indices.
+    pub fn coordinate_names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| self.names[column.index].as_str())
+    }
+
+    /// What the model sees of a candidate.
+    pub fn seen_as(&self) -> Coordinates {
+        self.coordinates
+    }
+
+    /// A candidate's row: integers in a column of integers, else numbers in a column of numbers, else text. Panics, as a
+    /// slice does, past the last.
+    pub fn params(&self, candidate: usize) -> &[Value] {
+        &self.values[candidate * self.names.len()..(candidate + 1) * self.names.len()]
+    }
+
+    /// The candidates as the model sees them.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// The first candidate with these values. All coordinate columns with more than one value must be given (where the
+    /// model sees indices, any column); others may be.
+    pub fn find(&self, named: &[(String, Value)]) -> Result<usize> {
+        let given = self.given(named)?;
+        let point = match self.coordinates {
+            Coordinates::Indices => None,
+            _ => Some(self.place(&given)?),
+        };
+        let agreeing =
+            |candidate: usize| given.iter().filter(|(i, value)| self.params(candidate)[*i].means(value)).count();
+        if let Some(found) = (0..self.len()).find(|&candidate| agreeing(candidate) == given.len()) {
+            return Ok(found);
+        }
+        let nearest = match point {
+            Some(point) => self.nearest(&point),
+            None => (0..self.len()).rev().max_by_key(|&candidate| agreeing(candidate)).unwrap_or_default(),
+        };
+        let show = |(i, value): (usize, &Value)| format!("{} = {value}", self.names[i]);
+        let given_text: Vec<String> = given.iter().map(|&(i, value)| show((i, value))).collect();
+        let nearest_text: Vec<String> = given.iter().map(|&(i, _)| show((i, &self.params(nearest)[i]))).collect();
+        let (given, near) = (given_text.join(", "), nearest_text.join(", "));
+        Err(Error::NotInPool { given, candidate: nearest, nearest: near })
+    }
+
+    /// The coordinates of any values of the coordinate columns, whether a candidate has them or not; where the model sees
+    /// indices, of the candidate that has these values.
+    pub fn coordinates(&self, named: &[(String, Value)]) -> Result<Vec<f64>> {
+        match self.coordinates {
+            Coordinates::Indices => Ok(vec![self.find(named)? as f64]),
+            _ => self.place(&self.given(named)?),
+        }
+    }
+
+    /// The values with the columns they are of.
+    fn given<'a>(&self, named: &'a [(String, Value)]) -> Result<Vec<(usize, &'a Value)>> {
+        let mut given: Vec<(usize, &Value)> = Vec::with_capacity(named.len());
+        for (name, value) in named {
+            let found = self.names.iter().position(|known| known == name);
+            let index = found.ok_or_else(|| Error::unknown_parameter(self.names(), name))?;
+            if given.iter().any(|(other, _)| *other == index) {
+                return Err(Error::RepeatedParameter { name: name.clone() });
+            }
+            given.push((index, value));
+        }
+        if given.is_empty() {
+            return Err(Error::MissingParameter { name: self.names[0].clone() });
+        }
+        Ok(given)
+    }
+
+    fn place(&self, given: &[(usize, &Value)]) -> Result<Vec<f64>> {
+        let place = |column: &Column| {
+            let name = || self.names[column.index].clone();
+            let number = match given.iter().find(|(index, _)| *index == column.index) {
+                Some((_, value)) => value.number().filter(|number| number.is_finite()).ok_or_else(|| {
+                    let (parameter, allowed) = (name(), "a finite number".to_string());
+                    Error::ParameterValue { parameter, allowed, value: value.to_string() }
+                })?,
+                None if column.span == 0.0 => column.low,
+                None => return Err(Error::MissingParameter { name: name() }),
+            };
+            Ok(column.place(number, self.coordinates))
+        };
+        self.columns.iter().map(place).collect()
+    }
+
+    /// The candidate nearest to a point, by the coordinates that the model sees.
+    fn nearest(&self, point: &[f64]) -> usize {
+        let distance = |x: &[f64]| x.iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let distances = self.points.iter().map(distance).enumerate();
+        distances.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(candidate, _)| candidate)
+    }
+}
+
+fn check_header(header: &Line) -> Result<()> {
+    for (index, name) in header.cells.iter().enumerate() {
+        if name.is_empty() {
+            return Err(table::refuse(header.number, &(index + 1).to_string(), "a column's name", name));
+        }
+        if let Some(first) = header.cells[..index].iter().position(|other| other == name) {
+            let reason = format!("columns {} and {} are both named \"{name}\"", first + 1, index + 1);
+            return Err(table::whole(reason, Some("every column needs a name of its own")));
+        }
+    }
+    Ok(())
+}
+
+fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
+    let mut found: Vec<usize> = Vec::new();
+    for name in columns {
+        let index = names.iter().position(|known| known == name).ok_or_else(|| {
+            let nearest = crate::names::nearest(names.iter().map(String::as_str), name).unwrap_or_default();
+            table::whole(format!("there is no column \"{name}\"; the nearest name is \"{nearest}\""), None)
+        })?;
+        if found.contains(&index) {
+            return Err(Error::RepeatedParameter { name: name.clone() });
+        }
+        found.push(index);
+    }
+    if found.is_empty() {
+        return Err(table::whole("the list of columns is empty", Some("name at least one, or leave the list out")));
+    }
+    Ok(found)
+}
+
+/// The columns of nothing but numbers, finite or not: those that are not will be refused by name.
+fn numeric_columns(names: &[String], lines: &[Line]) -> Result<Vec<usize>> {
+    let numeric = |index: &usize| lines.iter().all(|line| line.cells[*index].parse::<f64>().is_ok());
+    let found: Vec<usize> = (0..names.len()).filter(numeric).collect();
+    if found.is_empty() {
+        let hint = Some("the model needs at least one column of numbers, or the kernel \"empirical\"");
+        return Err(table::whole("no column holds nothing but numbers", hint));
+    }
+    Ok(found)
+}
+
+fn read_column(index: usize, name: &str, lines: &[Line]) -> Result<Vec<f64>> {
+    let column = format!("\"{name}\"");
+    lines.iter().map(|line| table::number(line.number, &column, &line.cells[index])).collect()
+}
+
+fn column(index: usize, numbers: &[f64]) -> Column {
+    let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Column { index, low, span: high - low }
+}
+
+/// The coordinates, row after row.
+fn placed(columns: &[Column], numbers: &[Vec<f64>], coordinates: Coordinates) -> Vec<f64> {
+    let rows = numbers.first().map_or(0, Vec::len);
+    let row = |i: usize| columns.iter().zip(numbers).map(move |(column, n)| column.place(n[i], coordinates));
+    (0..rows).flat_map(row).collect()
+}
+
+/// All cells as values, row after row.
+fn values(width: usize, lines: &[Line]) -> Vec<Value> {
+    let holds =
+        |index: usize, kind: fn(&str) -> Option<Value>| lines.iter().all(|line| kind(&line.cells[index]).is_some());
+    let kinds: Vec<fn(&str) -> Option<Value>> =
+        (0..width).map(|index| [integer, float].into_iter().find(|kind| holds(index, *kind)).unwrap_or(text)).collect();
+    let value = |(cell, kind): (&String, &fn(&str) -> Option<Value>)| kind(cell);
+    lines.iter().flat_map(|line| line.cells.iter().zip(&kinds).filter_map(value)).collect()
+}
+
+fn integer(cell: &str) -> Option<Value> {
+    cell.parse().ok().map(Value::Int)
+}
+
+fn float(cell: &str) -> Option<Value> {
+    cell.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float)
+}
+
+fn text(cell: &str) -> Option<Value> {
+    Some(Value::Text(cell.to_string()))
+}

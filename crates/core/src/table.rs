@@ -1,0 +1,81 @@
+//! CSV text as cells, all lines of one length, each with its number in the file.
+
+use std::str::FromStr;
+
+use crate::{Error, Result};
+
+/// One line of a table.
+pub(crate) struct Line {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    pub cells: Vec<String>,
+}
+
+/// The lines of a CSV file, empty ones left out; refuses a line that is longer or shorter than the first.
+pub(crate) fn lines(text: &[u8]) -> Result<Vec<Line>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text);
+    let mut lines: Vec<Line> = Vec::new();
+    for record in reader.byte_records() {
+        let record = record.map_err(|error| whole(format!("it is not CSV: {error}"), None))?;
+        let number = first_line(text, &record);
+        let cells =
+            record.iter().enumerate().map(|(column, cell)| utf8(cell, number, column)).collect::<Result<Vec<_>>>()?;
+        if let Some(first) = lines.first().filter(|first| first.cells.len() != cells.len()) {
+            let reason =
+                format!("must have {}, as line {} has, got {}", many(first.cells.len()), first.number, cells.len());
+            let hint = Some("put quotes around a cell that holds a comma");
+            return Err(Error::Table { place: format!("line {number}: "), reason, hint });
+        }
+        lines.push(Line { number, cells });
+    }
+    Ok(lines)
+}
+
+fn many(cells: usize) -> String {
+    if cells == 1 { "1 cell".to_string() } else { format!("{cells} cells") }
+}
+
+/// The reader counts a record from the end of the one before it; empty lines come in between.
+fn first_line(text: &[u8], record: &csv::ByteRecord) -> u64 {
+    let Some(position) = record.position() else { return 1 };
+    let rest = text.get(position.byte() as usize..).unwrap_or_default();
+    let empty = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).filter(|byte| **byte == b'\n').count();
+    position.line() + empty as u64
+}
+
+fn utf8(cell: &[u8], line: u64, column: usize) -> Result<String> {
+    match std::str::from_utf8(cell) {
+        Ok(cell) => Ok(cell.to_string()),
+        Err(_) => {
+            let reason = format!("must be UTF-8 text, got {:?}", String::from_utf8_lossy(cell));
+            Err(Error::Table {
+                place: place(line, &(column + 1).to_string()),
+                reason,
+                hint: Some("save the file as UTF-8"),
+            })
+        }
+    }
+}
+
+/// A refusal of the table as a whole.
+pub(crate) fn whole(reason: impl Into<String>, hint: Option<&'static str>) -> Error {
+    Error::Table { place: String::new(), reason: reason.into(), hint }
+}
+
+/// A refusal of one cell.
+pub(crate) fn refuse(line: u64, column: &str, allowed: &str, cell: &str) -> Error {
+    Error::Table { place: place(line, column), reason: format!("must be {allowed}, got \"{cell}\""), hint: None }
+}
+
+fn place(line: u64, column: &str) -> String {
+    format!("line {line}, column {column}: ")
+}
+
+/// A cell as a finite number.
+pub(crate) fn number(line: u64, column: &str, cell: &str) -> Result<f64> {
+    match f64::from_str(cell) {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(_) => Err(refuse(line, column, "a finite number", cell)),
+        Err(_) => Err(refuse(line, column, "a number", cell)),
+    }
+}

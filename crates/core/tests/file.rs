@@ -1,0 +1,375 @@
+//! What the study file promises: all that it says is heard, and every mistake is told with its place and its remedy.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::config;
+use manyhands_core::file::{Draft, FileError, FileRef, Placeholders, StudyFile};
+use manyhands_core::gp::Family;
+use manyhands_core::{
+    Coordinates, Direction, Domain, Hallucination, Information, Initial, ParameterKind, Rule, Scale, Spec, Strategy,
+    Study, Value,
+};
+use proptest::prelude::*;
+
+/// The example of the manual, in full.
+const EXAMPLE: &str = r#"name = "branin"
+direction = "minimize"                     # default "maximize"; inside, everything maximizes
+seed = 7
+
+[space]
+x1 = { float = [-5.0, 10.0] }
+lr = { float = [1e-5, 1e-1], scale = "log" }
+layers = { int = [1, 8] }                  # scale = "log" too
+act = { choice = ["relu", "gelu"] }
+dose = { levels = [0.1, 0.3, 1.0] }        # ordered numbers
+u = { float = [0.0, 1.0], points = 100 }   # evenly spaced
+k = { constant = 3 }
+
+[[constraint]]                             # numeric parameters, their own units
+sum = { x1 = 1.0, u = 2.0 }
+at_most = 9.5
+
+[model]
+kernel = "matern"
+smoothness = 2.5
+lengthscale = 0.2
+noise = 0.025
+variance = 2.0
+mean = 0.5
+
+[strategy]
+name = "igp-bucb"
+norm_bound = 1.0
+noise_bound = 0.158
+delta = 0.1
+information = "realised"
+hallucination = "realised"
+width = 1.0
+initial = 5
+design = 5
+max_pending = 5
+
+[run]
+command = ["python3", "train.py", "--lr", "{lr}", "--layers", "{layers}"]
+workers = 5
+trials = 100
+timeout = "10m"
+retries = 1
+"#;
+
+/// Its other half: candidates from a file, and a model that is learned.
+const POOL: &str = r#"name = "plate"
+
+[candidates]
+file = "pool.csv"
+columns = ["temp", "conc"]
+repeats = false
+
+[strategy]
+design = 2
+hallucination = 1.0
+
+[run]
+command = ["lab", "{well}", "{trial}"]
+"#;
+
+const PLATE: &str = "well,temp,conc\nA1,20,0.5\nA2,60,0.1\nB1,40,0.1\n";
+const COVARIANCE: &str = "1,0.5,0\n0.5,1,0\n0,0,1\n";
+
+fn read(text: &str) -> StudyFile {
+    read_with(text, &[])
+}
+
+fn read_with(text: &str, files: &[&str]) -> StudyFile {
+    finish(text, files).unwrap_or_else(|error| panic!("{}", error.render("study.toml")))
+}
+
+fn finish(text: &str, files: &[&str]) -> Result<StudyFile, FileError> {
+    Draft::parse(text)?.finish(&files.iter().map(|file| file.as_bytes().to_vec()).collect::<Vec<_>>())
+}
+
+fn others(study: &str, trial: usize) -> Placeholders<'_> {
+    Placeholders { study, trial, folder: "/here" }
+}
+
+fn in_space(more: &str) -> String {
+    format!("name = \"a\"\n[space]\nx = {{ float = [-5.0, 10.0] }}\nn = {{ int = [1, 5] }}\n{more}")
+}
+
+fn in_pool(more: &str) -> String {
+    format!("name = \"a\"\n[candidates]\nfile = \"pool.csv\"\n{more}")
+}
+
+#[test]
+fn the_example_says_what_the_study_is() {
+    let file = read(EXAMPLE);
+    assert_eq!((file.name.as_str(), file.spec.seed(), file.spec.direction()), ("branin", 7, Direction::Minimize));
+    let space = file.spec.domain().space().unwrap();
+    assert_eq!(file.spec.domain().names(), ["x1", "lr", "layers", "act", "dose", "u", "k"]);
+    let kinds: Vec<_> = space.parameters().iter().map(|parameter| parameter.kind().clone()).collect();
+    assert_eq!(kinds[1], ParameterKind::Float { low: 1e-5, high: 0.1, scale: Scale::Log });
+    assert_eq!(kinds[5], ParameterKind::Even { low: 0.0, high: 1.0, scale: Scale::Linear, points: 100 });
+    assert_eq!(space.constraints()[0].to_string(), "x1 + 2 u <= 9.5");
+    let prior = file.spec.prior();
+    assert_eq!((prior.kernel().variance(), prior.mean(), prior.noise()), (2.0, 0.5, 0.025));
+    assert_eq!(
+        (prior.kernel().family(), prior.kernel().lengthscales()),
+        (Family::Matern { smoothness: 2.5 }, &[0.2][..])
+    );
+    let strategy = Strategy {
+        noise_bound: Some(0.158),
+        initial: Initial::Count(5),
+        design: Some(5),
+        max_pending: Some(5),
+        ..Strategy::new(Rule::IgpBucb, 1.0)
+    };
+    assert_eq!(file.spec.strategy(), &strategy);
+    Study::new(file.spec).unwrap().ask(1).unwrap();
+}
+
+#[test]
+fn the_example_may_learn_what_it_does_not_give() {
+    let text = EXAMPLE.replace("lengthscale = 0.2\n", "fit = true\n");
+    let spec = read(&text).spec;
+    let given = spec.given().unwrap();
+    assert_eq!((given.lengthscales.as_deref(), given.noise, given.mean), (None, Some(0.025), Some(0.5)));
+    assert_eq!((spec.strategy().design, spec.strategy().rule), (Some(5), Rule::IgpBucb));
+    Study::new(spec).unwrap().ask(1).unwrap();
+}
+
+#[test]
+fn the_example_says_how_trials_run() {
+    let run = read(EXAMPLE).run.unwrap();
+    assert_eq!((run.workers, run.trials, run.retries, run.own_folder), (5, Some(100), 1, false));
+    assert_eq!((run.timeout, run.logs.as_str()), (Some(Duration::from_secs(600)), "manyhands-logs"));
+    let (lr, layers) = (Value::Float(1e-5), Value::Int(3));
+    let told = run.arguments(&[("lr", &lr), ("layers", &layers)], &others("branin", 7));
+    assert_eq!(told, ["python3", "train.py", "--lr", "0.00001", "--layers", "3"]);
+}
+
+#[test]
+fn a_pool_is_read_from_its_file() {
+    let draft = Draft::parse(POOL).unwrap();
+    assert_eq!(draft.files(), [FileRef { role: "candidates", path: "pool.csv" }]);
+    let file = read_with(POOL, &[PLATE]);
+    let Domain::Pool(pool) = file.spec.domain() else { panic!("{:?}", file.spec.domain()) };
+    assert_eq!((pool.len(), pool.seen_as(), pool.points().dimension()), (3, Coordinates::Unit, 2));
+    assert!(file.spec.learns() && !file.spec.repeats());
+    assert_eq!(file.spec.strategy().hallucination, Hallucination::Number(1.0));
+    let well = Value::from("A 1; rm");
+    assert_eq!(file.run.unwrap().arguments(&[("well", &well)], &others("plate", 4)), ["lab", "A 1; rm", "4"]);
+    let mut study = Study::new(file.spec).unwrap();
+    assert_eq!(study.ask(3).unwrap()[0].params.len(), 3);
+}
+
+#[test]
+fn an_empirical_covariance_is_read_with_or_without_a_header() {
+    let text =
+        in_pool("covariance = \"cov.csv\"\n[model]\nkernel = \"empirical\"\nnoise = 0.1\n[strategy]\nnorm_bound = 2\n");
+    let roles: Vec<_> = Draft::parse(&text).unwrap().files().iter().map(|file| file.role).collect();
+    assert_eq!(roles, ["candidates", "covariance"]);
+    let plain = read_with(&text, &[PLATE, COVARIANCE]);
+    let headed = read_with(&text, &[PLATE, &format!("A1,A2,B1\n{COVARIANCE}")]);
+    assert_eq!(plain.spec, headed.spec);
+    assert_eq!((plain.spec.prior().kernel().family(), plain.spec.strategy().rule), (Family::Empirical, Rule::IgpBucb));
+    assert_eq!(plain.spec.prior().kernel().covariance(&[0.0], &[1.0]), 0.5);
+}
+
+#[test]
+fn what_is_left_out_has_the_defaults_of_the_manual() {
+    let file = read(&in_space(""));
+    let learned = Spec::learned(file.spec.domain().clone(), Strategy::auto()).unwrap();
+    assert_eq!((file.spec, file.run), (learned, None));
+    let given = |strategy: &str| read(&in_space(&format!("[model]\nlengthscale = 0.2\nnoise = 0.1\n{strategy}"))).spec;
+    let spec = given("[strategy]\nnorm_bound = 2.0\n");
+    assert_eq!(
+        (spec.strategy().rule, spec.prior().kernel().variance(), spec.prior().mean()),
+        (Rule::IgpBucb, 1.0, 0.0)
+    );
+    assert_eq!((given("").strategy(), given("").learns()), (&Strategy::auto(), false));
+    assert_eq!(given("[strategy]\ninitial = 0\n").strategy().initial, Initial::None);
+    let asked = given("[strategy]\ninformation = \"log\"\nhallucination = \"off\"\n");
+    assert_eq!((asked.strategy().information, asked.strategy().hallucination), (Information::Log, Hallucination::Off));
+}
+
+#[test]
+fn lengthscales_are_one_for_each_parameter_that_varies_in_the_unit_cube_or_in_its_own_units() {
+    let choice = "c = { choice = [\"p\", \"q\"] }\nk = { constant = 1 }\n";
+    let lengthscales = |text: &str| read(text).spec.prior().kernel().lengthscales().to_vec();
+    let each = format!("{choice}[model]\nlengthscale = [0.1, 0.2, 0.3]\nnoise = 0.1\n");
+    assert_eq!(lengthscales(&in_space(&each)), [0.1, 0.2, 0.3, 0.3]);
+    assert_eq!(lengthscales(&in_space("[model]\nlengthscale = 3\nunits = \"raw\"\nnoise = 0.1\n")), [0.2, 0.75]);
+    let pool = in_pool("[model]\nkernel = \"se\"\nlengthscale = [20, 0.1]\nunits = \"raw\"\nnoise = 0.1\n");
+    let spec = read_with(&pool, &[PLATE]).spec;
+    let Domain::Pool(table) = spec.domain() else { panic!("{:?}", spec.domain()) };
+    assert_eq!((table.points().get(1), spec.prior().kernel().lengthscales()), (&[60.0, 0.1][..], &[20.0, 0.1][..]));
+}
+
+#[test]
+fn what_is_given_of_a_learned_model_is_kept() {
+    let model = "[model]\nkernel = \"se\"\nlengthscale = [3, 2]\nunits = \"raw\"\nnoise = 0.01\nfit = true\n";
+    let spec = read(&in_space(model)).spec;
+    let given = spec.given().unwrap();
+    assert_eq!((given.lengthscales.as_deref(), given.noise), (Some(&[0.2, 0.5][..]), Some(0.01)));
+    assert_eq!((given.variance, given.mean, spec.prior().kernel().family()), (None, None, Family::SquaredExponential));
+    let spec = read_with(&in_pool("[model]\nlengthscale = 20\nunits = \"raw\"\nfit = true\n"), &[PLATE]).spec;
+    assert_eq!(spec.given().unwrap().lengthscales.as_deref(), Some(&[0.5, 50.0][..]));
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_its_remedy() {
+    let cases: Vec<&str> = include_str!("files/wrong.txt").split("\n====\n").filter(|case| !case.is_empty()).collect();
+    assert!(cases.len() > 70, "only {} cases", cases.len());
+    for case in cases {
+        let (text, told) = case.split_once("\n----\n").unwrap();
+        let error = Draft::parse(text).err().map(|error| error.render("study.toml"));
+        assert_eq!(error.as_deref(), Some(told), "for\n{text}");
+    }
+}
+
+#[test]
+fn a_bottomless_file_is_refused() {
+    let deep = 100_000;
+    for text in [
+        format!("name = {}", "[".repeat(deep)),
+        format!("name = {}", "{ a = ".repeat(deep)),
+        format!("{}b = 1", "a.".repeat(deep)),
+        format!("[{}b]", "a.".repeat(deep)),
+        format!("[space]\nx = {{ {}b = 1 }}", "a.".repeat(deep)),
+    ] {
+        check(&text, Draft::parse(&text));
+    }
+}
+
+#[test]
+fn an_empty_file_lacks_a_name() {
+    for text in ["", "\n\n", "# nothing\n"] {
+        let error = Draft::parse(text).err().unwrap();
+        assert_eq!(error.to_string(), "1:1: name is missing");
+        assert_eq!(error.hint.as_deref(), Some("for example name = \"my-study\""));
+    }
+}
+
+#[test]
+fn a_mistake_in_a_table_is_told_at_the_key_that_names_it() {
+    let empirical = in_pool("covariance = \"cov.csv\"\n[model]\nkernel = \"empirical\"\nnoise = 0.1\n");
+    let unknown = in_pool("columns = [\"tmp\"]\n");
+    let template = in_pool("[run]\ncommand = [\"lab\", \"{wel}\"]\n");
+    let square = "the covariance of 3 candidates must be 3 x 3, got";
+    let wrong: [(&str, &[&str], String); 10] = [
+        (
+            POOL,
+            &["well,temp,conc\nA1,hot,3\n"],
+            "4:8: pool.csv: line 2, column \"temp\": must be a number, got \"hot\"".into(),
+        ),
+        (POOL, &["well,temp,conc\nA1,3\n"], "4:8: pool.csv: line 2: must have 3 cells, as line 1 has, got 2".into()),
+        (POOL, &[""], "4:8: pool.csv: the table is empty".into()),
+        (POOL, &[], "3:2: the contents of 1 files are needed, got those of 0".into()),
+        (&unknown, &[PLATE], "3:8: pool.csv: there is no column \"tmp\"; the nearest name is \"temp\"".into()),
+        (&template, &[PLATE], "5:19: {wel} is no parameter of this study".into()),
+        (&empirical, &[PLATE, "1,0\n0,1\n"], format!("4:14: cov.csv: {square} 2 x 2")),
+        (&empirical, &[PLATE, ""], format!("4:14: cov.csv: {square} 0 x 0")),
+        (
+            &empirical,
+            &[PLATE, "1,0,0\n0,x,0\n0,0,1\n"],
+            "4:14: cov.csv: line 2, column 2: must be a number, got \"x\"".into(),
+        ),
+        (
+            &empirical,
+            &[PLATE, "1,0,0\n0,-1,0\n0,0,1\n"],
+            "4:14: cov.csv: variance must not be negative, got -1 at row 1".into(),
+        ),
+    ];
+    for (text, files, message) in wrong {
+        assert_eq!(finish(text, files).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn the_identity_names_every_key_with_its_default() {
+    let file = read(&in_space("[[constraint]]\nsum = { x = 1, n = -1 }\nat_least = 0\n"));
+    let told: Vec<String> = file.identity().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let expected = "direction = maximize\nseed = 0\nspace.x = float from -5 to 10\nspace.n = int from 1 to 5\n\
+                    constraint.1 = x - n >= 0\nmodel.kernel = matern\nmodel.smoothness = 2.5\n\
+                    model.lengthscale = learned\nmodel.units = unit\nmodel.noise = learned\nmodel.variance = learned\n\
+                    model.mean = learned\nmodel.fit = true\nstrategy.name = auto\nstrategy.norm_bound = none\n\
+                    strategy.noise_bound = the square root of noise\nstrategy.delta = 0.1\n\
+                    strategy.information = realised\nstrategy.hallucination = realised\nstrategy.width = 1\n\
+                    strategy.initial = 0\nstrategy.design = by dimension\nstrategy.max_pending = none";
+    assert_eq!(told.join("\n"), expected);
+}
+
+#[test]
+fn differences_are_named_and_the_way_of_running_is_none() {
+    let file = read(EXAMPLE);
+    let other = |from: &str, to: &str| read(&EXAMPLE.replacen(from, to, 1));
+    let told = |other: &StudyFile| {
+        let all = file.differences(other).into_iter();
+        all.map(|d| format!("{}: {} | {}", d.key, d.this, d.other)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&other("workers = 5", "workers = 9")), [""; 0]);
+    assert_eq!(told(&other("name = \"branin\"", "name = \"other\"")), [""; 0]);
+    assert_eq!(told(&other("delta = 0.1", "delta = 0.10")), [""; 0]);
+    assert_eq!(told(&other("delta = 0.1\n", "")), [""; 0]);
+    assert_eq!(told(&other("delta = 0.1", "delta = 0.2")), ["strategy.delta: 0.1 | 0.2"]);
+    assert_eq!(told(&other("k = { constant = 3 }", "")), ["space.k: constant 3 | not there"]);
+    assert_eq!(told(&other("k = {", "j = {")), ["space.k: constant 3 | not there", "space.j: not there | constant 3"]);
+    let moved =
+        read(&EXAMPLE.replace("k = { constant = 3 }\n", "").replace("[space]\n", "[space]\nk = { constant = 3 }\n"));
+    let (this, that) = ("x1, lr, layers, act, dose, u, k", "k, x1, lr, layers, act, dose, u");
+    assert_eq!(told(&moved), [format!("the order of [space]: {this} | {that}")]);
+    let pool = read_with(POOL, &[PLATE]);
+    assert!(pool.identity().contains(&("candidates.columns".to_string(), "\"temp\", \"conc\"".to_string())));
+    let repeats = read_with(&POOL.replace("repeats = false\n", "").replace("pool.csv", "other.csv"), &[PLATE]);
+    let found = pool.differences(&repeats);
+    assert_eq!((found.len(), found[0].key.as_str(), found[0].other.as_str()), (1, "candidates.repeats", "true"));
+}
+
+/// An error lies inside its text, and can be shown.
+fn check(text: &str, result: Result<impl Sized, FileError>) {
+    let Err(error) = result else { return };
+    let line = text.split('\n').nth(error.line - 1).unwrap_or_else(|| panic!("{error} is after the end of {text:?}"));
+    assert!(error.column >= 1 && error.column <= line.chars().count() + 1, "{error} is outside {text:?}");
+    assert!(line.starts_with(&error.source_line) && !error.message.is_empty());
+    assert!(error.render("study.toml").lines().count() >= 3, "{}", error.render("study.toml"));
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn any_text_is_read_or_refused_in_place(text in "\\PC{0,80}", lines in "([a-z\\[\\]{}=\"0-9., \n\r\t#é]{0,120})") {
+        check(&text, Draft::parse(&text));
+        check(&lines, Draft::parse(&lines));
+    }
+
+    #[test]
+    fn a_mutilated_file_is_read_or_refused_in_place(
+        at in 0usize..1200,
+        cut in 0usize..30,
+        put in prop::sample::select(vec![
+            "", "\"", "{", "}", "[", "]", "=", "\n", "-1", "0", "1e400", "nan", "inf", "é", "9223372036854775808", "[[", "\t",
+            "{ until = 2 }", "true", "2020-01-01", "[]", "{}", "\"\"", "'''", "\\", "1_0", "0x", ".", "\r\n", "\u{0}",
+        ]),
+        pool in any::<bool>(),
+    ) {
+        let base: Vec<char> = if pool { POOL } else { EXAMPLE }.chars().collect();
+        let at = at % base.len();
+        let text: String = base[..at].iter().collect::<String>() + put + &base[(at + cut).min(base.len())..].iter().collect::<String>();
+        check(&text, Draft::parse(&text));
+        if let Ok(draft) = Draft::parse(&text) {
+            let contents = vec![PLATE.as_bytes().to_vec(); draft.files().len()];
+            check(&text, draft.finish(&contents));
+        }
+    }
+
+    #[test]
+    fn any_table_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80), cells in "([a-c0-9,.\"\n -]{0,60})") {
+        for table in [bytes, cells.into_bytes()] {
+            check(POOL, Draft::parse(POOL).unwrap().finish(&[table]));
+        }
+    }
+}

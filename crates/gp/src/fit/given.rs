@@ -1,0 +1,59 @@
+//! What a fit does not learn because it is known.
+
+use crate::kernel::LENGTHSCALE_RANGE;
+use crate::prior::check_size;
+use crate::{Error, Result};
+
+/// What a learned model takes as given; none of it unless set.
+///
+/// A fit takes the numbers in the units of its points and values. A study takes them in the user's: lengthscales in the
+/// unit cube (relative to how far a coordinate reaches), noise, variance and mean in the units of the told values.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Given {
+    /// One lengthscale for every parameter (group of coordinates).
+    pub lengthscales: Option<Vec<f64>>,
+    /// The variance of the noise.
+    pub noise: Option<f64>,
+    /// The prior variance.
+    pub variance: Option<f64>,
+    /// The prior mean.
+    pub mean: Option<f64>,
+}
+
+impl Given {
+    /// Refuses numbers that no prior has, and lengthscales that are not one for each of so many groups.
+    pub fn check(&self, groups: usize) -> Result<()> {
+        if let Some(each) = &self.lengthscales {
+            if each.len() != groups {
+                return Err(Error::WrongLength { what: "lengthscales", expected: groups, found: each.len() });
+            }
+            let (low, high) = (LENGTHSCALE_RANGE.start, LENGTHSCALE_RANGE.end);
+            each.iter().try_for_each(|&value| check_positive("lengthscale", value, (low, high)))?;
+        }
+        let size =
+            |what, value: Option<f64>| value.map_or(Ok(()), |value| check_positive(what, value, (1e-100, 1e100)));
+        size("noise", self.noise)?;
+        size("variance", self.variance)?;
+        self.mean.map_or(Ok(()), |mean| check_size("the prior mean", mean))
+    }
+
+    /// Noise over prior variance, where both are given; kept to where floats can tell it from nothing or everything.
+    pub fn noise_ratio(&self) -> Option<f64> {
+        Some((self.noise? / self.variance?).clamp(1e-40, 1e40))
+    }
+
+    /// Whether some number has the units of the values.
+    pub fn has_values(&self) -> bool {
+        self.noise.is_some() || self.variance.is_some() || self.mean.is_some()
+    }
+}
+
+fn check_positive(what: &'static str, value: f64, (low, high): (f64, f64)) -> Result<()> {
+    if !(value > 0.0 && value.is_finite()) {
+        return Err(Error::NotPositive { what, value });
+    }
+    if !(low..=high).contains(&value) {
+        return Err(Error::OutOfRange { what, low, high, value });
+    }
+    Ok(())
+}
