@@ -1,6 +1,8 @@
 //! The command line: parse, dispatch, and turn outcomes into exit codes.
 
 mod bench;
+#[cfg(test)]
+mod picture;
 mod progress;
 mod reproduce;
 
