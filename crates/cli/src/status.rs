@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::{Best, Certificate, Error as Refusal, Study, TrialState, significant};
+use manyhands_core::{Best, Certificate, Direction, Error as Refusal, Study, TrialState, significant};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
@@ -114,7 +114,10 @@ pub fn status_text(session: &mut Session) -> Result<String> {
         }
     }
     match best {
-        Some(best) => text += &format!("\n{}", best_lines(&best, session)),
+        Some(best) => {
+            text += &format!("\n{}", best_lines(&best, session));
+            text += &extreme_line(&best, session);
+        }
         None => text += "\nno value has been told yet",
     }
     match certificate {
@@ -125,6 +128,21 @@ pub fn status_text(session: &mut Session) -> Result<String> {
         Err(reason) => text += &format!("\nno certificate: {reason}"),
     }
     Ok(text)
+}
+
+/// The trial with the most extreme value, where that is not the best one: its value is less sure to be good.
+fn extreme_line(best: &Best, session: &Session) -> String {
+    let (sign, word) = match session.spec().direction() {
+        Direction::Maximize => (1.0, "highest"),
+        Direction::Minimize => (-1.0, "lowest"),
+    };
+    let values = session.ledger().trials().iter().enumerate().filter_map(|(n, trial)| Some((n, trial.value?)));
+    match values.max_by(|(_, a), (_, b)| (sign * a).total_cmp(&(sign * b))) {
+        Some((trial, value)) if sign * value > sign * best.value => {
+            format!("\n{word} value: {} (trial {trial}), which is less sure", significant(value, 6))
+        }
+        _ => String::new(),
+    }
 }
 
 fn best_lines(best: &Best, session: &Session) -> String {
