@@ -1,22 +1,39 @@
 //! The command line: parse, dispatch, and turn outcomes into exit codes.
 
+mod ask;
 mod bench;
-#[cfg(test)]
+mod completions;
+mod fail;
+mod live;
 mod picture;
+mod plot;
+mod predict;
 mod progress;
+mod refusal;
 mod reproduce;
+mod run;
+mod show;
+mod signals;
+mod status;
+mod studies;
+mod target;
+mod tell;
+mod trials;
 
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-use serde_json::json;
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
 
-use self::progress::say;
+const EXAMPLE: &str = "\
+Example:
+  manyhands run study.toml       run a study, five trials at once if it says so; again to go on
+  manyhands status study.toml    the best point, and how far from the optimum it can still be
+  manyhands ask study.toml -n 5 --json    or run the trials yourself, and `tell` what came of them";
 
 /// Bayesian optimization when several experiments run at once.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version, arg_required_else_help = true, after_help = EXAMPLE)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -24,6 +41,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Run(run::RunOptions),
+    Worker(run::WorkerOptions),
+    Ask(ask::Options),
+    Tell(tell::Options),
+    Fail(fail::FailOptions),
+    Cancel(fail::CancelOptions),
+    Status(status::StatusOptions),
+    Best(status::BestOptions),
+    Trials(trials::TrialsOptions),
+    Predict(predict::Options),
+    Plot(plot::Options),
+    Export(trials::ExportOptions),
+    Import(trials::ImportOptions),
+    Studies(studies::StudiesOptions),
+    Delete(studies::DeleteOptions),
     Reproduce(reproduce::Options),
     Bench(bench::Options),
     /// One measurement of `bench` in a process of its own, for its peak memory.
@@ -32,50 +64,62 @@ enum Verb {
         /// The measurement, as JSON.
         part: String,
     },
+    Completions(completions::Options),
 }
 
 fn main() -> ExitCode {
     let verb = Cli::parse().verb;
-    let outcome = match &verb {
-        Verb::Reproduce(options) => reproduce::run(options).map(|()| true),
-        Verb::Bench(options) => bench::run(options),
-        Verb::BenchPart { part } => bench::run_part(part).map(|()| true),
-    };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => refuse(&error, verb.speaks_json()),
+    match signals::survive_file_limits().and_then(|()| verb.run()) {
+        Ok(code) => code,
+        Err(error) => refusal::refuse(&error, verb.speaks_json()),
     }
 }
 
 impl Verb {
+    fn run(&self) -> Result<ExitCode> {
+        match self {
+            Self::Run(options) => return run::run(options),
+            Self::Worker(options) => return run::worker(options),
+            Self::Bench(options) => return bench::run(options).map(|good| ExitCode::from(u8::from(!good))),
+            Self::Ask(options) => ask::run(options),
+            Self::Tell(options) => tell::run(options),
+            Self::Fail(options) => fail::fail(options),
+            Self::Cancel(options) => fail::cancel(options),
+            Self::Status(options) => status::status(options),
+            Self::Best(options) => status::best(options),
+            Self::Trials(options) => trials::trials(options),
+            Self::Predict(options) => predict::run(options),
+            Self::Plot(options) => plot::run(options),
+            Self::Export(options) => trials::export(options),
+            Self::Import(options) => trials::import(options),
+            Self::Studies(options) => studies::studies(options),
+            Self::Delete(options) => studies::delete(options),
+            Self::Reproduce(options) => reproduce::run(options),
+            Self::BenchPart { part } => bench::run_part(part),
+            Self::Completions(options) => completions::run(options, Cli::command()),
+        }?;
+        Ok(ExitCode::SUCCESS)
+    }
+
     fn speaks_json(&self) -> bool {
         match self {
+            Self::Run(options) => options.target.json,
+            Self::Worker(options) => options.target.json,
+            Self::Ask(options) => options.target.json,
+            Self::Tell(options) => options.target.json,
+            Self::Fail(options) => options.target.json,
+            Self::Cancel(options) => options.target.json,
+            Self::Status(options) => options.target.json,
+            Self::Best(options) => options.target.json,
+            Self::Trials(options) => options.target.json,
+            Self::Predict(options) => options.target.json,
+            Self::Plot(options) => options.target.json,
+            Self::Export(options) => options.target.json,
+            Self::Delete(options) => options.target.json,
+            Self::Studies(options) => options.json,
             Self::Reproduce(options) => options.json,
             Self::Bench(options) => options.speaks_json(),
-            Self::BenchPart { .. } => false,
+            Self::Import(_) | Self::BenchPart { .. } | Self::Completions(_) => false,
         }
     }
-}
-
-/// Says what is wrong and how to mend it: exit code 2 for bad usage or a bad file, 1 for what failed.
-fn refuse(error: &anyhow::Error, json: bool) -> ExitCode {
-    if is_reader_gone(error) {
-        return ExitCode::FAILURE;
-    }
-    let refusal = error.downcast_ref::<manyhands_lab::Error>();
-    let hint = refusal.and_then(manyhands_lab::Error::hint);
-    if json {
-        let code = refusal.map_or("failed", manyhands_lab::Error::code);
-        say(&json!({"error": {"code": code, "message": format!("{error:#}"), "hint": hint}}).to_string());
-    } else {
-        say(&format!("error: {error:#}"));
-        hint.inspect(|hint| say(&format!("hint: {hint}")));
-    }
-    if refusal.is_some_and(manyhands_lab::Error::is_bad_input) { ExitCode::from(2) } else { ExitCode::FAILURE }
-}
-
-/// Whether whoever read the output has had enough, as `head` does: nothing is wrong, and nobody listens.
-fn is_reader_gone(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

@@ -57,7 +57,7 @@ pub struct Spec {
     repeats: bool,
     memory: usize,
     /// What is known of a model that is learned; none where the model is given.
-    learns: Option<Given>,
+    given: Option<Given>,
     nodes: usize,
     tuning: Tuning,
 }
@@ -123,11 +123,11 @@ impl Spec {
         Self::checked(domain, prior, strategy, Some(given))
     }
 
-    fn checked(domain: Domain, prior: Prior, strategy: Strategy, learns: Option<Given>) -> Result<Self> {
+    fn checked(domain: Domain, prior: Prior, strategy: Strategy, given: Option<Given>) -> Result<Self> {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
         let (seed, repeats, tuning) = (0, true, Tuning::default());
-        let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, learns, nodes, tuning };
+        let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, given, nodes, tuning };
         check_combination(&spec)?;
         Ok(spec)
     }
@@ -174,7 +174,7 @@ impl Spec {
 
     /// With other constants for learning and for `auto`. Only where the model is learned.
     pub fn with_tuning(self, tuning: Tuning) -> Result<Self> {
-        let Some(given) = &self.learns else {
+        let Some(given) = &self.given else {
             return Err(Error::Incompatible {
                 setting: "a tuning",
                 with: "a given model",
@@ -233,12 +233,12 @@ impl Spec {
 
     /// Whether the model is learned.
     pub fn learns(&self) -> bool {
-        self.learns.is_some()
+        self.given.is_some()
     }
 
     /// What is known of the model, where the rest of it is learned; none where all of it is given.
     pub fn given(&self) -> Option<&Given> {
-        self.learns.as_ref()
+        self.given.as_ref()
     }
 
     /// The most cells of a search that proves its result.

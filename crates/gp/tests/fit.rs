@@ -343,8 +343,8 @@ fn with_one_number_free_the_fit_is_what_a_search_along_it_finds() {
     check_alone(&fit(Given { mean: None, ..all }), data, alone);
 }
 
-/// As where all is learned, with less to learn: fifteen data sets, and the median is off by less than a quarter, four times
-/// the sd of a median of fifteen estimates with a relative sd of a fifth (0.2 sqrt(pi/2)/sqrt(15) = 0.065).
+/// As where all is learned, with less to learn: fifteen data sets, and the median is off by less than a quarter. That is
+/// nearly four sds of a median of fifteen estimates with a relative sd of a fifth (0.2 sqrt(pi/2)/sqrt(15) = 0.065).
 #[test]
 fn what_is_not_given_is_recovered_from_samples() {
     let (lengthscales, noise, variance, mean) = ([0.08, 0.15], 0.05, 2.5, 0.7);

@@ -30,7 +30,8 @@ pub struct Group {
 impl Group {
     /// Starts a command in a group of its own.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let quiet = |shell: &mut Command| shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let quiet =
+            |shell: &mut Command| shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).process_group(0))?;
         match command.process_group(guard.id() as i32).spawn() {
             Ok(child) => Ok(Self { guard, child }),

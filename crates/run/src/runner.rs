@@ -34,8 +34,20 @@ pub fn run(session: Session, asker: Session, plan: Plan, stop: &Stop, tell: impl
     let asking = ask_when_wanted(asker, plan.clone(), wanted, messages.clone());
     let running = Vec::new();
     let (asked, summary, streak) = (false, Summary::default(), 0);
-    let mut pool =
-        Pool { session, plan, stop, tell, messages, requests, running, asked, summary, streak, looked: None, error: None };
+    let mut pool = Pool {
+        session,
+        plan,
+        stop,
+        tell,
+        messages,
+        requests,
+        running,
+        asked,
+        summary,
+        streak,
+        looked: None,
+        error: None,
+    };
     let result = pool.work(&inbox);
     // The asker ends when nobody can want anything any more.
     drop(pool);
@@ -127,7 +139,9 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
         let mut free = self.plan.workers.saturating_sub(self.running.len());
         if free > 0 && self.is_time_to_look() {
-            while free > 0 && let Some(claimed) = self.patiently(|session, term| session.take_over(term))?.flatten() {
+            while free > 0
+                && let Some(claimed) = self.patiently(|session, term| session.take_over(term))?.flatten()
+            {
                 self.start(claimed, true)?;
                 free -= 1;
             }
@@ -262,12 +276,7 @@ impl<F: Fn(News)> Pool<'_, F> {
     }
 
     /// Puts a result into the log, however long that takes: it may have cost hours.
-    fn record(
-        &mut self,
-        claimed: &Claimed,
-        outcome: std::result::Result<f64, String>,
-        took: Duration,
-    ) -> Result<()> {
+    fn record(&mut self, claimed: &Claimed, outcome: std::result::Result<f64, String>, took: Duration) -> Result<()> {
         let trial = claimed.trial;
         let reported = match self.patiently(|session, _| session.report(claimed, outcome.clone())) {
             Ok(Some(reported)) => reported,

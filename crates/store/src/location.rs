@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn passwords_are_never_shown() {
-        for url in ["postgres://me:secret@h:1/db", "postgres://h/db?user=me&password=secret&x=1", "mysql://me:secret@h"] {
+        for url in ["postgres://me:secret@h:1/db", "postgres://h/db?user=me&password=secret&x=1", "mysql://me:secret@h"]
+        {
             let shown = match url.parse::<Location>() {
                 Ok(location) => location.to_string(),
                 Err(error) => error.to_string(),

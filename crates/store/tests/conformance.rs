@@ -29,7 +29,11 @@ fn study(name: &str) -> NewStudy {
         sha256: "00".to_string(),
         content: content.clone(),
     };
-    NewStudy { name: name.to_string(), text: "name = \"ü\"\n".to_string(), files: vec![file("candidates"), file("covariance")] }
+    NewStudy {
+        name: name.to_string(),
+        text: "name = \"ü\"\n".to_string(),
+        files: vec![file("candidates"), file("covariance")],
+    }
 }
 
 fn event(kind: &'static str, trial: Option<usize>) -> NewEvent {
@@ -143,7 +147,8 @@ fn a_lease_is_held_by_one_and_its_token_only_grows() {
         let current = Fence { resource: "ask", token: 2 };
         assert!(store.renew(id, current, TERM).unwrap());
         store.release(id, current).unwrap();
-        let lapsed: Vec<bool> = store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.lapsed).collect();
+        let lapsed: Vec<bool> =
+            store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.lapsed).collect();
         assert_eq!(lapsed, [true]);
         assert_eq!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Granted(3));
     });

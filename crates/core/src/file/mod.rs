@@ -123,6 +123,11 @@ impl Draft {
         draft().map_err(|fault: Fault| fault.locate(text))
     }
 
+    /// The study's name.
+    pub fn name(&self) -> &str {
+        &self.parts.name
+    }
+
     /// The files to be read: the table of candidates, then the covariance.
     pub fn files(&self) -> Vec<FileRef<'_>> {
         let Source::Candidates(candidates) = &self.parts.source else { return vec![] };

@@ -252,17 +252,20 @@ mod tests {
         (0..count).map(|i| -0.4 - 0.5 * i as f64).chain([ratio]).collect()
     }
 
-    /// The density of everything by elimination, with K formed from the kernel's own covariances. Where mean and variance
-    /// are profiled they are those of `at`.
-    fn brute(fit: &Fit, theta: &[f64], at: &Profiled, (points, values): (&Points, &[f64])) -> f64 {
-        let (n, rho, variance) = (values.len(), theta[theta.len() - 1].exp(), at.variance);
+    /// K from the kernel's own covariances.
+    fn gram(fit: &Fit, theta: &[f64], points: &Points, n: usize) -> Vec<Vec<f64>> {
         let each: Vec<f64> = fit.groups.iter().map(|&g| theta[g].exp()).collect();
         let kernel = fit.family.with_lengthscales(&each).unwrap().with_variance(1.0).unwrap();
-        let entry =
-            |i: usize, j: usize| kernel.covariance(points.get(i), points.get(j)) + if i == j { rho } else { 0.0 };
-        let gram: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
+        let noise = |i, j| if i == j { theta[theta.len() - 1].exp() } else { 0.0 };
+        let entry = |i, j| kernel.covariance(points.get(i), points.get(j)) + noise(i, j);
+        (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+    }
+
+    /// The density of everything by elimination, with the mean and the variance of `at`.
+    fn brute(fit: &Fit, theta: &[f64], at: &Profiled, (points, values): (&Points, &[f64])) -> f64 {
+        let (n, variance) = (values.len(), at.variance);
         let centred: Vec<f64> = values.iter().map(|z| z - at.mean).collect();
-        let (solved, log_det) = solve(gram, vec![centred.clone()]);
+        let (solved, log_det) = solve(gram(fit, theta, points, n), vec![centred.clone()]);
         let likelihood = -0.5 * (n as f64 * variance.ln() + log_det + dot(&centred, &solved[0]) / variance);
         let (shape, scale) = fit.priors.variance;
         let inverse_gamma = -0.5 * (shape * variance.ln() + scale / variance);
@@ -298,6 +301,27 @@ mod tests {
                 Some(mean) => assert_eq!(found.mean, *mean),
                 None => assert!(at(0.01, 1.0) < expected && at(-0.01, 1.0) < expected, "{fit:?}"),
             }
+        });
+    }
+
+    #[test]
+    fn the_closed_forms_of_mean_and_variance_equal_elimination() {
+        each_case(|fit, n| {
+            let (points, values, theta) = (points(n, 3), values(n), theta(fit, -1.9));
+            let found = Density::new(fit, &points, &values).unwrap().value(&theta).unwrap();
+            let (solved, _) = solve(gram(fit, &theta, &points, n), vec![values.clone(), vec![1.0; n]]);
+            let tight = if fit.given.mean.is_some() { 0.0 } else { fit.priors.mean_spread.powi(-2) };
+            let profiled = solved[0].iter().sum::<f64>() / (solved[1].iter().sum::<f64>() + tight);
+            let mean = fit.given.mean.unwrap_or(profiled);
+            let centred: Vec<f64> = values.iter().map(|z| z - mean).collect();
+            let alpha: Vec<f64> = solved[0].iter().zip(&solved[1]).map(|(z, one)| z - mean * one).collect();
+            let (shape, scale) = fit.priors.variance;
+            let variance = (dot(&centred, &alpha) + mean * mean * tight + scale) / (n as f64 + shape);
+            // As for the density.
+            let tolerance = 64.0 * (n * n) as f64 * f64::EPSILON * n as f64 / 0.1;
+            assert!((found.mean - mean).abs() <= tolerance, "{} {mean} {fit:?}", found.mean);
+            let is_profiled = fit.given.noise.is_none() && fit.given.variance.is_none();
+            assert!(!is_profiled || (found.variance - variance).abs() <= tolerance, "{} {variance}", found.variance);
         });
     }
 

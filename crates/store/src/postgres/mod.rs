@@ -49,7 +49,8 @@ impl Store for Postgres {
             };
             let row = study_row(&row);
             for file in &study.files {
-                let sql = "INSERT INTO manyhands_files (study, role, name, sha256, content) VALUES ($1, $2, $3, $4, $5)";
+                let sql =
+                    "INSERT INTO manyhands_files (study, role, name, sha256, content) VALUES ($1, $2, $3, $4, $5)";
                 t.execute(sql, &[&row.id.0, &file.role, &file.name, &file.sha256, &file.content])?;
             }
             Ok(Some(row))
@@ -74,7 +75,8 @@ impl Store for Postgres {
 
     fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
         let sql = "SELECT role, name, sha256, content FROM manyhands_files WHERE study = $1 ORDER BY role";
-        let file = |row: &Row| StoredFile { role: row.get(0), name: row.get(1), sha256: row.get(2), content: row.get(3) };
+        let file =
+            |row: &Row| StoredFile { role: row.get(0), name: row.get(1), sha256: row.get(2), content: row.get(3) };
         self.connection.transact(|t, _| Ok(t.query(sql, &[&study.0])?.iter().map(file).collect()))
     }
 
@@ -199,11 +201,7 @@ fn is_stored(t: &mut Transaction<'_>, study: StudyId, origin: &str) -> std::resu
 }
 
 /// The first trial that another event has begun, or ended.
-fn taken(
-    t: &mut Transaction<'_>,
-    study: StudyId,
-    events: &[NewEvent],
-) -> std::result::Result<Option<usize>, Failure> {
+fn taken(t: &mut Transaction<'_>, study: StudyId, events: &[NewEvent]) -> std::result::Result<Option<usize>, Failure> {
     for event in events {
         let kinds = match (event.begins(), event.ends()) {
             (true, _) => "'asked', 'included'",

@@ -187,11 +187,12 @@ impl Session {
     fn check_workers(&self, asked: usize) -> Result<()> {
         let pending = self.ledger.pending();
         match self.workers {
-            Some(workers) if self.spec().strategy().max_pending.is_none() && pending.saturating_add(asked) > workers => {
+            Some(workers)
+                if self.spec().strategy().max_pending.is_none() && pending.saturating_add(asked) > workers =>
+            {
                 Err(Error::TooManyPending { asked, pending, workers })
             }
             _ => Ok(()),
         }
     }
 }
-

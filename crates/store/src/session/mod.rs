@@ -48,7 +48,9 @@ impl Session {
             None => match store.create(&source.new_study()) {
                 Ok(row) => return Self::at(store, &row, source),
                 // Another process was faster.
-                Err(Error::StudyExists { .. }) => store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?,
+                Err(Error::StudyExists { .. }) => {
+                    store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?
+                }
                 Err(error) => return Err(error),
             },
         };
@@ -130,6 +132,11 @@ impl Session {
     /// With this many trials at once, instead of what the study file says.
     pub fn set_workers(&mut self, workers: usize) {
         self.workers = Some(workers);
+    }
+
+    /// How many trials run at once, if anything says.
+    pub fn workers(&self) -> Option<usize> {
+        self.workers
     }
 
     /// The most trials that may be pending: `max_pending`, or else the number of workers.

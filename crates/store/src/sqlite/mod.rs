@@ -178,8 +178,7 @@ impl Store for Sqlite {
         self.write(Durable::No, |t| {
             let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases \
                        WHERE study = ? AND resource = ?";
-            let lease =
-                t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
+            let lease = t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
             match lease {
                 Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => Ok(Acquired::Held(lease)),
                 _ => grant(t, study, claim).map(Acquired::Granted),
@@ -216,12 +215,8 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
 }
 
 fn lease_row(row: &Row<'_>) -> rusqlite::Result<Lease> {
-    let holder = Holder {
-        host: row.get(2)?,
-        boot: row.get(3)?,
-        pid: row.get(4)?,
-        started: row.get::<_, i64>(5)? as u64,
-    };
+    let holder =
+        Holder { host: row.get(2)?, boot: row.get(3)?, pid: row.get(4)?, started: row.get::<_, i64>(5)? as u64 };
     let expires = Time::from_micros(row.get(6)?);
     let (token, lapsed) = (row.get::<_, i64>(1)? as u64, expires <= Time::now());
     Ok(Lease { resource: row.get(0)?, token, holder, expires, lapsed })
@@ -254,7 +249,8 @@ fn insert(t: &Transaction<'_>, study: StudyId, sequence: i64, origin: &str, even
 
 fn token(t: &Transaction<'_>, study: StudyId, resource: &str) -> rusqlite::Result<Option<u64>> {
     let sql = "SELECT token FROM leases WHERE study = ? AND resource = ?";
-    let found: Option<i64> = t.prepare_cached(sql)?.query_row(params![study.0, resource], |row| row.get(0)).optional()?;
+    let found: Option<i64> =
+        t.prepare_cached(sql)?.query_row(params![study.0, resource], |row| row.get(0)).optional()?;
     Ok(found.map(|token| token as u64))
 }
 

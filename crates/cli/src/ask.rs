@@ -1,0 +1,42 @@
+//! `manyhands ask`: suggestions, each aware of what is pending and of the ones before it.
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::significant;
+use serde_json::Value as Json;
+
+use crate::show;
+use crate::target::Target;
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands ask study.toml              one suggestion, for people
+  manyhands ask study.toml -n 5 --json  five, for programs: trial, params, mean, sd, multiplier, score
+  manyhands tell study.toml 0 1.3       what came of trial 0";
+
+/// Suggest trials to run, given what is observed and what is still pending.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    /// How many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
+    number: usize,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let mut session = options.target.open()?;
+    let suggestions = session.ask(options.number)?;
+    if options.target.json {
+        let list = suggestions.iter().map(|suggestion| show::suggestion(suggestion, &session)).collect();
+        return show::print(&Json::Array(list).to_string());
+    }
+    let names = session.spec().domain().names();
+    let header: Vec<String> = ["trial"].iter().chain(&names).chain(&["mean", "sd"]).map(ToString::to_string).collect();
+    let row = |s: &manyhands_core::Suggestion| {
+        let numbers = [significant(s.mean, 4), significant(s.sd, 4)];
+        [s.trial.to_string()].into_iter().chain(s.params.iter().map(show::text_of)).chain(numbers).collect()
+    };
+    show::print(&show::table(&header, &suggestions.iter().map(row).collect::<Vec<_>>()))
+}

@@ -1,0 +1,236 @@
+//! What is seen while a study runs: the running trials, the best so far, what is done and what is left, the certificate.
+
+use std::cell::RefCell;
+use std::io::{IsTerminal, stderr};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use manyhands_core::{Direction, Kind, TrialState, Value, significant};
+use manyhands_run::{News, Plan};
+use manyhands_store::Session;
+
+use crate::progress::say;
+use crate::show::params_line;
+
+/// A running study on the terminal, or line by line elsewhere.
+pub struct Live {
+    state: RefCell<State>,
+    /// None if nothing is to be said.
+    screen: Option<Screen>,
+    start: Instant,
+}
+
+struct State {
+    direction: Direction,
+    best: Option<(usize, f64)>,
+    ended: usize,
+    ended_here: usize,
+    trials: Option<usize>,
+    running: Vec<(usize, ProgressBar)>,
+    waiting: bool,
+}
+
+enum Screen {
+    Lines,
+    Terminal { all: MultiProgress, summary: ProgressBar, certificate: Sender<()> },
+}
+
+impl Live {
+    /// `another` opens another session of the same study, for the certificate.
+    pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
+        let (direction, ledger) = (session.spec().direction(), session.ledger());
+        let mut state = State {
+            direction,
+            best: None,
+            ended: 0,
+            ended_here: 0,
+            trials: plan.trials,
+            running: vec![],
+            waiting: false,
+        };
+        for (number, trial) in ledger.trials().iter().enumerate() {
+            state.ended +=
+                usize::from(trial.suggested && matches!(trial.state, TrialState::Observed | TrialState::Failed));
+            trial.value.into_iter().for_each(|value| state.improve(number, value));
+        }
+        let screen = match (quiet, stderr().is_terminal()) {
+            (true, _) => None,
+            (false, false) => Some(Screen::Lines),
+            (false, true) => Some(terminal(another())),
+        };
+        let live = Self { state: RefCell::new(state), screen, start: Instant::now() };
+        if live.screen.is_some() && live.state.borrow().ended > 0 {
+            live.line(&format!("going on after {} trials", live.state.borrow().ended));
+        }
+        live.refresh();
+        live
+    }
+
+    /// Shows what happened.
+    pub fn hear(&self, news: &News) {
+        let line = self.state.borrow_mut().hear(news, self.screen.as_ref());
+        line.into_iter().for_each(|line| self.line(&line));
+        self.refresh();
+        if let (Some(Screen::Terminal { certificate, .. }), News::Told { .. }) = (&self.screen, news) {
+            // Nobody computes certificates where no second session could be opened.
+            let _ = certificate.send(());
+        }
+    }
+
+    /// Clears the terminal.
+    pub fn finish(self) {
+        if let Some(Screen::Terminal { all, summary, .. }) = self.screen {
+            summary.finish_and_clear();
+            // A terminal that has gone cannot be cleared.
+            let _ = all.clear();
+        }
+    }
+
+    fn line(&self, line: &str) {
+        match &self.screen {
+            Some(Screen::Terminal { all, .. }) => all.suspend(|| say(line)),
+            Some(Screen::Lines) => say(line),
+            None => {}
+        }
+    }
+
+    fn refresh(&self) {
+        if let Some(Screen::Terminal { summary, .. }) = &self.screen {
+            summary.set_prefix(self.state.borrow().summary(self.start.elapsed()));
+        }
+    }
+}
+
+impl State {
+    fn improve(&mut self, trial: usize, value: f64) {
+        let better = |best: f64| if self.direction == Direction::Maximize { value > best } else { value < best };
+        if self.best.is_none_or(|(_, best)| better(best)) {
+            self.best = Some((trial, value));
+        }
+    }
+
+    /// Takes in what happened; the line to be said of it.
+    fn hear(&mut self, news: &News, screen: Option<&Screen>) -> Option<String> {
+        if !matches!(news, News::Waiting { .. }) {
+            self.waiting = false;
+        }
+        match news {
+            News::Started { trial, params, taken_over } => {
+                self.begin(*trial, params, screen);
+                taken_over.then(|| format!("trial {trial}: run again, its worker is gone"))
+            }
+            News::Told { trial, value, took } => {
+                self.end(*trial);
+                self.improve(*trial, *value);
+                let (value, took) = (significant(*value, 6), seconds(*took));
+                Some(format!("trial {trial}: {value} in {took}{}", self.standing()))
+            }
+            News::Failed { trial, reason, took } => {
+                self.end(*trial);
+                let reason = reason.replace('\n', "\n    ");
+                Some(format!("trial {trial}: failed after {}: {reason}", seconds(*took)))
+            }
+            News::Retried { trial, reason } => {
+                Some(format!("trial {trial}: failed, trying again: {}", reason.lines().next().unwrap_or_default()))
+            }
+            News::Stopped { trial } => {
+                self.running.retain(|(running, _)| running != trial);
+                Some(format!("trial {trial}: stopped, to be run again"))
+            }
+            News::TooLate { trial } => {
+                self.running.retain(|(running, _)| running != trial);
+                Some(format!("trial {trial}: too late, another worker was given it; kept as evidence"))
+            }
+            News::Trouble { what } => Some(format!("warning: {what}")),
+            News::Waiting { pending } if !self.waiting => {
+                self.waiting = true;
+                Some(format!("waiting for {pending} pending trials elsewhere"))
+            }
+            _ => None,
+        }
+    }
+
+    fn begin(&mut self, trial: usize, params: &[(String, Value)], screen: Option<&Screen>) {
+        let Some(Screen::Terminal { all, summary, .. }) = screen else { return };
+        let line = params_line(params.iter().map(|(name, value)| (name.as_str(), value)));
+        let bar = all.insert_before(summary, ProgressBar::new_spinner());
+        if let Ok(style) = ProgressStyle::with_template("  {spinner} {prefix} {elapsed:>4}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(format!("trial {trial}"));
+        bar.set_message(line);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        self.running.push((trial, bar));
+    }
+
+    fn end(&mut self, trial: usize) {
+        (self.ended, self.ended_here) = (self.ended + 1, self.ended_here + 1);
+        for (_, bar) in self.running.extract_if(.., |(running, _)| *running == trial) {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn standing(&self) -> String {
+        let best = self
+            .best
+            .map_or(String::new(), |(trial, value)| format!(" (best {} of trial {trial})", significant(value, 6)));
+        let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
+        format!("{best} [{}{of}]", self.ended)
+    }
+
+    fn summary(&self, elapsed: Duration) -> String {
+        let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
+        let best =
+            self.best.map_or("none".to_string(), |(trial, value)| format!("{} (trial {trial})", significant(value, 6)));
+        let left = match self.trials {
+            Some(trials) if self.ended_here > 0 && trials > self.ended => {
+                let each = elapsed.as_secs_f64() / self.ended_here as f64;
+                format!(", {} left", seconds(Duration::from_secs_f64(each * (trials - self.ended) as f64)))
+            }
+            _ => String::new(),
+        };
+        format!("{}{of} trials, best {best}{left}", self.ended)
+    }
+}
+
+fn terminal(session: Option<Session>) -> Screen {
+    let all = MultiProgress::new();
+    let summary = all.add(ProgressBar::new_spinner());
+    if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
+        summary.set_style(style);
+    }
+    let (certificate, wanted) = channel::<()>();
+    if let Some(mut session) = session {
+        let bar = summary.clone();
+        let watch = move || {
+            while wanted.recv().is_ok() {
+                let start = Instant::now();
+                if let Some(text) = opinion(&mut session) {
+                    bar.set_message(text);
+                }
+                // At most a tenth of the time goes into watching.
+                std::thread::sleep((10 * start.elapsed()).max(Duration::from_millis(500)));
+                while wanted.try_recv().is_ok() {}
+            }
+        };
+        // Without the thread there is no certificate before the end.
+        let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
+    }
+    Screen::Terminal { all, summary, certificate }
+}
+
+fn opinion(session: &mut Session) -> Option<String> {
+    let certificate = session.study().ok()?.certificate().ok()?;
+    let kind = if certificate.kind == Kind::Theorem { "theorem" } else { "model" };
+    Some(format!(", at most {} from the optimum ({kind})", significant(certificate.regret_bound, 2)))
+}
+
+/// A length of time, short.
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1}s", time.as_secs_f64()),
+        10..60 => format!("{}s", time.as_secs()),
+        whole => humantime::format_duration(Duration::from_secs(whole)).to_string(),
+    }
+}

@@ -1,0 +1,99 @@
+//! `manyhands predict`: what is known of points that need not have been tried.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use manyhands_core::{Domain, ParameterKind, Prediction, Value, significant};
+use serde_json::{Value as Json, json};
+
+use crate::refusal::Usage;
+use crate::show;
+use crate::target::Target;
+
+const EXAMPLES: &str = "\
+Examples:
+  printf 'x1,x2\\n0.5,2\\n3,7\\n' > points.csv
+  manyhands predict study.toml --at points.csv
+  manyhands predict study.toml --at points.csv --json
+
+The file's columns are the names of the parameters, its rows are points. mean and sd are those of the observed trials,
+sd_pending also knows the pending ones; lower and upper are the ends of the band, of kind \"theorem\" or \"model\".";
+
+/// Predict values, with their uncertainty, at the points of a CSV file.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    /// A CSV file with a column for each parameter
+    #[arg(long, value_name = "FILE")]
+    at: PathBuf,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let mut session = options.target.open()?;
+    let points = read(&options.at, session.spec().domain())?;
+    let predictions = session.study()?.predict_named(&points).with_context(|| options.at.display().to_string())?;
+    if options.target.json {
+        return show::print(&Json::Array(predictions.iter().map(as_json).collect()).to_string());
+    }
+    let names = points.first().map(|point| point.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();
+    let header: Vec<String> =
+        [names, ["mean", "sd", "sd_pending", "lower", "upper"].map(String::from).to_vec()].concat();
+    let row = |(point, p): (&Vec<(String, Value)>, &Prediction)| {
+        let numbers = [p.mean, p.sd, p.sd_pending, p.lower, p.upper].map(|number| significant(number, 4));
+        point.iter().map(|(_, value)| show::text_of(value)).chain(numbers).collect()
+    };
+    show::print(&show::table(&header, &points.iter().zip(&predictions).map(row).collect::<Vec<_>>()))
+}
+
+fn as_json(p: &Prediction) -> Json {
+    json!({
+        "mean": p.mean,
+        "sd": p.sd,
+        "sd_pending": p.sd_pending,
+        "lower": p.lower,
+        "upper": p.upper,
+        "kind": p.kind.to_string(),
+    })
+}
+
+/// The points of a CSV file, each value with its column's name.
+fn read(path: &Path, domain: &Domain) -> Result<Vec<Vec<(String, Value)>>> {
+    let wrong = |reason: String| Usage::new("file", format!("{}: {reason}", path.display()));
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
+    let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
+    let mut points = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong(error.to_string()))?;
+        let cell = |(name, text): (&str, &str)| (name.to_string(), value(domain, name, text));
+        points.push(header.iter().zip(record.iter()).map(cell).collect());
+    }
+    Ok(points)
+}
+
+/// A cell as a value of its parameter: a category if it is written like one, otherwise a number if it reads like one.
+fn value(domain: &Domain, name: &str, text: &str) -> Value {
+    let parameter = domain.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name));
+    let categories: &[Value] = match parameter.map(|parameter| parameter.kind()) {
+        Some(ParameterKind::Choice(categories)) => categories,
+        Some(ParameterKind::Constant(value)) => std::slice::from_ref(value),
+        _ => &[],
+    };
+    let written = |value: &&Value| match value {
+        Value::Text(word) => word == text,
+        other => other.to_string() == text,
+    };
+    if let Some(category) = categories.iter().find(written) {
+        return category.clone();
+    }
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        (Ok(whole), _) => Value::Int(whole),
+        (_, Ok(float)) => Value::Float(float),
+        _ => Value::Text(text.to_string()),
+    }
+}

@@ -1,0 +1,145 @@
+//! How studies are shown: the JSON of each thing, and tables for people.
+
+use std::io::{Write, stdout};
+
+use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, Table, presets};
+use manyhands_core::{Best, Certificate, Domain, Suggestion, TrialState, Value, significant};
+use manyhands_store::{Entry, Session};
+use serde_json::{Map, Value as Json, json};
+
+/// Prints data on standard output.
+pub fn print(text: &str) -> Result<()> {
+    writeln!(stdout(), "{text}").context("cannot write to standard output")
+}
+
+/// A value as JSON.
+pub fn json_of(value: &Value) -> Json {
+    match value {
+        Value::Float(value) => json!(value),
+        Value::Int(value) => json!(value),
+        Value::Text(value) => json!(value),
+        Value::Bool(value) => json!(value),
+    }
+}
+
+/// A value as a person would write it.
+pub fn text_of(value: &Value) -> String {
+    match value {
+        Value::Float(value) => significant(*value, 6),
+        Value::Text(value) => value.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Named values as a JSON object, in order.
+pub fn params<'a>(named: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Json {
+    Json::Object(named.into_iter().map(|(name, value)| (name.to_string(), json_of(value))).collect())
+}
+
+/// Named values on one line.
+pub fn params_line<'a>(named: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
+    named.into_iter().map(|(name, value)| format!("{name} = {}", text_of(value))).collect::<Vec<_>>().join(", ")
+}
+
+/// A suggestion.
+pub fn suggestion(suggestion: &Suggestion, session: &Session) -> Json {
+    json!({
+        "trial": suggestion.trial,
+        "params": params(suggestion.named(session.spec().domain())),
+        "candidate": session.spec().finite().map(|_| suggestion.candidate),
+        "mean": suggestion.mean,
+        "sd": suggestion.sd,
+        "multiplier": suggestion.multiplier,
+        "score": suggestion.score,
+        "gap": suggestion.gap,
+    })
+}
+
+/// The best trial.
+pub fn best(best: &Best, domain: &Domain) -> Json {
+    json!({
+        "trial": best.trial,
+        "params": params(domain.named(&best.params)),
+        "value": best.value,
+        "mean": best.mean,
+        "lower": best.lower,
+        "upper": best.upper,
+        "regret_bound": best.regret_bound,
+    })
+}
+
+/// A certificate.
+pub fn certificate(certificate: &Certificate, domain: &Domain) -> Json {
+    json!({
+        "regret_bound": certificate.regret_bound,
+        "upper": certificate.upper,
+        "lower": certificate.lower,
+        "params": params(domain.named(&certificate.params)),
+        "candidate": certificate.candidate,
+        "delta": certificate.delta,
+        "kind": certificate.kind.to_string(),
+        "gap": certificate.gap,
+    })
+}
+
+/// What a certificate says, in a sentence.
+pub fn certificate_line(certificate: &Certificate, domain: &Domain) -> String {
+    let kind = match certificate.kind {
+        manyhands_core::Kind::Theorem => "a theorem under the stated kernel, norm and noise bounds",
+        _ => "the opinion of a learned model",
+    };
+    format!(
+        "{} is within {} of the optimum with probability {} ({kind})",
+        params_line(domain.named(&certificate.params)),
+        significant(certificate.regret_bound, 3),
+        1.0 - certificate.delta,
+    )
+}
+
+/// Trials as they are exported: name and value of each column, parameters spread or in one.
+pub fn trial(number: usize, entry: &Entry, named: &[(&str, Value)], spread: bool) -> Map<String, Json> {
+    const OWN: [&str; 6] = ["trial", "state", "value", "asked_at", "told_at", "reason"];
+    let mut row = Map::new();
+    row.insert("trial".to_string(), json!(number));
+    row.insert("state".to_string(), json!(entry.state.to_string()));
+    if spread {
+        for (name, value) in named {
+            let name = if OWN.contains(name) { format!("params.{name}") } else { name.to_string() };
+            row.insert(name, json_of(value));
+        }
+    } else {
+        row.insert("params".to_string(), params(named.iter().map(|(name, value)| (*name, value))));
+    }
+    row.insert("value".to_string(), json!(entry.value));
+    row.insert("asked_at".to_string(), json!(entry.asked_at.to_string()));
+    row.insert("told_at".to_string(), json!(entry.told_at.map(|time| time.to_string())));
+    row.insert("reason".to_string(), json!(entry.reason));
+    row
+}
+
+/// What became of trials, as tell, fail and cancel print it.
+pub fn states(trials: &[(usize, TrialState)], as_json: bool) -> Result<()> {
+    if as_json {
+        let state = |(trial, state): &(usize, TrialState)| json!({"trial": trial, "state": state.to_string()});
+        return print(&Json::Array(trials.iter().map(state).collect()).to_string());
+    }
+    trials.iter().try_for_each(|(trial, state)| print(&format!("trial {trial}: {state}")))
+}
+
+/// A table with a header; numbers to the right.
+pub fn table(header: &[String], rows: &[Vec<String>]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    let is_number = |text: &str| text.is_empty() || text.parse::<f64>().is_ok();
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if rows.iter().all(|row| row.get(index).is_none_or(|text| is_number(text))) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_string()).collect::<Vec<_>>().join("\n")
+}

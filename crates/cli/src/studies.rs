@@ -1,0 +1,88 @@
+//! `manyhands studies` and `manyhands delete`: what a store holds, and what it shall hold no more.
+
+use std::io::{BufRead, IsTerminal, stdin};
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::TrialState;
+use manyhands_store::{Missing, Session};
+use serde_json::{Value as Json, json};
+
+use crate::progress::say;
+use crate::show;
+use crate::target::{StoreOption, Target};
+
+const STUDIES: &str = "\
+Examples:
+  manyhands studies
+  manyhands studies --store postgres://me@host/studies --json";
+
+/// List the studies of a store.
+#[derive(Debug, Args)]
+#[command(after_help = STUDIES)]
+pub struct StudiesOptions {
+    #[command(flatten)]
+    store: StoreOption,
+    /// Print JSON, also for errors
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn studies(options: &StudiesOptions) -> Result<()> {
+    let store = options.store.open(Missing::Refuse)?;
+    let (mut list, mut table) = (Vec::new(), Vec::new());
+    for row in store.studies()? {
+        let session = Session::open(store.clone(), &row.name, "")?;
+        let count = |state| session.ledger().count(state);
+        let counts = [TrialState::Observed, TrialState::Pending, TrialState::Failed].map(count);
+        let created = row.created.to_string();
+        let [observed, pending, failed] = counts;
+        list.push(json!({
+            "study": row.name, "created_at": created, "observed": observed, "pending": pending, "failed": failed,
+        }));
+        let counts = counts.map(|count| count.to_string());
+        table.push([vec![row.name, created[..19].replace('T', " ")], counts.to_vec()].concat());
+    }
+    if options.json {
+        return show::print(&Json::Array(list).to_string());
+    }
+    let header = ["study", "created (UTC)", "observed", "pending", "failed"].map(String::from);
+    show::print(&show::table(&header, &table))
+}
+
+const DELETE: &str = "\
+Example:
+  manyhands delete branin --yes
+
+The study and its whole log are gone for good; export it first with --format log to keep them.";
+
+/// Delete a study and its log from the store.
+#[derive(Debug, Args)]
+#[command(after_help = DELETE)]
+pub struct DeleteOptions {
+    #[command(flatten)]
+    pub target: Target,
+    /// Do not ask first (it asks only on a terminal)
+    #[arg(short, long)]
+    yes: bool,
+}
+
+pub fn delete(options: &DeleteOptions) -> Result<()> {
+    let session = options.target.open_existing()?;
+    let (name, trials) = (session.name().to_string(), session.ledger().trials().len());
+    if !options.yes && stdin().is_terminal() {
+        say(&format!("delete study {name} with its {trials} trials? [y/N]"));
+        let mut answer = String::new();
+        stdin().lock().read_line(&mut answer)?;
+        if !answer.trim().eq_ignore_ascii_case("y") {
+            say("nothing was deleted");
+            return Ok(());
+        }
+    }
+    session.delete()?;
+    if options.target.json {
+        return show::print(&json!({"study": name, "deleted": true}).to_string());
+    }
+    say(&format!("deleted study {name} with {trials} trials"));
+    Ok(())
+}

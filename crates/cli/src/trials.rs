@@ -1,0 +1,157 @@
+//! `manyhands trials`, `export` and `import`: what became of every trial, and whole studies as text.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use manyhands_core::significant;
+use manyhands_store::{Missing, Session};
+use serde_json::{Map, Value as Json};
+
+use crate::progress::say;
+use crate::refusal::Usage;
+use crate::show;
+use crate::target::{StoreOption, Target};
+
+const TRIALS: &str = "\
+Examples:
+  manyhands trials study.toml
+  manyhands trials branin --json | jq '.[] | select(.state == \"failed\")'";
+
+/// List all trials and what became of them.
+#[derive(Debug, Args)]
+#[command(after_help = TRIALS)]
+pub struct TrialsOptions {
+    #[command(flatten)]
+    pub target: Target,
+}
+
+pub fn trials(options: &TrialsOptions) -> Result<()> {
+    let session = options.target.open()?;
+    if options.target.json {
+        let list = rows(&session, false)?.into_iter().map(Json::Object).collect();
+        return show::print(&Json::Array(list).to_string());
+    }
+    let names = session.spec().domain().names();
+    let header: Vec<String> =
+        ["trial", "state"].iter().chain(&names).chain(&["value"]).map(ToString::to_string).collect();
+    let mut table = Vec::new();
+    for (number, entry) in session.ledger().trials().iter().enumerate() {
+        let mut row = vec![number.to_string(), entry.state.to_string()];
+        row.extend(session.params(number)?.iter().map(|(_, value)| show::text_of(value)));
+        let reason = entry.reason.as_deref().and_then(|reason| reason.lines().next()).unwrap_or_default();
+        row.push(entry.value.map_or(reason.to_string(), |value| significant(value, 6)));
+        table.push(row);
+    }
+    show::print(&show::table(&header, &table))
+}
+
+/// All trials, each with its columns.
+fn rows(session: &Session, spread: bool) -> Result<Vec<Map<String, Json>>> {
+    let row = |(number, entry)| Ok(show::trial(number, entry, &session.params(number)?, spread));
+    session.ledger().trials().iter().enumerate().map(row).collect()
+}
+
+const EXPORT: &str = "\
+Examples:
+  manyhands export study.toml > trials.csv
+  manyhands export branin --format jsonl -o trials.jsonl
+  manyhands export branin --format log -o branin.log     the whole study, for import into another store";
+
+/// What an export looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One row a trial, one column a parameter
+    Csv,
+    /// One JSON object a line and trial
+    Jsonl,
+    /// The study with its whole log, to be imported elsewhere
+    Log,
+}
+
+/// Write all trials, or the whole study, as text.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT)]
+pub struct ExportOptions {
+    #[command(flatten)]
+    pub target: Target,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+    /// The file to write to [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn export(options: &ExportOptions) -> Result<()> {
+    let mut session = options.target.open()?;
+    let text = match options.format {
+        Format::Csv => csv_text(&session)?,
+        Format::Jsonl => {
+            let lines = rows(&session, true)?.into_iter().map(|row| Json::Object(row).to_string());
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Format::Log => session.export_log()?,
+    };
+    let text = text.trim_end();
+    match &options.output {
+        Some(path) => {
+            fs::write(path, format!("{text}\n")).with_context(|| format!("cannot write {}", path.display()))?;
+            say(&format!("wrote {}", path.display()));
+            Ok(())
+        }
+        None => show::print(text),
+    }
+}
+
+fn csv_text(session: &Session) -> Result<String> {
+    let rows = rows(session, true)?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header: Vec<String> = match rows.first() {
+        Some(row) => row.keys().cloned().collect(),
+        None => {
+            let names = session.spec().domain().names();
+            let all = ["trial", "state"].into_iter().chain(names).chain(["value", "asked_at", "told_at", "reason"]);
+            all.map(str::to_string).collect()
+        }
+    };
+    writer.write_record(&header)?;
+    let cell = |value: &Json| match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    for row in &rows {
+        writer.write_record(row.values().map(cell))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+const IMPORT: &str = "\
+Example:
+  manyhands export branin --format log -o branin.log
+  manyhands import branin.log --store postgres://me@host/studies
+
+Its log is the same, event for event, and so are the suggestions that follow.";
+
+/// Take in a study that was exported as a log from another store.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT)]
+pub struct ImportOptions {
+    /// The exported log
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+pub fn import(options: &ImportOptions) -> Result<()> {
+    let path = &options.file;
+    let text = fs::read_to_string(path)
+        .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
+    let session = Session::import(options.store.open(Missing::Create)?, &text)?;
+    let trials = session.ledger().trials().len();
+    say(&format!("imported study {} with {trials} trials", session.name()));
+    Ok(())
+}
