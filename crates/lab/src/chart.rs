@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use kuva::backend::png::PngBackend;
-use kuva::backend::svg::SvgBackend;
 use kuva::plot::legend::{LegendEntry, LegendShape};
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{BandPlot, LinePlot, ScatterPlot};
@@ -12,7 +10,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use crate::statistics::Estimate;
-use crate::{Error, Result};
+use crate::{Picture, Result};
 
 /// Colours of Okabe and Ito (2008), safe for the colour-blind, each with a marker of its own for print.
 /// The first four are IGP-BUCB, GP-BTS, GP-BUCB and random search, the next two variants of the first two.
@@ -62,15 +60,6 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
-/// A drawn picture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
-    /// As SVG.
-    pub svg: String,
-    /// As PNG.
-    pub png: Vec<u8>,
-}
-
 /// Draws charts with one legend for all: up to three in a row, more in two rows (eight as in the paper).
 pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
     let columns = if charts.len() <= 3 { charts.len().max(1) } else { charts.len().div_ceil(2) };
@@ -82,29 +71,7 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
         .with_cell_size(280.0, 245.0)
         .with_shared_legend_right_middle()
         .with_shared_legend_entries(legend(charts));
-    let scene = figure.render();
-    let png = PngBackend::new().with_scale(2.0).render_scene(&scene);
-    let png = png.map_err(|reason| Error::Picture { what: what.to_string(), reason })?;
-    Ok(Picture { svg: renumbered(&SvgBackend::new().render_scene(&scene)), png })
-}
-
-/// kuva counts clip paths over the whole process; here they are numbered within the picture, so that the same charts give
-/// the same bytes.
-fn renumbered(svg: &str) -> String {
-    const NAME: &str = "kuva-clip-";
-    let mut known: Vec<&str> = Vec::new();
-    let mut parts = svg.split(NAME);
-    let mut text = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
-        let (number, rest) = part.split_at(digits);
-        let place = known.iter().position(|n| *n == number).unwrap_or_else(|| {
-            known.push(number);
-            known.len() - 1
-        });
-        text += &format!("{NAME}{place}{rest}");
-    }
-    text
+    Picture::of(what, &figure.render())
 }
 
 /// Every curve's name once.

@@ -1,0 +1,89 @@
+//! Which part of some values a picture shows, so that a few far away do not flatten the rest.
+
+/// The values nearest to the median that set the scale: this share of them.
+const CENTRAL: f64 = 0.75;
+
+/// Values are shown as long as they span at most this many times what the central ones do.
+const WIDEST: f64 = 20.0;
+
+/// The range of the values that are shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shown {
+    /// The lowest.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+    /// How many values are outside.
+    pub beyond: usize,
+}
+
+impl Shown {
+    /// None where there are no values.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let mut nearest = values.to_vec();
+        nearest.sort_by(f64::total_cmp);
+        let median = *nearest.get(values.len() / 2)?;
+        // Halves, because 1e308 and -1e308 are farther apart than any number.
+        let apart = |a: f64, b: f64| (a / 2.0 - b / 2.0).abs();
+        nearest.sort_by(|a, b| apart(*a, median).total_cmp(&apart(*b, median)));
+        let central = ((CENTRAL * values.len() as f64) as usize).max(2);
+        let (mut low, mut high, mut scale) = (median, median, 0.0);
+        for (index, &value) in nearest.iter().enumerate() {
+            let wider = (low.min(value), high.max(value));
+            let span = apart(wider.0, wider.1);
+            if index < central || scale == 0.0 {
+                scale = span;
+            } else if span > WIDEST * scale {
+                break;
+            }
+            (low, high) = wider;
+        }
+        let beyond = values.iter().filter(|value| !(low..=high).contains(*value)).count();
+        Some(Self { low, high, beyond })
+    }
+
+    /// The same range with other values in it, which may reach beyond its ends by half its length, no more.
+    pub fn reaching(self, others: &[f64]) -> Self {
+        let reach = if self.high > self.low { self.high / 2.0 - self.low / 2.0 } else { f64::MAX };
+        let within = |value: &f64| value.clamp((self.low - reach).max(f64::MIN), (self.high + reach).min(f64::MAX));
+        let others = || others.iter().filter(|value| !value.is_nan()).map(within);
+        Self { low: others().fold(self.low, f64::min), high: others().fold(self.high, f64::max), ..self }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_magnitude_are_all_shown() {
+        let shown = Shown::of(&[3.0, -1.0, 2.0, 0.5, 9.0, 7.0]).unwrap();
+        assert_eq!((shown.low, shown.high, shown.beyond), (-1.0, 9.0, 0));
+    }
+
+    #[test]
+    fn values_far_away_are_left_out_on_both_sides() {
+        let shown = Shown::of(&[1.0, 2.0, 3.0, 2.5, 1.5, 2.2, 1e300, -1e308]).unwrap();
+        assert_eq!((shown.low, shown.high, shown.beyond), (1.0, 3.0, 2));
+    }
+
+    #[test]
+    fn few_values_and_constant_ones_have_a_range() {
+        assert_eq!(Shown::of(&[]), None);
+        assert_eq!(Shown::of(&[4.0]), Some(Shown { low: 4.0, high: 4.0, beyond: 0 }));
+        assert_eq!(Shown::of(&[1e308, -1e308]), Some(Shown { low: -1e308, high: 1e308, beyond: 0 }));
+        assert_eq!(Shown::of(&[4.0; 9]), Some(Shown { low: 4.0, high: 4.0, beyond: 0 }));
+        // Constant but for one: nothing to flatten.
+        assert_eq!(Shown::of(&[4.0, 4.0, 4.0, 4.0, 9e99]).unwrap().high, 9e99);
+    }
+
+    #[test]
+    fn a_band_widens_the_range_but_does_not_flatten_the_values() {
+        let shown = Shown { low: 0.0, high: 2.0, beyond: 0 };
+        let wider = shown.reaching(&[-1.0, 50.0, f64::INFINITY, f64::NAN]);
+        assert_eq!((wider.low, wider.high), (-1.0, 3.0));
+        let single = Shown { low: 3.0, high: 3.0, beyond: 0 }.reaching(&[-7.0, 9.0]);
+        assert_eq!((single.low, single.high), (-7.0, 9.0));
+    }
+}
