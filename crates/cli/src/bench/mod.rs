@@ -2,6 +2,7 @@
 
 mod append;
 mod certified;
+mod durable;
 mod fit;
 mod growth;
 mod live;
@@ -109,6 +110,8 @@ enum Section {
     Suggest,
     /// Maxima with a proof, by branch and bound
     Certified,
+    /// Asking and telling through a store, and reopening a study
+    Durable,
 }
 
 /// Runs the sections and prints what they found; whether every limit was kept.
@@ -141,6 +144,7 @@ impl Section {
             Self::Growth => report.growth.extend(growth::measure(size)?),
             Self::Suggest => report.rows.extend(suggest::measure(size)?),
             Self::Certified => report.rows.extend(certified::measure()?),
+            Self::Durable => report.rows.extend(durable::measure(size)?),
         }
         Ok(())
     }

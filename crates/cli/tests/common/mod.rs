@@ -69,8 +69,7 @@ impl Bench {
     /// Runs it with this on standard input.
     pub fn feed(&self, arguments: &[&str], input: &str) -> Output {
         let mut command = self.command(arguments);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // It may have refused before it read anything.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()

@@ -1,0 +1,267 @@
+//! The promises of `manyhands run` and `manyhands worker`, with real commands.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Bench, acknowledged, left_behind, server};
+use manyhands_core::{Event, TrialState};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A study whose command is a script in its folder.
+fn study(run: &str) -> String {
+    format!(
+        "name = \"s\"\nseed = 1\n[space]\nx = {{ float = [0.0, 1.0] }}\n\
+         kind = {{ choice = [\"plain\", \"a b; touch pwned; $(touch pwned) '\\\"\"] }}\n[run]\n\
+         command = [\"./box.sh\", \"{{x}}\", \"{{kind}}\", \"{{trial}}\"]\n{run}"
+    )
+}
+
+fn bench(run: &str, script: &str) -> Bench {
+    let bench = Bench::new(&study(run));
+    bench.script("box.sh", script);
+    bench
+}
+
+fn said(bench: &Bench, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = bench.run(arguments);
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn parameters_arrive_as_they_are_and_no_shell_sees_them() {
+    let script = "printf '%s\\n' \"$#\" \"$2\" >> args\nprintf '%s\\n' \"$MANYHANDS_PARAMS\" >> params\n\
+                  echo \"$MANYHANDS_TRIAL $MANYHANDS_STUDY $MORE\" >> env\npwd >> pwd\necho talk\n\
+                  printf '{\"value\": %s}\\n\\n' \"$1\"\n";
+    let bench = bench("trials = 12\nworkers = 3\nenv = { MORE = \"x y\" }\n", script);
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(!bench.path().join("pwned").exists());
+    let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
+    assert!(read("args").lines().all(|line| ["3", "plain", "a b; touch pwned; $(touch pwned) '\""].contains(&line)));
+    let session = bench.session("s");
+    for line in read("params").lines() {
+        let params: serde_json::Value = serde_json::from_str(line).unwrap();
+        let known = |trial| session.params(trial).unwrap()[0].1.number() == params["x"].as_f64();
+        assert!((0..12).any(known), "{line}");
+    }
+    assert!(read("env").lines().all(|line| line.ends_with(" s x y")));
+    assert!(read("pwd").lines().all(|line| line == bench.path().canonicalize().unwrap().to_str().unwrap()));
+    // The value is the parameter itself, to the last bit.
+    for (trial, entry) in session.ledger().trials().iter().enumerate() {
+        assert_eq!(entry.value, session.params(trial).unwrap()[0].1.number());
+    }
+    let logs = bench.path().join("manyhands-logs/s/trial-0");
+    assert!(std::fs::read_to_string(logs.join("1.out")).unwrap().starts_with("talk\n{\"value\": "));
+    assert_eq!(std::fs::read_to_string(logs.join("1.err")).unwrap(), "");
+    assert!(std::fs::metadata(bench.path().join("manyhands-logs/s/s.svg")).unwrap().len() > 1000);
+}
+
+#[test]
+fn failures_are_retried_then_recorded_with_exit_code_and_tail() {
+    // Trial 1 fails once, trial 2 always.
+    let script = "if [ $3 = 1 ] && [ ! -e once ]; then touch once; echo oops >&2; exit 3; fi\n\
+                  if [ $3 = 2 ]; then i=0; while [ $i -lt 500 ]; do echo \"line $i\" >&2; i=$((i+1)); done; exit 7; fi\necho 1\n";
+    let bench = bench("trials = 4\nretries = 1\n", script);
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(talk.contains("trial 1: failed, trying again: exit code 3"), "{talk}");
+    let session = bench.session("s");
+    let states: Vec<TrialState> = session.ledger().trials().iter().map(|trial| trial.state).collect();
+    assert_eq!(states, [TrialState::Observed, TrialState::Observed, TrialState::Failed, TrialState::Observed]);
+    let reason = session.ledger().trials()[2].reason.clone().unwrap();
+    assert!(reason.starts_with("exit code 7; standard error ends with:\n") && reason.ends_with("line 499"), "{reason}");
+    assert!(reason.len() < 3000);
+    let logs = bench.path().join("manyhands-logs/s/trial-2");
+    let kept = std::fs::read_to_string(logs.join("2.err")).unwrap();
+    assert!(kept.starts_with("line 0\n") && logs.join("1.err").exists());
+}
+
+#[test]
+fn a_time_limit_ends_the_command_and_all_it_started() {
+    let script = "if [ $3 = 1 ]; then trap '' TERM; sleep 600 & sleep 600; fi\necho 1\n";
+    let bench = bench("trials = 3\ntimeout = \"300ms\"\nworkers = 3\n", script);
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    let session = bench.session("s");
+    assert_eq!(session.ledger().trials()[1].reason.as_deref(), Some("timed out after 300ms"));
+    assert_eq!(session.ledger().count(TrialState::Observed), 2);
+    assert_eq!(left_behind(bench.path()), [0; 0]);
+}
+
+#[test]
+fn what_is_no_value_is_a_failure_that_says_so() {
+    let script = "case $3 in\n1) ;;\n2) echo 'loss: 3';;\n3) echo nan;;\n4) head -c 300000000 /dev/zero; echo; echo 0.5;;\n\
+                  5) head -c 300000000 /dev/zero | tr '\\0' x;;\n6) echo '{\"loss\": 1}';;\n7) kill -9 $$;;\n*) echo 1;;\nesac\n";
+    let bench = bench("trials = 9\n", script);
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    let session = bench.session("s");
+    let reason = |trial: usize| session.ledger().trials()[trial].reason.clone().unwrap_or_default();
+    assert!(reason(1).contains("printed nothing"), "{}", reason(1));
+    assert!(reason(2).contains("got \"loss: 3\""), "{}", reason(2));
+    assert!(reason(3).contains("finite number, got nan"), "{}", reason(3));
+    assert_eq!(session.ledger().trials()[4].value, Some(0.5));
+    assert!(talk.contains("it printed more than 16 MiB"), "{talk}");
+    assert!(reason(5).contains("got \"xxx") && reason(5).len() < 300, "{}", reason(5));
+    assert!(reason(6).contains("without \"value\""), "{}", reason(6));
+    assert!(reason(7).contains("killed by signal 9"), "{}", reason(7));
+    let log = std::fs::metadata(bench.path().join("manyhands-logs/s/trial-4/1.out")).unwrap().len();
+    assert_eq!(log, 16 << 20);
+}
+
+#[test]
+fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
+    for (program, told) in [("./nowhere.sh", "there is no such program"), ("./plain.txt", "it may not be executed")] {
+        let text = study("trials = 3\n").replace("./box.sh", program);
+        let bench = Bench::new(&text);
+        bench.write("plain.txt", "echo 1");
+        let (code, talk) = said(&bench, &["run", "study.toml"]);
+        assert_eq!(code, Some(1), "{talk}");
+        assert!(talk.contains(told) && talk.contains("hint: check the command"), "{talk}");
+        let ledger = bench.session("s").ledger().clone();
+        assert_eq!((ledger.pending(), ledger.count(TrialState::Failed)), (1, 0));
+        bench.write("study.toml", &text.replace(program, "./box.sh"));
+        bench.script("box.sh", "echo 1");
+        let (code, talk) = said(&bench, &["run", "study.toml"]);
+        assert_eq!(code, Some(0), "{talk}");
+        assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 3);
+    }
+}
+
+#[test]
+fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
+    let bench = bench("trials = 8\nworkers = 2\n", "echo broken >&2; exit 1\n");
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(1), "{talk}");
+    assert!(talk.contains("trials in a row failed") && talk.contains("broken"), "{talk}");
+    let failed = bench.session("s").ledger().count(TrialState::Failed);
+    assert!((3..8).contains(&failed), "{failed}");
+    let (code, talk) = said(&bench, &["run", "study.toml", "--keep-going"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert_eq!(bench.session("s").ledger().count(TrialState::Failed), 8);
+}
+
+#[test]
+fn each_trial_has_a_folder_of_its_own_on_request() {
+    let script = "ls | wc -l | tr -d ' ' >> \"$MANYHANDS_FOLDER/before\"\necho \"$3\" > result\necho 1\n";
+    let bench = bench("trials = 4\nown_folder = true\nlogs = \"runs\"\n", script);
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert_eq!(std::fs::read_to_string(bench.path().join("before")).unwrap(), "0\n0\n0\n0\n");
+    for trial in 0..4 {
+        let result = bench.path().join(format!("runs/s/trial-{trial}/1/result"));
+        assert_eq!(std::fs::read_to_string(result).unwrap(), format!("{trial}\n"));
+    }
+}
+
+#[test]
+fn workers_are_busy_at_once_and_whole_batches_wait_for_each_other() {
+    // Every command waits until three have been started.
+    let script =
+        "echo x >> started\nwhile [ $(wc -l < started) -lt $(( $3 / 3 * 3 + 3 )) ]; do sleep 0.01; done\necho $1\n";
+    let asynchronous = bench("trials = 9\nworkers = 3\ntimeout = \"60s\"\n", script);
+    let batches = bench("trials = 9\nworkers = 3\ntimeout = \"60s\"\n", script);
+    assert_eq!(said(&asynchronous, &["run", "study.toml"]).0, Some(0));
+    assert_eq!(said(&batches, &["run", "study.toml", "--sync"]).0, Some(0));
+    let kinds = |bench: &Bench| -> String {
+        let letter = |event: &Event| match event {
+            Event::Asked(_) => Some('a'),
+            Event::Told { .. } => Some('t'),
+            _ => None,
+        };
+        bench.verify("s").iter().filter_map(letter).collect()
+    };
+    assert_eq!(kinds(&batches), "aaatttaaatttaaattt");
+    assert!(kinds(&asynchronous).starts_with("aaat"));
+}
+
+fn start(bench: &Bench, arguments: &[&str]) -> Child {
+    bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+fn wait_for(what: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if what() {
+            return;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("it did not happen within 30 seconds");
+}
+
+/// The stores that several workers can serve from.
+fn shared_benches(run: &str, script: &str) -> Vec<Bench> {
+    let mut benches = vec![bench(run, script)];
+    benches.extend(server().map(|server| bench(run, script).at(server.database())));
+    benches
+}
+
+#[test]
+fn many_workers_serve_one_study_and_a_dead_ones_trial_is_offered_again_at_once() {
+    let script =
+        "echo $3 >> started\nif [ ! -e first ] && mkdir first 2>/dev/null; then sleep 600; fi\nsleep 0.05\necho $1\n";
+    for bench in shared_benches("trials = 24\nworkers = 4\n", script) {
+        assert!(bench.run(&["status", "study.toml"]).status.success());
+        let mut doomed = start(&bench, &["worker", "s"]);
+        wait_for(|| bench.path().join("first").exists());
+        let others: Vec<Child> = (0..3).map(|_| start(&bench, &["worker", "s"])).collect();
+        doomed.kill().unwrap();
+        doomed.wait().unwrap();
+        let mut told = Vec::new();
+        for worker in others {
+            let output = worker.wait_with_output().unwrap();
+            let talk = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success(), "{talk}");
+            told.extend(acknowledged(&talk).iter().map(|(trial, _)| *trial));
+        }
+        told.sort_unstable();
+        assert_eq!(told, (0..24).collect::<Vec<_>>());
+        bench.verify("s");
+        wait_for(|| left_behind(bench.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
+    // The first start of trial 0 waits to be let go; a second one answers at once.
+    let script = "if [ $3 = 0 ] && mkdir first 2>/dev/null; then while [ ! -e go ]; do sleep 0.02; done; echo 99; exit; fi\necho 1\n";
+    for bench in shared_benches("trials = 3\nworkers = 2\n", script) {
+        assert!(bench.run(&["status", "study.toml"]).status.success());
+        let sleeper = start(&bench, &["worker", "s", "--lease", "1s"]);
+        wait_for(|| bench.path().join("first").exists());
+        signal(&sleeper, Signal::STOP);
+        let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s"]);
+        assert_eq!(code, Some(0), "{talk}");
+        assert!(talk.contains("trial 0: run again, its worker is gone"), "{talk}");
+        bench.write("go", "");
+        signal(&sleeper, Signal::CONT);
+        let output = sleeper.wait_with_output().unwrap();
+        let talk = String::from_utf8(output.stderr).unwrap();
+        assert!(talk.contains("trial 0: too late"), "{talk}");
+        let events = bench.verify("s");
+        assert!(events.contains(&Event::LateResult { trial: 0, outcome: Ok(99.0) }));
+        assert_eq!(bench.session("s").ledger().trials()[0].value, Some(1.0));
+        let status = bench.json(&["status", "s", "--json"]);
+        assert_eq!((&status["observed"], &status["late_results"]), (&3.into(), &1.into()));
+    }
+}
+
+#[test]
+fn a_study_without_a_command_or_a_store_says_what_is_missing() {
+    let bench = Bench::new("name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n");
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(2));
+    assert!(talk.contains("has no [run] with a command") && talk.contains("hint: add [run]"), "{talk}");
+    let (code, talk) = said(&bench, &["worker", "nobody"]);
+    assert_eq!(code, Some(2));
+    assert!(talk.contains("there is no study \"nobody\"") && talk.contains("it has s"), "{talk}");
+}

@@ -1,0 +1,251 @@
+//! Whole commands, as a user sees them: exit code, standard output, standard error.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::process::Output;
+
+use common::Bench;
+
+/// A grid of 11 x 2 points under a given model: the same choices on every machine.
+const GRID: &str = r#"name = "plate"
+direction = "minimize"
+seed = 1
+
+[space]
+temp = { float = [20.0, 70.0], points = 11 }
+acid = { choice = ["citric", "malic; rm -rf /"] }
+batch = { constant = 3 }
+
+[model]
+kernel = "se"
+lengthscale = 0.3
+noise = 0.01
+
+[strategy]
+norm_bound = 2.0
+"#;
+
+const POOL: &str = r#"name = "pool"
+[candidates]
+file = "pool.csv"
+columns = ["conc"]
+repeats = false
+[model]
+lengthscale = 0.3
+noise = 0.01
+"#;
+
+/// A number with six digits, the rest being the machine's own; anything else as it is.
+fn rounded(word: &str) -> String {
+    match word.parse::<f64>() {
+        Ok(number) if word.contains('.') && word.len() > 9 => format!("{:.6}", number),
+        _ => word.to_string(),
+    }
+}
+
+/// What a command did, without what differs between machines and days.
+fn shown(bench: &Bench, arguments: &[&str], output: &Output) -> String {
+    let folder = bench.path().canonicalize().unwrap();
+    let clean = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let text = text.replace(&folder.display().to_string(), "FOLDER");
+        let mut clean = String::new();
+        let mut word = String::new();
+        for c in text.chars().chain(['\n']) {
+            if c.is_ascii_alphanumeric() || "+-.:".contains(c) {
+                word.push(c);
+                continue;
+            }
+            let is_time = word.len() == 27 && word.ends_with('Z');
+            let day = word.len() == 10 && word.starts_with("20") && word.matches('-').count() == 2;
+            let hour = word.len() == 8 && word.matches(':').count() == 2;
+            clean += &if is_time || day || hour { "TIME".to_string() } else { rounded(&word) };
+            word.clear();
+            clean.push(c);
+        }
+        clean.trim_end().to_string()
+    };
+    let (out, err) = (clean(&output.stdout), clean(&output.stderr));
+    let code = output.status.code().map_or("none".to_string(), |code| code.to_string());
+    format!("$ manyhands {}\nexit code {code}\n--- stdout\n{out}\n--- stderr\n{err}\n", arguments.join(" "))
+}
+
+fn all(bench: &Bench, commands: &[&[&str]]) -> String {
+    let one = |arguments: &&[&str]| shown(bench, arguments, &bench.run(arguments));
+    commands.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn asking_and_telling() {
+    let bench = Bench::new(GRID);
+    insta::assert_snapshot!(all(
+        &bench,
+        &[
+            &["ask", "study.toml"],
+            &["ask", "study.toml", "-n", "2", "--json"],
+            &["tell", "study.toml", "0", "-1.25"],
+            &["tell", "plate", "1", "3e-1", "--json"],
+            &["fail", "plate", "2", "--reason", "spilled"],
+            &["ask", "plate"],
+            &["cancel", "plate", "3", "--json"],
+            &["trials", "plate"],
+            &["trials", "plate", "--json"],
+            &["status", "plate"],
+            &["status", "plate", "--json"],
+            &["best", "plate"],
+            &["best", "plate", "--json"],
+            &["studies"],
+        ]
+    ));
+}
+
+#[test]
+fn exports_and_predictions() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml", "-n", "2"]);
+    bench.run(&["tell", "plate", "0", "0.5"]);
+    bench.write("at.csv", "temp,acid\n20,citric\n45.5,malic; rm -rf /\n");
+    bench.write("grid.csv", "temp,acid\n20,citric\n70,malic; rm -rf /\n");
+    bench.write("missing.csv", "temp\n20\n");
+    bench.write("unknown.csv", "temp,acit\n20,citric\n");
+    insta::assert_snapshot!(all(
+        &bench,
+        &[
+            &["export", "plate"],
+            &["export", "plate", "--format", "jsonl"],
+            &["export", "plate", "--format", "csv", "-o", "out.csv"],
+            &["predict", "plate", "--at", "grid.csv"],
+            &["predict", "plate", "--at", "grid.csv", "--json"],
+            &["predict", "plate", "--at", "at.csv"],
+            &["predict", "plate", "--at", "missing.csv"],
+            &["predict", "plate", "--at", "unknown.csv", "--json"],
+            &["predict", "plate", "--at", "nowhere.csv"],
+            &["plot", "plate", "-o", "plate.pdf"],
+            &["plot", "plate", "-o", "plate.svg"],
+            &["delete", "plate"],
+            &["studies"],
+        ]
+    ));
+}
+
+#[test]
+fn lines_of_json() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml", "-n", "3"]);
+    let lines = "{\"trial\":0,\"value\":1.5}\n\n{\"trial\":1,\"failed\":\"spilled\"}\n\
+                 {\"params\":{\"temp\":20,\"acid\":\"citric\"},\"value\":0.25}\n\
+                 {\"params\":{\"temp\":25.0,\"acid\":\"citric\",\"batch\":3},\"pending\":true}\n\
+                 {\"params\":{\"temp\":26.0,\"acid\":\"citric\"},\"value\":1}\n{\"trial\":2,\"value\":9}\n";
+    let feed = |arguments: &[&str], input: &str| shown(&bench, arguments, &bench.feed(arguments, input));
+    let shown = [
+        feed(&["tell", "plate", "-"], lines),
+        feed(&["tell", "plate", "--json"], "{\"trial\":2,\"value\":9}"),
+        feed(&["tell", "plate", "-", "--json"], "{\"trial\":4,\"value\":1}\n{\"trial\":77,\"value\":1}"),
+        feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":1}"),
+        feed(&["tell", "plate", "-"], "{\"trial\":4,\"vlaue\":1}"),
+        feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":NaN}"),
+        feed(&["tell", "plate", "-"], "what\u{0}"),
+        feed(&["tell", "plate", "-"], ""),
+    ];
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn a_pool_of_candidates() {
+    let bench = Bench::new(POOL);
+    bench.write("pool.csv", "name,conc\nA1,0.5\nA2,0.1\nB1,0.9\n");
+    let first = all(&bench, &[&["ask", "study.toml", "-n", "2", "--json"], &["tell", "pool", "0", "1"]]);
+    let line = "{\"params\":{\"conc\":0.2},\"value\":1}";
+    let outside = shown(&bench, &["tell", "pool", "-"], &bench.feed(&["tell", "pool", "-"], line));
+    let rest = all(&bench, &[&["ask", "pool", "-n", "2"], &["ask", "pool"], &["ask", "pool"], &["trials", "pool"]]);
+    bench.write("pool.csv", "name,conc\nA1,0.5\nA2,0.1\nB1,0.8\n");
+    let changed = all(&bench, &[&["status", "study.toml"]]);
+    std::fs::remove_file(bench.path().join("pool.csv")).unwrap();
+    let gone = all(&bench, &[&["best", "study.toml"]]);
+    insta::assert_snapshot!([first, outside, rest, changed, gone].join("\n"));
+}
+
+#[test]
+fn mistakes() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml"]);
+    bench.write("other.toml", &GRID.replace("noise = 0.01", "noise = 0.02").replace("seed = 1", "seed = 2"));
+    bench.write("wrong.toml", &GRID.replace("lengthscale", "lenghtscale"));
+    bench.write("notes.txt", "hello");
+    bench.write("not.db", "this is not a database, but it is long enough to be looked at as one, or so one hopes");
+    insta::assert_snapshot!(all(
+        &bench,
+        &[
+            &["tell", "plate", "7", "1"],
+            &["tell", "plate", "0", "abc"],
+            &["tell", "plate", "0", "nan", "--json"],
+            &["tell", "plate", "zero", "1"],
+            &["tell", "plate", "0"],
+            &["tell", "plate", "0", "1e200"],
+            &["best", "plate"],
+            &["ask", "plate", "-n", "0"],
+            &["status", "nope"],
+            &["status", "nope", "--json"],
+            &["status", "nowhere.toml"],
+            &["status", "wrong.toml"],
+            &["status", "wrong.toml", "--json"],
+            &["status", "other.toml"],
+            &["status", "notes.txt"],
+            &["run", "study.toml"],
+            &["status", "plate", "--store", "sqlite:not.db"],
+            &["status", "plate", "--store", "sqlite:none.db"],
+            &["status", "plate", "--store", "sqlite:no/where.db"],
+            &["status", "plate", "--store", "mysql://me:secret@host/db"],
+            &["status", "plate", "--store", "postgres://me:secret@127.0.0.1:1/db"],
+            &["completions", "tcsh"],
+            &["import", "notes.txt"],
+        ]
+    ));
+}
+
+#[test]
+fn every_verb_has_help_with_an_example() {
+    let bench = Bench::new(GRID);
+    let overview = String::from_utf8(bench.run(&["--help"]).stdout).unwrap();
+    let verbs: Vec<&str> = overview
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|verb| *verb != "help")
+        .collect();
+    assert!(verbs.len() >= 18, "{verbs:?}");
+    for verb in verbs {
+        let help = String::from_utf8(bench.run(&[verb, "--help"]).stdout).unwrap();
+        assert!(help.contains("Example") && help.contains(&format!("manyhands {verb}")), "{verb}: {help}");
+    }
+    insta::assert_snapshot!(overview);
+}
+
+#[test]
+fn a_study_moves_between_stores_with_all_it_knows() {
+    let bench = Bench::new(GRID);
+    for round in 0..4 {
+        bench.run(&["ask", "study.toml", "-n", "2"]);
+        bench.run(&["tell", "plate", &(2 * round).to_string(), "0.5"]);
+    }
+    assert!(bench.run(&["export", "plate", "--format", "log", "-o", "plate.log"]).status.success());
+    let mut stores = vec!["sqlite:other.db".to_string()];
+    stores.extend(common::server().map(|server| server.database()));
+    for store in stores {
+        assert!(bench.run(&["import", "plate.log", "--store", &store]).status.success());
+        let again = bench.run(&["import", "plate.log", "--store", &store]);
+        assert_eq!(again.status.code(), Some(1), "a study is not imported over another");
+        let here = |arguments: &[&str]| bench.run(&[arguments, &["--store", &store]].concat()).stdout;
+        for arguments in [&["trials", "plate", "--json"][..], &["status", "plate", "--json"]] {
+            assert_eq!(here(arguments), bench.run(arguments).stdout, "{store}");
+        }
+        let next = here(&["ask", "plate", "-n", "3", "--json"]);
+        let copy = Bench::new(GRID);
+        std::fs::copy(bench.path().join("manyhands.db"), copy.path().join("manyhands.db")).unwrap();
+        assert_eq!(next, copy.run(&["ask", "plate", "-n", "3", "--json"]).stdout);
+    }
+}
