@@ -108,7 +108,13 @@ struct Pool<'a, F> {
 
 impl<F: Fn(News)> Pool<'_, F> {
     fn work(&mut self, inbox: &Receiver<Message>) -> Result<Summary> {
+        let mut said = (false, false);
         loop {
+            let wished = (self.stop.is_wished(), self.stop.is_urgent());
+            if wished != said {
+                said = wished;
+                (self.tell)(News::Stopping { running: self.running.len(), urgent: wished.1 });
+            }
             self.fill()?;
             if self.running.is_empty() && !self.asked && self.is_over()? {
                 break;
