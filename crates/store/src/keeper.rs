@@ -1,7 +1,7 @@
 //! Keeps a lease from lapsing while its holder works: a thread that renews it.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 

@@ -29,7 +29,11 @@ fn study(name: &str) -> NewStudy {
         sha256: "00".to_string(),
         content: content.clone(),
     };
-    NewStudy { name: name.to_string(), text: "name = \"ü\"\n".to_string(), files: vec![file("candidates"), file("covariance")] }
+    NewStudy {
+        name: name.to_string(),
+        text: "name = \"ü\"\n".to_string(),
+        files: vec![file("candidates"), file("covariance")],
+    }
 }
 
 fn event(kind: &'static str, trial: Option<usize>) -> NewEvent {
@@ -83,6 +87,24 @@ fn deleting_a_study_leaves_nothing_of_it_and_all_of_the_others() {
         assert_ne!(again, one, "a key is never used again");
         assert_eq!(store.events(again, 0).unwrap(), []);
         assert_eq!(store.leases(again).unwrap(), []);
+    });
+}
+
+#[test]
+fn of_a_deleted_study_everything_says_so() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        store.acquire(id, &claim("ask", &holder())).unwrap();
+        store.delete(id).unwrap();
+        let events = [event("asked", Some(0))];
+        assert_eq!(
+            store.append(id, &Append { origin: "o", events: &events, ..Append::default() }),
+            Err(Error::Deleted)
+        );
+        assert_eq!(store.events(id, 0), Err(Error::Deleted));
+        assert_eq!(store.acquire(id, &claim("ask", &holder())), Err(Error::Deleted));
+        assert_eq!(store.set_text(id, "x"), Err(Error::Deleted));
+        assert_eq!(store.delete(id), Err(Error::Deleted));
     });
 }
 
@@ -143,7 +165,8 @@ fn a_lease_is_held_by_one_and_its_token_only_grows() {
         let current = Fence { resource: "ask", token: 2 };
         assert!(store.renew(id, current, TERM).unwrap());
         store.release(id, current).unwrap();
-        let lapsed: Vec<bool> = store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.lapsed).collect();
+        let lapsed: Vec<bool> =
+            store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.lapsed).collect();
         assert_eq!(lapsed, [true]);
         assert_eq!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Granted(3));
     });

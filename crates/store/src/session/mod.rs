@@ -48,7 +48,9 @@ impl Session {
             None => match store.create(&source.new_study()) {
                 Ok(row) => return Self::at(store, &row, source),
                 // Another process was faster.
-                Err(Error::StudyExists { .. }) => store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?,
+                Err(Error::StudyExists { .. }) => {
+                    store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?
+                }
                 Err(error) => return Err(error),
             },
         };
@@ -82,6 +84,11 @@ impl Session {
     /// The study with its model, up to date.
     pub fn study(&mut self) -> Result<&mut Study> {
         self.sync()?;
+        self.model()
+    }
+
+    /// The study with its model, as of the last look at the log.
+    fn model(&mut self) -> Result<&mut Study> {
         let mut study = match self.study.take() {
             Some(study) => study,
             None => Study::new(self.spec().clone())?,

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, Trans
 
 use self::refusal::{check_folder, refused, shown};
 use crate::codec::VERSION;
+use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
 };
@@ -113,7 +114,7 @@ impl Store for Sqlite {
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
         let sql = "UPDATE studies SET text = ? WHERE id = ?";
-        self.write(Durable::Yes, |t| t.execute(sql, params![text, study.0]).map(drop))
+        found(self.write(Durable::Yes, |t| t.execute(sql, params![text, study.0]))? > 0)
     }
 
     fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
@@ -129,11 +130,12 @@ impl Store for Sqlite {
     }
 
     fn delete(&self, study: StudyId) -> Result<()> {
-        self.write(Durable::Yes, |t| t.execute("DELETE FROM studies WHERE id = ?", [study.0]).map(drop))
+        let sql = "DELETE FROM studies WHERE id = ?";
+        found(self.write(Durable::Yes, |t| t.execute(sql, [study.0]))? > 0)
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
-        self.read(|c| {
+        let (records, is_there) = self.read(|c| {
             let sql = "SELECT sequence, time, kind, body, version FROM events WHERE study = ? AND sequence > ? \
                        ORDER BY sequence";
             let mut statement = c.prepare_cached(sql)?;
@@ -142,19 +144,26 @@ impl Store for Sqlite {
                 let sequence = usize::try_from(sequence).unwrap_or(0);
                 Ok(Record { sequence, time, kind: row.get(2)?, body: row.get(3)?, version: row.get(4)? })
             };
-            statement.query_map(params![study.0, after as i64], record)?.collect()
-        })
+            let records: Vec<Record> =
+                statement.query_map(params![study.0, after as i64], record)?.collect::<rusqlite::Result<_>>()?;
+            let is_there = !records.is_empty() || is_there(c, study)?;
+            Ok((records, is_there))
+        })?;
+        found(is_there).map(|()| records)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
-        self.write(Durable::Yes, |t| {
+        let appended = self.write(Durable::Yes, |t| {
+            if !is_there(t, study)? {
+                return Ok(None);
+            }
             if let Some(fence) = append.fence
                 && let Some(current) = token(t, study, fence.resource)?.filter(|current| *current != fence.token)
             {
-                return Ok(Appended::Fenced { current });
+                return Ok(Some(Appended::Fenced { current }));
             }
             if let Some(trial) = taken(t, study, append.events)? {
-                return Ok(Appended::Taken { trial });
+                return Ok(Some(Appended::Taken { trial }));
             }
             let sql = "SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?";
             let last: i64 = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0))?;
@@ -163,8 +172,9 @@ impl Store for Sqlite {
             }
             append.claims.iter().try_for_each(|claim| grant(t, study, claim).map(drop))?;
             append.releases.iter().try_for_each(|fence| lapse(t, study, *fence))?;
-            Ok(Appended::Stored)
-        })
+            Ok(Some(Appended::Stored))
+        })?;
+        appended.ok_or(Error::Deleted)
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
@@ -175,16 +185,21 @@ impl Store for Sqlite {
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
-        self.write(Durable::No, |t| {
+        let acquired = self.write(Durable::No, |t| {
+            if !is_there(t, study)? {
+                return Ok(None);
+            }
             let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases \
                        WHERE study = ? AND resource = ?";
-            let lease =
-                t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
+            let lease = t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
             match lease {
-                Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => Ok(Acquired::Held(lease)),
-                _ => grant(t, study, claim).map(Acquired::Granted),
+                Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => {
+                    Ok(Some(Acquired::Held(lease)))
+                }
+                _ => grant(t, study, claim).map(|token| Some(Acquired::Granted(token))),
             }
-        })
+        })?;
+        acquired.ok_or(Error::Deleted)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
@@ -210,18 +225,18 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
     Ok(found)
 }
 
+fn is_there(c: &Connection, study: StudyId) -> rusqlite::Result<bool> {
+    c.prepare_cached("SELECT 1 FROM studies WHERE id = ?")?.exists([study.0])
+}
+
 fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
     let (id, created) = (StudyId(row.get(0)?), Time::from_micros(row.get(2)?));
     Ok(StudyRow { id, name: row.get(1)?, created, text: row.get(3)? })
 }
 
 fn lease_row(row: &Row<'_>) -> rusqlite::Result<Lease> {
-    let holder = Holder {
-        host: row.get(2)?,
-        boot: row.get(3)?,
-        pid: row.get(4)?,
-        started: row.get::<_, i64>(5)? as u64,
-    };
+    let holder =
+        Holder { host: row.get(2)?, boot: row.get(3)?, pid: row.get(4)?, started: row.get::<_, i64>(5)? as u64 };
     let expires = Time::from_micros(row.get(6)?);
     let (token, lapsed) = (row.get::<_, i64>(1)? as u64, expires <= Time::now());
     Ok(Lease { resource: row.get(0)?, token, holder, expires, lapsed })
@@ -254,7 +269,8 @@ fn insert(t: &Transaction<'_>, study: StudyId, sequence: i64, origin: &str, even
 
 fn token(t: &Transaction<'_>, study: StudyId, resource: &str) -> rusqlite::Result<Option<u64>> {
     let sql = "SELECT token FROM leases WHERE study = ? AND resource = ?";
-    let found: Option<i64> = t.prepare_cached(sql)?.query_row(params![study.0, resource], |row| row.get(0)).optional()?;
+    let found: Option<i64> =
+        t.prepare_cached(sql)?.query_row(params![study.0, resource], |row| row.get(0)).optional()?;
     Ok(found.map(|token| token as u64))
 }
 

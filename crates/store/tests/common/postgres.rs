@@ -30,7 +30,10 @@ impl Server {
     /// Starts a server; none, with the reason printed, where PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
-            assert!(std::env::var_os("MANYHANDS_REQUIRE_POSTGRES").is_none(), "PostgreSQL is required and not installed");
+            assert!(
+                std::env::var_os("MANYHANDS_REQUIRE_POSTGRES").is_none(),
+                "PostgreSQL is required and not installed"
+            );
             eprintln!("skipped: tests on PostgreSQL (it is not installed; ./test installs it)");
             return None;
         };
@@ -41,7 +44,8 @@ impl Server {
         }
         let data = folder.join("data");
         let mut init = unprivileged(&programs.join("initdb"));
-        let made = init.arg("-D").arg(&data).args(["-U", "manyhands", "-A", "trust", "--no-sync", "-E", "UTF8"]).output();
+        let made =
+            init.arg("-D").arg(&data).args(["-U", "manyhands", "-A", "trust", "--no-sync", "-E", "UTF8"]).output();
         let made = made.unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
