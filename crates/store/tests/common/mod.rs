@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+pub mod meddler;
 pub mod postgres;
+pub mod study;
 
 use std::sync::{Arc, OnceLock};
 
