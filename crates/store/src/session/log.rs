@@ -80,9 +80,6 @@ impl Session {
         if head.manyhands_log != FORMAT {
             return Err(bad(0, format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
         }
-        if lines.len() < head.events {
-            return Err(bad(lines.len() + 1, format!("the log ends before it, and had {} events", head.events)));
-        }
         let sum = sum(&head.text, &lines);
         let file = |file: File| StoredFile {
             role: file.role,
@@ -104,6 +101,9 @@ impl Session {
             let record = Record { sequence, time, kind, body: body.get().to_string(), version };
             ledger.apply(&record)?;
             events.push(NewEvent { time: Some(time), ..encode(&decode(&record)?)? });
+        }
+        if lines.len() < head.events {
+            return Err(bad(lines.len() + 1, format!("the log ends before it, and had {} events", head.events)));
         }
         if sum != head.sha256 {
             return Err(bad(0, "the log is not what it was: its SHA-256 differs".to_string()));
