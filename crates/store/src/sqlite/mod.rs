@@ -5,9 +5,9 @@ mod schema;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use self::refusal::{check_folder, refused, shown};
 use crate::codec::VERSION;
@@ -19,6 +19,9 @@ use crate::{Error, Holder, Missing, Result, Time};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait before trying again where SQLite does not wait.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A store in a SQLite file.
 #[derive(Debug)]
@@ -39,7 +42,8 @@ impl Sqlite {
     /// Opens the store in a file; makes one if there is none and `missing` says so.
     pub fn open(path: impl AsRef<Path>, missing: Missing) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        if missing == Missing::Refuse && !path.exists() {
+        // Where that cannot be seen, opening says why.
+        if missing == Missing::Refuse && matches!(path.try_exists(), Ok(false)) {
             return Err(Error::NoStore { path });
         }
         check_folder(&path)?;
@@ -214,7 +218,21 @@ impl Store for Sqlite {
     }
 }
 
+/// Prepares a connection. Where several open a new file at once, SQLite refuses rather than wait, lest they wait for each
+/// other: then it is tried again.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
+    let start = Instant::now();
+    loop {
+        match set_up(connection) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < PATIENCE => {
+                std::thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn set_up(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
     connection.busy_timeout(PATIENCE)?;
     let found = schema::migrate(connection)?;
     if let schema::Found::Current = found {

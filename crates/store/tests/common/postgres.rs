@@ -128,7 +128,7 @@ fn unprivileged(program: &Path) -> Command {
 }
 
 /// For root: another user and its group.
-fn user() -> Option<(u32, u32)> {
+pub fn user() -> Option<(u32, u32)> {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let line = |name: &str| users.lines().find(|line| line.starts_with(&format!("{name}:"))).map(str::to_string);
