@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use common::meddler::{Meddler, Moment};
+use common::meddler::{Meddler, Moment, away};
 use common::study::{GRID, LEARNED, outside, session, value};
 use common::{again, places, role};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
@@ -201,8 +201,8 @@ fn a_slow_ask_never_delays_a_tell() {
             let pending = asker.ask(3).unwrap();
             // The ask begins to choose, and does not log what it chose before it hears that others are done.
             let ((begun, has_begun), (done, is_done)) = (channel(), channel());
-            store.plan(Moment::AfterEvents, move || Ok(begun.send(()).unwrap()));
-            store.plan(Moment::BeforeAppend, move || Ok(is_done.recv_timeout(LONG / 60).unwrap()));
+            store.plan(Moment::AfterEvents, move || begun.send(()).map_err(|_| away()));
+            store.plan(Moment::BeforeAppend, move || is_done.recv_timeout(LONG / 60).map_err(|_| away()));
             let asking = std::thread::spawn(move || {
                 let asked = asker.ask(2).unwrap();
                 (asker, asked)

@@ -49,7 +49,8 @@ impl Session {
             let append = Append { origin: &self.origin(), events: &events, ..Append::default() };
             // Someone else may have ended it in between: the next look says so.
             if self.store.append(self.id, &append)? == Appended::Stored {
-                return Ok(self.look_again());
+                self.look_again();
+                return Ok(());
             }
         }
     }
