@@ -309,5 +309,9 @@ fn an_append_is_whole_or_not_there_when_its_program_is_killed() {
     drop(store);
     assert_eq!(pragma(&path, "integrity_check"), "Text(\"ok\")");
     let records = open(&path).events(id, 0).unwrap();
-    assert!(records.len() >= 3 * acknowledged && records.len() % 3 == 0, "{} of {acknowledged}", records.len());
+    assert!(
+        records.len() >= 3 * acknowledged && records.len().is_multiple_of(3),
+        "{} of {acknowledged}",
+        records.len()
+    );
 }
