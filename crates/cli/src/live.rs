@@ -11,7 +11,7 @@ use manyhands_run::{News, Plan};
 use manyhands_store::Session;
 
 use crate::progress::say;
-use crate::show::params_line;
+use crate::show::{params_line, short};
 
 /// A running study on the terminal, or line by line elsewhere.
 pub struct Live {
@@ -123,7 +123,7 @@ impl State {
             News::Told { trial, value, took } => {
                 self.end(*trial);
                 self.improve(*trial, *value);
-                let (value, took) = (significant(*value, 6), seconds(*took));
+                let (value, took) = (short(*value), seconds(*took));
                 Some(format!("trial {trial}: {value} in {took}{}", self.standing()))
             }
             News::Failed { trial, reason, took } => {
@@ -142,10 +142,16 @@ impl State {
                 self.running.retain(|(running, _)| running != trial);
                 Some(format!("trial {trial}: too late, another worker was given it; kept as evidence"))
             }
+            News::Stopping { running, urgent: false } => {
+                Some(format!("finishing {running} running trials; Ctrl-C again to stop them now"))
+            }
+            News::Stopping { running, urgent: true } => {
+                Some(format!("stopping {running} running trials; they are run again next time"))
+            }
             News::Trouble { what } => Some(format!("warning: {what}")),
             News::Waiting { pending } if !self.waiting => {
                 self.waiting = true;
-                Some(format!("waiting for {pending} pending trials elsewhere"))
+                Some(format!("waiting for {pending} pending trials of other workers, or asked for by hand"))
             }
             _ => None,
         }
@@ -172,17 +178,15 @@ impl State {
     }
 
     fn standing(&self) -> String {
-        let best = self
-            .best
-            .map_or(String::new(), |(trial, value)| format!(" (best {} of trial {trial})", significant(value, 6)));
+        let best =
+            self.best.map_or(String::new(), |(trial, value)| format!(" (best {} of trial {trial})", short(value)));
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
         format!("{best} [{}{of}]", self.ended)
     }
 
     fn summary(&self, elapsed: Duration) -> String {
         let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
-        let best =
-            self.best.map_or("none".to_string(), |(trial, value)| format!("{} (trial {trial})", significant(value, 6)));
+        let best = self.best.map_or("none".to_string(), |(trial, value)| format!("{} (trial {trial})", short(value)));
         let left = match self.trials {
             Some(trials) if self.ended_here > 0 && trials > self.ended => {
                 let each = elapsed.as_secs_f64() / self.ended_here as f64;

@@ -23,10 +23,24 @@ pub fn json_of(value: &Value) -> Json {
     }
 }
 
+/// A number in six digits at most.
+pub fn short(value: f64) -> String {
+    let text = significant(value, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_string();
+    }
+    text
+}
+
+/// A number for programs: zero has no sign.
+fn number(value: f64) -> f64 {
+    value + 0.0
+}
+
 /// A value as a person would write it.
 pub fn text_of(value: &Value) -> String {
     match value {
-        Value::Float(value) => significant(*value, 6),
+        Value::Float(value) => short(*value),
         Value::Text(value) => value.clone(),
         other => other.to_string(),
     }
@@ -48,10 +62,10 @@ pub fn suggestion(suggestion: &Suggestion, session: &Session) -> Json {
         "trial": suggestion.trial,
         "params": params(suggestion.named(session.spec().domain())),
         "candidate": session.spec().finite().map(|_| suggestion.candidate),
-        "mean": suggestion.mean,
+        "mean": number(suggestion.mean),
         "sd": suggestion.sd,
         "multiplier": suggestion.multiplier,
-        "score": suggestion.score,
+        "score": number(suggestion.score),
         "gap": suggestion.gap,
     })
 }
@@ -62,7 +76,7 @@ pub fn best(best: &Best, domain: &Domain) -> Json {
         "trial": best.trial,
         "params": params(domain.named(&best.params)),
         "value": best.value,
-        "mean": best.mean,
+        "mean": number(best.mean),
         "lower": best.lower,
         "upper": best.upper,
         "regret_bound": best.regret_bound,

@@ -8,8 +8,6 @@ use manyhands_run::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::progress::say;
-
 /// Listens until it is dropped.
 pub struct Listening(Handle);
 
@@ -25,15 +23,7 @@ pub fn listen(stop: &Stop) -> Result<Listening> {
     let (handle, stop) = (signals.handle(), stop.clone());
     std::thread::Builder::new().name("signals".to_string()).spawn(move || {
         for signal in signals.forever() {
-            if signal != SIGINT {
-                stop.now();
-            } else if stop.is_wished() {
-                stop.more();
-                say("stopping what runs; it is run again next time");
-            } else {
-                stop.more();
-                say("finishing what runs; Ctrl-C again to stop it now");
-            }
+            if signal == SIGINT { stop.more() } else { stop.now() }
         }
     })?;
     Ok(Listening(handle))

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::{Best, Certificate, Direction, Error as Refusal, Study, TrialState, significant};
+use manyhands_core::{Best, Certificate, Direction, Error as Refusal, Study, TrialState};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
@@ -139,7 +139,7 @@ fn extreme_line(best: &Best, session: &Session) -> String {
     let values = session.ledger().trials().iter().enumerate().filter_map(|(n, trial)| Some((n, trial.value?)));
     match values.max_by(|(_, a), (_, b)| (sign * a).total_cmp(&(sign * b))) {
         Some((trial, value)) if sign * value > sign * best.value => {
-            format!("\n{word} value: {} (trial {trial}), which is less sure", significant(value, 6))
+            format!("\n{word} value: {} (trial {trial}), which is less sure", show::short(value))
         }
         _ => String::new(),
     }
@@ -147,7 +147,7 @@ fn extreme_line(best: &Best, session: &Session) -> String {
 
 fn best_lines(best: &Best, session: &Session) -> String {
     let domain = session.spec().domain();
-    let mut text = format!("best: {} (trial {})", significant(best.value, 6), best.trial);
+    let mut text = format!("best: {} (trial {})", show::short(best.value), best.trial);
     for (name, value) in domain.named(&best.params) {
         text += &format!("\n  {name} = {}", show::text_of(value));
     }

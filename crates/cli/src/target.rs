@@ -24,7 +24,15 @@ impl StoreOption {
     }
 
     pub fn location(&self) -> Result<Location> {
-        Ok(self.store.parse()?)
+        match self.store.parse()? {
+            Location::Memory => {
+                let message = "a store in memory is gone when the command ends";
+                Err(Usage::new("store-address", message)
+                    .hint("use sqlite:PATH or postgres://USER@HOST/DATABASE")
+                    .into())
+            }
+            location => Ok(location),
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use manyhands_core::significant;
 use manyhands_store::{Missing, Session};
 use serde_json::{Map, Value as Json};
 
@@ -41,7 +40,7 @@ pub fn trials(options: &TrialsOptions) -> Result<()> {
         let mut row = vec![number.to_string(), entry.state.to_string()];
         row.extend(session.params(number)?.iter().map(|(_, value)| show::text_of(value)));
         let reason = entry.reason.as_deref().and_then(|reason| reason.lines().next()).unwrap_or_default();
-        row.push(entry.value.map_or(reason.to_string(), |value| significant(value, 6)));
+        row.push(entry.value.map_or(reason.to_string(), show::short));
         table.push(row);
     }
     show::print(&show::table(&header, &table))

@@ -209,7 +209,7 @@ fn ctrl_c_once_finishes_what_runs_and_twice_stops_it_and_both_go_on() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("finishing what runs"), "{said}");
+    assert!(said.contains("finishing 4 running trials"), "{said}");
     let ledger = bench.session("robust").ledger().clone();
     assert_eq!((ledger.count(TrialState::Observed), ledger.pending()), (4, 0));
 

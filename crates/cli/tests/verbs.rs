@@ -39,8 +39,10 @@ noise = 0.01
 
 /// A number with six digits, the rest being the machine's own; anything else as it is.
 fn rounded(word: &str) -> String {
-    match word.parse::<f64>() {
-        Ok(number) if word.contains('.') && word.len() > 9 => format!("{:.6}", number),
+    // A colon belongs to times, and in JSON stands before numbers.
+    let (colon, number) = word.split_at(usize::from(word.starts_with(':')));
+    match number.parse::<f64>() {
+        Ok(value) if number.contains('.') && number.len() > 9 => format!("{colon}{value:.6}"),
         _ => word.to_string(),
     }
 }

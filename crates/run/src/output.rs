@@ -164,7 +164,7 @@ mod tests {
             let (printed, log) = printed(&bytes);
             prop_assert_eq!(&log, &bytes);
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            let expected = text.split('\n').filter(|line| !line.trim_ascii().is_empty()).next_back().unwrap_or("");
+            let expected = text.split('\n').rfind(|line| !line.trim_ascii().is_empty()).unwrap_or("");
             prop_assert_eq!(printed.last_line, expected.trim());
         }
     }

@@ -73,6 +73,13 @@ pub enum News {
         /// The trial.
         trial: usize,
     },
+    /// A stop is wished for: nothing more is started.
+    Stopping {
+        /// How many trials are running.
+        running: usize,
+        /// Whether they are stopped too.
+        urgent: bool,
+    },
     /// Something went wrong that does not end the run.
     Trouble {
         /// What.

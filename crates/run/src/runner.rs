@@ -108,7 +108,13 @@ struct Pool<'a, F> {
 
 impl<F: Fn(News)> Pool<'_, F> {
     fn work(&mut self, inbox: &Receiver<Message>) -> Result<Summary> {
+        let mut said = (false, false);
         loop {
+            let wished = (self.stop.is_wished(), self.stop.is_urgent());
+            if wished != said {
+                said = wished;
+                (self.tell)(News::Stopping { running: self.running.len(), urgent: wished.1 });
+            }
             self.fill()?;
             if self.running.is_empty() && !self.asked && self.is_over()? {
                 break;
@@ -281,7 +287,10 @@ impl<F: Fn(News)> Pool<'_, F> {
         let reported = match self.patiently(|session, _| session.report(claimed, outcome.clone())) {
             Ok(Some(reported)) => reported,
             // Stopped while the store could not be written: the trial stays pending.
-            Ok(None) => return Ok((self.tell)(News::Stopped { trial })),
+            Ok(None) => {
+                (self.tell)(News::Stopped { trial });
+                return Ok(());
+            }
             // A number that the model cannot take.
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
                 return self.record(claimed, Err(refusal.to_string()), took);

@@ -97,8 +97,8 @@ fn written(event: &Event) -> Result<NewEvent> {
 /// The event of a record.
 pub fn decode(record: &Record) -> Result<Event> {
     let corrupt = |reason: String| Error::Corrupt { sequence: record.sequence, reason };
-    if record.version > VERSION {
-        let reason = format!("its format is {}, this manyhands knows up to {VERSION}", record.version);
+    if !(1..=VERSION).contains(&record.version) {
+        let reason = format!("its format is {}, this manyhands knows 1 to {VERSION}", record.version);
         return Err(corrupt(reason));
     }
     event(&record.kind, &record.body).map_err(corrupt)
@@ -121,12 +121,16 @@ fn event(kind: &str, body: &str) -> std::result::Result<Event, String> {
             EndBody { trial, reason: Some(reason), value: None } => Ok(Event::Failed { trial, reason }),
             _ => Err("it has no reason".to_string()),
         },
-        "cancelled" => ended(body).map(|body| Event::Cancelled { trial: body.trial }),
+        "cancelled" => match ended(body)? {
+            EndBody { trial, value: None, reason: None } => Ok(Event::Cancelled { trial }),
+            _ => Err("it was called off, and has a value or a reason".to_string()),
+        },
         "late" => match ended(body)? {
             EndBody { trial, value: Some(value), reason: None } => Ok(Event::LateResult { trial, outcome: Ok(value) }),
-            EndBody { trial, reason, .. } => {
-                Ok(Event::LateResult { trial, outcome: Err(reason.ok_or("it has neither value nor reason")?) })
+            EndBody { trial, value: None, reason: Some(reason) } => {
+                Ok(Event::LateResult { trial, outcome: Err(reason) })
             }
+            _ => Err("it must have a value or a reason, and not both".to_string()),
         },
         other => Err(format!("its kind is \"{other}\", which this manyhands does not know")),
     }

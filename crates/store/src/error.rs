@@ -85,6 +85,9 @@ pub enum Error {
         /// The studies that are there.
         known: Vec<String>,
     },
+    /// A study was deleted while it was in use.
+    #[error("the study has been deleted")]
+    Deleted,
     /// A study of this name is there already.
     #[error("there is a study \"{name}\" already")]
     StudyExists {
@@ -103,7 +106,7 @@ pub enum Error {
     #[error("{0}")]
     File(FileError),
     /// A stored study or log cannot be read.
-    #[error("event {sequence} of the log cannot be read: {reason}")]
+    #[error("{} cannot be read: {reason}", part(*sequence))]
     Corrupt {
         /// The event's place in the log; 0 for the study itself.
         sequence: usize,
@@ -150,6 +153,7 @@ impl Error {
             Self::Locked { .. } => "store-locked",
             Self::Full { .. } => "store-full",
             Self::UnknownStudy { .. } => "unknown-study",
+            Self::Deleted => "study-deleted",
             Self::StudyExists { .. } => "study-exists",
             Self::Differs { .. } => "study-differs",
             Self::File(_) => "study-file",
@@ -180,7 +184,7 @@ impl Error {
             Self::TooManyPending { .. } => {
                 "tell, fail or cancel pending trials first, ask for fewer, or set max_pending in [strategy]"
             }
-            Self::Corrupt { .. } | Self::Encode { .. } => return None,
+            Self::Deleted | Self::Corrupt { .. } | Self::Encode { .. } => return None,
         };
         Some(hint.to_string())
     }
@@ -189,6 +193,15 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Locked { .. } | Self::Full { .. } | Self::Busy { .. })
     }
+}
+
+/// Refuses if a study was not there.
+pub(crate) fn found(is_there: bool) -> Result<()> {
+    if is_there { Ok(()) } else { Err(Error::Deleted) }
+}
+
+fn part(sequence: usize) -> String {
+    if sequence == 0 { "the study".to_string() } else { format!("event {sequence} of the log") }
 }
 
 fn others(known: &[String]) -> String {

@@ -23,20 +23,13 @@ impl Holder {
         Self { host, boot: this_boot(), pid, started: start_of(pid).unwrap_or(0) }
     }
 
-    /// Whether the process is known to be gone: it was on this host, and the host was started anew, or no such process
-    /// runs. Of other hosts nothing is known.
+    /// Whether the process is known to be gone: it was on this host since its last start, among the processes that can be
+    /// seen from here, and no such process runs. Of others nothing is known: another start of a host may be another
+    /// host of the same name, and another space of process numbers (a container) cannot be looked into.
     pub fn is_dead(&self) -> bool {
         let here = Self::this_process();
-        if self.host != here.host || self.boot.is_empty() || here.boot.is_empty() {
-            return false;
-        }
-        let (boot, space) = split(&self.boot);
-        let (boot_here, space_here) = split(&here.boot);
-        if boot != boot_here {
-            return true;
-        }
-        // Another space of process numbers (a container) cannot be looked into.
-        space == space_here && self.started != 0 && start_of(self.pid) != Some(self.started)
+        let is_seen = self.host == here.host && self.boot == here.boot && !self.boot.is_empty() && self.started != 0;
+        is_seen && start_of(self.pid) != Some(self.started)
     }
 }
 
@@ -44,10 +37,6 @@ impl std::fmt::Display for Holder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "process {} on {}", self.pid, self.host)
     }
-}
-
-fn split(boot: &str) -> (&str, &str) {
-    boot.split_once('/').unwrap_or((boot, ""))
 }
 
 /// Which start of the host and which space of process numbers this is; empty where the system does not tell.
@@ -86,7 +75,10 @@ mod tests {
         child.wait().unwrap();
         assert!(other.is_dead());
         assert!(Holder { started: here.started + 1, ..here.clone() }.is_dead(), "a number used again");
-        assert!(Holder { boot: "another/boot".to_string(), ..here.clone() }.is_dead());
-        assert!(!Holder { host: "elsewhere".to_string(), ..other }.is_dead(), "nothing is known of other hosts");
+        assert!(
+            !Holder { host: "elsewhere".to_string(), ..other.clone() }.is_dead(),
+            "nothing is known of other hosts"
+        );
+        assert!(!Holder { boot: "b/n".to_string(), ..other }.is_dead(), "two hosts may have one name");
     }
 }

@@ -63,8 +63,10 @@ impl FromStr for Location {
         }
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Self::Memory),
-            Some((scheme, _)) => refuse(&format!("\"{scheme}:\" is not a kind of store")),
-            None => refuse("it has no kind"),
+            Some((scheme, _)) if scheme.chars().all(char::is_alphanumeric) => {
+                refuse(&format!("\"{scheme}:\" is not a kind of store"))
+            }
+            _ => refuse("it has no kind"),
         }
     }
 }
@@ -79,21 +81,19 @@ impl fmt::Display for Location {
     }
 }
 
-/// A URL that may be shown: what stands between the user and the host is left out.
+/// An address that may be shown: without its password, wherever that stands and however it is written.
 pub(crate) fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_string() };
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let path = path.split_once("password=").map_or(path.to_string(), |(before, after)| {
-        let rest = after.split_once('&').map_or("", |(_, rest)| rest);
-        format!("{before}password=...{}{rest}", if rest.is_empty() { "" } else { "&" })
-    });
-    match authority.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
-            format!("{scheme}://{user}@{host}{path}")
-        }
-        None => format!("{scheme}://{authority}{path}"),
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
+    let mut parts = rest.split("password=");
+    let mut shown = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        shown += "password=...";
+        shown += &part[part.find('&').unwrap_or(part.len())..];
+    }
+    // Up to the last "@": a password may hold any character that should have been escaped.
+    match shown.rsplit_once('@') {
+        Some((user, host)) => format!("{scheme}{}@{host}", user.split_once(':').map_or(user, |(user, _)| user)),
+        None => format!("{scheme}{shown}"),
     }
 }
 
@@ -113,13 +113,24 @@ mod tests {
 
     #[test]
     fn passwords_are_never_shown() {
-        for url in ["postgres://me:secret@h:1/db", "postgres://h/db?user=me&password=secret&x=1", "mysql://me:secret@h"]
-        {
+        for url in [
+            "postgres://me:secret@h:1/db",
+            "postgres://h/db?user=me&password=secret&x=1",
+            "postgres://h/db?password=1&password=secret",
+            "postgres://h/db?user=me&password=a@secret",
+            "postgres://me:a/secret@h/db",
+            "postgres://me:a?b@c/secret@h:1/db",
+            "mysql://me:secret@h",
+            "me:secret@h/db",
+            "host=h user=me password=secret",
+            "host=h password=a:secret",
+        ] {
             let shown = match url.parse::<Location>() {
                 Ok(location) => location.to_string(),
                 Err(error) => error.to_string(),
             };
             assert!(!shown.contains("secret"), "{shown}");
+            assert!(shown.contains("h"), "the rest is shown: {shown}");
         }
     }
 

@@ -34,8 +34,7 @@ struct Kept {
 
 impl State {
     fn study(&mut self, id: StudyId) -> Result<&mut Kept> {
-        let gone = || Error::UnknownStudy { name: id.0.to_string(), store: "memory".to_string(), known: vec![] };
-        self.studies.iter_mut().find(|kept| kept.row.id == id).ok_or_else(gone)
+        self.studies.iter_mut().find(|kept| kept.row.id == id).ok_or(Error::Deleted)
     }
 }
 

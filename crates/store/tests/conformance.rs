@@ -91,6 +91,24 @@ fn deleting_a_study_leaves_nothing_of_it_and_all_of_the_others() {
 }
 
 #[test]
+fn of_a_deleted_study_everything_says_so() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        store.acquire(id, &claim("ask", &holder())).unwrap();
+        store.delete(id).unwrap();
+        let events = [event("asked", Some(0))];
+        assert_eq!(
+            store.append(id, &Append { origin: "o", events: &events, ..Append::default() }),
+            Err(Error::Deleted)
+        );
+        assert_eq!(store.events(id, 0), Err(Error::Deleted));
+        assert_eq!(store.acquire(id, &claim("ask", &holder())), Err(Error::Deleted));
+        assert_eq!(store.set_text(id, "x"), Err(Error::Deleted));
+        assert_eq!(store.delete(id), Err(Error::Deleted));
+    });
+}
+
+#[test]
 fn events_come_back_in_order_and_letter_for_letter() {
     each(|store| {
         let id = store.create(&study("s")).unwrap().id;

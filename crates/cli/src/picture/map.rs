@@ -1,11 +1,11 @@
-//! The second panel where two numbers vary: the posterior mean as colours over both.
+//! The further panels where two numbers vary: the posterior mean and the width of its band, as colours over both.
 
 use std::sync::Arc;
 
 use kuva::plot::{ColorMap, Heatmap};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use manyhands_core::significant;
+use manyhands_core::{Prediction, significant};
 
 use super::axis::{Axis, framed};
 use super::marks::Mark;
@@ -20,22 +20,47 @@ const CELLS: usize = 60;
 /// How much white is in the colours, so that marks are seen on all of them.
 const WHITE: f64 = 0.4;
 
-/// Colours and trials; none where no cell satisfies the constraints.
-pub fn panel(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Option<Panel>> {
-    let means = means(overview, pair)?;
-    let known: Vec<f64> = means.iter().flatten().flatten().copied().collect();
-    let Some(all) = Shown::of(&known) else { return Ok(None) };
-    let colours = colours(overview, all, &known);
+/// A number in every cell, from the bottom row to the top one; none where a constraint forbids the cell's middle.
+type Cells = Vec<Vec<Option<f64>>>;
+
+/// Colours and trials: the mean, and how wide the band around it is; none where no cell satisfies the constraints.
+pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Vec<Panel>> {
+    let there = predictions(overview, pair)?;
+    let of = |number: fn(&Prediction) -> f64| -> Cells {
+        there.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
+    };
+    let (means, widths) = (of(|there| there.mean), of(|there| 0.5 * (there.upper - there.lower)));
+    let reach = |means: &[f64]| overview.shown.map(|shown| shown.reaching(means));
+    let kind = there.iter().flatten().flatten().next().map_or(String::new(), |there| there.kind.to_string());
+    let mean = panel(overview, pair, &Coloured { what: "posterior mean", cells: means, wanted: &reach });
+    let what = format!("half the width of the band ({kind})");
+    let width = panel(overview, pair, &Coloured { what: &what, cells: widths, wanted: &|_| None });
+    Ok(mean.into_iter().chain(width).collect())
+}
+
+/// What one panel shows.
+struct Coloured<'a> {
+    what: &'a str,
+    cells: Cells,
+    /// The range of the colours, if it is not that of the cells.
+    wanted: &'a dyn Fn(&[f64]) -> Option<Shown>,
+}
+
+fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>) -> Option<Panel> {
+    let Coloured { what, cells, wanted } = coloured;
+    let known: Vec<f64> = cells.iter().flatten().flatten().copied().collect();
+    let all = Shown::of(&known)?;
+    let colours = colours(all, wanted(&known));
     let is_flat = all.low == all.high;
     let [x, y] = [0, 1].map(|i| pair[i].axis(pair[i].beyond(CELLS)));
     let (marks, legend) = overview.marked(&[Mark::Observed, Mark::Pending, Mark::Failed, Mark::Best], |trial, _| {
         Some((x.place(pair[0].of(trial.params())?), y.place(pair[1].of(trial.params())?)))
     });
-    let plots: Vec<Plot> = [heat(&means, &colours, [&x, &y], pair)].into_iter().chain(marks).collect();
-    let blank = if means.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };
+    let plots: Vec<Plot> = [heat(cells, &colours, [&x, &y], pair)].into_iter().chain(marks).collect();
+    let blank = if cells.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };
     let title = match is_flat {
-        true => format!("posterior mean: {} everywhere{blank}", significant(known[0], 3)),
-        false => format!("posterior mean{blank}"),
+        true => format!("{what}: {} everywhere{blank}", significant(known[0], 3)),
+        false => format!("{what}{blank}"),
     };
     let mut layout = framed(Layout::auto_from_plots(&plots), &x, &y)
         .with_x_label(label(&pair[0].name))
@@ -43,30 +68,30 @@ pub fn panel(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Op
         .with_colorbar_tick_format(colours.ticks())
         .with_title(title);
     layout.show_colorbar = !is_flat;
-    Ok(Some(Panel { plots, layout, width: 540.0, legend }))
+    Some(Panel { plots, layout, width: 540.0, legend })
 }
 
-/// The colours' axis: of the values that are shown, and of the means alone where those are all beyond.
-fn colours(overview: &Overview<'_>, all: Shown, means: &[f64]) -> Axis {
-    let shown = overview.shown.map_or(all, |shown| shown.reaching(means));
+/// The colours' axis: the range that is wanted, and that of the cells alone where those are all beyond.
+fn colours(all: Shown, wanted: Option<Shown>) -> Axis {
+    let shown = wanted.unwrap_or(all);
     let shown = if shown.low >= all.high || shown.high <= all.low { all } else { shown };
     Axis::linear(shown.low, shown.high)
 }
 
-/// The mean in every cell, from the bottom row to the top one; none where a constraint forbids the cell's middle.
-fn means(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Vec<Vec<Option<f64>>>> {
+/// What is known of every cell's middle.
+fn predictions(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Vec<Vec<Option<Prediction>>>> {
     let domain = overview.study.spec().domain();
     let [xs, ys] = [pair[0].middles(CELLS), pair[1].middles(CELLS)];
     let row = |y: &f64| xs.iter().map(|x| values(domain, pair, &[*x, *y])).collect();
     let cells: Vec<Vec<_>> = ys.iter().map(row).collect();
     let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();
-    let mut means = overview.study.predict_named(&allowed)?.into_iter().map(|there| there.mean);
-    Ok(cells.iter().map(|row| row.iter().map(|cell| cell.as_ref().and_then(|_| means.next())).collect()).collect())
+    let mut there = overview.study.predict_named(&allowed)?.into_iter();
+    Ok(cells.iter().map(|row| row.iter().map(|cell| cell.as_ref().and_then(|_| there.next())).collect()).collect())
 }
 
-fn heat(means: &[Vec<Option<f64>>], colours: &Axis, [x, y]: [&Axis; 2], pair: &[Variable; 2]) -> Plot {
-    let place = |mean: &Option<f64>| mean.map_or(f64::NAN, |mean| colours.place(mean));
-    let cells = means.iter().map(|row| row.iter().map(place).collect::<Vec<f64>>());
+fn heat(cells: &Cells, colours: &Axis, [x, y]: [&Axis; 2], pair: &[Variable; 2]) -> Plot {
+    let place = |number: &Option<f64>| number.map_or(f64::NAN, |number| colours.place(number));
+    let cells = cells.iter().map(|row| row.iter().map(place).collect::<Vec<f64>>());
     let reach = |axis: &Axis, beyond: f64| (axis.between(-beyond), axis.between(1.0 + beyond));
     let (xs, ys) = (reach(x, pair[0].beyond(CELLS)), reach(y, pair[1].beyond(CELLS)));
     let heat = Heatmap::new().with_data(cells).with_color_map(pale()).with_cell_size(1.0);

@@ -30,13 +30,13 @@ pub fn draw(study: &mut Study, name: &str) -> anyhow::Result<Picture> {
 }
 
 /// None where more varies, or something that is not a number, or a model that is to be learned has seen no value.
-fn posterior(overview: &Overview<'_>) -> anyhow::Result<Option<Panel>> {
+fn posterior(overview: &Overview<'_>) -> anyhow::Result<Vec<Panel>> {
     if overview.study.spec().learns() && overview.shown.is_none() {
-        return Ok(None);
+        return Ok(vec![]);
     }
     match Variable::all(overview.study.spec().domain()).as_slice() {
-        [one] => curve::panel(overview, one),
-        [x, y] => map::panel(overview, &[x.clone(), y.clone()]),
-        _ => Ok(None),
+        [one] => Ok(curve::panel(overview, one)?.into_iter().collect()),
+        [x, y] => map::panels(overview, &[x.clone(), y.clone()]),
+        _ => Ok(vec![]),
     }
 }

@@ -49,11 +49,6 @@ impl Connection {
         }
     }
 
-    /// The address, without its password.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
     /// One short transaction, tried again while the server is away.
     pub fn transact<T>(
         &self,
@@ -96,9 +91,10 @@ impl Connection {
 
     fn connect(&self) -> std::result::Result<Client, postgres::Error> {
         let mut client = self.config.connect(NoTls)?;
-        // What was answered must be on disk, whatever this server's habit.
+        // What was answered must be on disk, and who waited for a lock must see what was done, whatever this server's habit.
         client.batch_execute(
-            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+             SET default_transaction_isolation = 'read committed'",
         )?;
         Ok(client)
     }

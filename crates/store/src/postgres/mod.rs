@@ -3,12 +3,14 @@
 mod connection;
 mod schema;
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use postgres::{Error as Failure, Row, Transaction};
 
 use self::connection::{Connection, Try};
 use crate::codec::VERSION;
+use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
 };
@@ -27,11 +29,6 @@ impl Postgres {
     /// Opens the store in a database; makes its tables if they are not there.
     pub fn open(url: &str) -> Result<Self> {
         Ok(Self { connection: Connection::open(url)? })
-    }
-
-    fn gone(&self, study: StudyId) -> Error {
-        let name = format!("number {}", study.0);
-        Error::UnknownStudy { name, store: self.connection.url().to_string(), known: vec![] }
     }
 }
 
@@ -70,7 +67,7 @@ impl Store for Postgres {
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
         let sql = "UPDATE manyhands_studies SET text = $1 WHERE id = $2";
-        self.connection.transact(|t, _| t.execute(sql, &[&text, &study.0]).map(drop))
+        found(self.connection.transact(|t, _| Ok(t.execute(sql, &[&text, &study.0])? > 0))?)
     }
 
     fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
@@ -82,7 +79,8 @@ impl Store for Postgres {
 
     fn delete(&self, study: StudyId) -> Result<()> {
         let sql = "DELETE FROM manyhands_studies WHERE id = $1";
-        self.connection.transact(|t, _| t.execute(sql, &[&study.0]).map(drop))
+        // If an answer was lost, it may have been us.
+        found(self.connection.transact(|t, time| Ok(t.execute(sql, &[&study.0])? > 0 || time == Try::Again))?)
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
@@ -95,7 +93,12 @@ impl Store for Postgres {
             body: row.get(3),
             version: row.get(4),
         };
-        self.connection.transact(|t, _| Ok(t.query(sql, &[&study.0, &(after as i64)])?.iter().map(record).collect()))
+        let (records, is_there) = self.connection.transact(|t, _| {
+            let records: Vec<Record> = t.query(sql, &[&study.0, &(after as i64)])?.iter().map(record).collect();
+            let is_there = !records.is_empty() || is_there(t, study)?;
+            Ok((records, is_there))
+        })?;
+        found(is_there).map(|()| records)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
@@ -123,7 +126,7 @@ impl Store for Postgres {
             }
             Ok(Some(Appended::Stored))
         })?;
-        appended.ok_or_else(|| self.gone(study))
+        appended.ok_or(Error::Deleted)
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
@@ -133,19 +136,28 @@ impl Store for Postgres {
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
         let sql = format!("{LEASES} WHERE study = $1 AND resource = $2").replace("NOW", NOW);
+        let granted = Cell::new(None);
         let acquired = self.connection.transact(|t, _| {
             if !lock(t, study)? {
                 return Ok(None);
             }
             let lease = t.query_opt(&sql, &[&study.0, &claim.resource])?.map(|row| lease_row(&row));
             match lease {
+                // It was granted, and only the answer was lost.
+                Some(lease) if granted.get() == Some((lease.token, lease.expires)) => {
+                    Ok(Some(Acquired::Granted(lease.token)))
+                }
                 Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => {
                     Ok(Some(Acquired::Held(lease)))
                 }
-                _ => grant(t, study, claim).map(|token| Some(Acquired::Granted(token))),
+                _ => {
+                    let (token, expires) = grant(t, study, claim)?;
+                    granted.set(Some((token, expires)));
+                    Ok(Some(Acquired::Granted(token)))
+                }
             }
         })?;
-        acquired.ok_or_else(|| self.gone(study))
+        acquired.ok_or(Error::Deleted)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
@@ -195,6 +207,10 @@ fn lock(t: &mut Transaction<'_>, study: StudyId) -> std::result::Result<bool, Fa
     Ok(t.query_opt(sql, &[&study.0])?.is_some())
 }
 
+fn is_there(t: &mut Transaction<'_>, study: StudyId) -> std::result::Result<bool, Failure> {
+    Ok(t.query_opt("SELECT 1 FROM manyhands_studies WHERE id = $1", &[&study.0])?.is_some())
+}
+
 fn is_stored(t: &mut Transaction<'_>, study: StudyId, origin: &str) -> std::result::Result<bool, Failure> {
     let sql = "SELECT EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND origin = $2)";
     Ok(t.query_one(sql, &[&study.0, &origin])?.get(0))
@@ -240,17 +256,17 @@ fn token(t: &mut Transaction<'_>, study: StudyId, resource: &str) -> std::result
     Ok(t.query_opt(sql, &[&study.0, &resource])?.map(|row| row.get::<_, i64>(0) as u64))
 }
 
-fn grant(t: &mut Transaction<'_>, study: StudyId, claim: &Claim<'_>) -> std::result::Result<u64, Failure> {
+fn grant(t: &mut Transaction<'_>, study: StudyId, claim: &Claim<'_>) -> std::result::Result<(u64, Time), Failure> {
     let sql = format!(
         "INSERT INTO manyhands_leases AS held (study, resource, token, host, boot, pid, started, expires) \
          VALUES ($1, $2, 1, $3, $4, $5, $6, {NOW} + $7) ON CONFLICT (study, resource) DO UPDATE \
          SET token = held.token + 1, host = excluded.host, boot = excluded.boot, pid = excluded.pid, \
-         started = excluded.started, expires = excluded.expires RETURNING token"
+         started = excluded.started, expires = excluded.expires RETURNING token, expires"
     );
     let Holder { host, boot, pid, started } = claim.holder;
     let (pid, started, term) = (i64::from(*pid), *started as i64, micros(claim.term));
     let row = t.query_one(&sql, &[&study.0, &claim.resource, host, boot, &pid, &started, &term])?;
-    Ok(row.get::<_, i64>(0) as u64)
+    Ok((row.get::<_, i64>(0) as u64, Time::from_micros(row.get(1))))
 }
 
 fn lapse(t: &mut Transaction<'_>, study: StudyId, fence: Fence<'_>) -> std::result::Result<(), Failure> {

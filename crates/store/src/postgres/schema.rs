@@ -55,13 +55,17 @@ pub fn migrate(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> 
         return Ok((version > known).then_some(version));
     }
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
-    // Again: another process may have been faster.
+    // Another process may have been faster. Only making the table makes the server look again whether it is there.
+    transaction.batch_execute("CREATE TABLE IF NOT EXISTS manyhands_schema (version BIGINT NOT NULL)")?;
     let found = version(transaction)?;
     if found.is_none() {
-        transaction.batch_execute("CREATE TABLE manyhands_schema (version BIGINT NOT NULL)")?;
         transaction.batch_execute("INSERT INTO manyhands_schema (version) VALUES (0)")?;
     }
-    for step in STEPS.iter().skip(usize::try_from(found.unwrap_or(0)).unwrap_or(0)) {
+    let found = found.unwrap_or(0);
+    if found > known {
+        return Ok(Some(found));
+    }
+    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.batch_execute(step)?;
     }
     transaction.execute("UPDATE manyhands_schema SET version = $1 WHERE version < $1", &[&known])?;
@@ -73,5 +77,5 @@ fn version(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> {
     if !there {
         return Ok(None);
     }
-    transaction.query_one("SELECT version FROM manyhands_schema", &[]).map(|row| Some(row.get(0)))
+    Ok(transaction.query_opt("SELECT version FROM manyhands_schema", &[])?.map(|row| row.get(0)))
 }

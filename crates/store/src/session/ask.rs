@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use manyhands_core::{Suggestion, TrialState};
+use manyhands_core::{Error as Refusal, Event, Suggestion, TrialState};
 
 use super::Session;
 use crate::store::{Acquired, Append, Appended, Claim, Fence, Lease, NewEvent};
@@ -59,7 +59,8 @@ impl Session {
     }
 
     /// As [`Session::ask`], for a worker of this process, who holds them for `term` and renews that. Fewer than `count`, or
-    /// none, if more are not to be had: the study is to have `trials`, and only so many may be pending.
+    /// none, if more are not to be had: the study is to have `trials`, only so many may be pending, and a pool without
+    /// repeats has only so many left; one that has none left is an error.
     pub fn ask_for_worker(&mut self, count: usize, trials: Option<usize>, term: Duration) -> Result<Vec<Claimed>> {
         let to_be_had = |session: &Self| {
             let to_come = trials.map_or(usize::MAX, |trials| trials.saturating_sub(session.begun()));
@@ -93,10 +94,12 @@ impl Session {
         self.sync()?;
         for lease in self.store.leases(self.id)? {
             let Some(trial) = trial_of(&lease) else { continue };
-            if self.ledger.pending_trial(trial).is_err() || !(lease.lapsed || lease.holder.is_dead()) {
+            let is_dead = lease.holder.is_dead();
+            if self.ledger.pending_trial(trial).is_err() || !(lease.lapsed || is_dead) {
                 continue;
             }
-            let claim = self.claim(&lease.resource, term, Some(lease.token));
+            // One that has lapsed may have been renewed since: its holder was only slow.
+            let claim = self.claim(&lease.resource, term, is_dead.then_some(lease.token));
             if let Acquired::Granted(token) = self.store.acquire(self.id, &claim)? {
                 return Ok(Some(Claimed::new(trial, token)));
             }
@@ -141,9 +144,10 @@ impl Session {
     ) -> Result<Option<Range<usize>>> {
         let keeper = Keeper::start(self.store.clone(), self.id, fence, TERM);
         self.sync()?;
-        let (first, count) = (self.ledger.trials().len(), count(self)?);
-        let asked = first..first + count;
-        let events = if count > 0 || term.is_none() { self.study()?.propose(count)? } else { vec![] };
+        let count = count(self)?;
+        let events = if count > 0 || term.is_none() { self.propose(count, term)? } else { vec![] };
+        let first = self.ledger.trials().len();
+        let asked = first..first + events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
         let events: Vec<NewEvent> = events.iter().map(encode).collect::<Result<_>>()?;
         let resources: Vec<String> = asked.clone().map(resource).collect();
         let claims: Vec<Claim<'_>> = match term {
@@ -155,9 +159,23 @@ impl Session {
         let (origin, releases) = (self.origin(), [fence]);
         let append =
             Append { origin: &origin, events: &events, fence: Some(fence), claims: &claims, releases: &releases };
-        let stored = self.store.append(self.id, &append)? == Appended::Stored;
-        self.sync()?;
+        let appended = self.store.append(self.id, &append);
+        if appended != Ok(Appended::Stored) {
+            // It holds picks that are not in the log.
+            self.study = None;
+        }
+        let stored = appended? == Appended::Stored;
+        self.look_again();
         Ok(stored.then_some(asked))
+    }
+
+    /// The events of an ask, knowing what the ledger knows. A worker gets what is left of a pool.
+    fn propose(&mut self, count: usize, term: Option<Duration>) -> Result<Vec<Event>> {
+        let study = self.model()?;
+        match study.propose(count) {
+            Err(Refusal::PoolExhausted { left, .. }) if term.is_some() && left > 0 => Ok(study.propose(left)?),
+            proposed => Ok(proposed?),
+        }
     }
 
     /// Waits until nobody else is choosing; the token of the turn.

@@ -1,5 +1,7 @@
 //! A study as one text, to take it from one store to another: a line for the study, then a line for every event.
 
+use std::sync::Arc;
+
 use manyhands_core::Study;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -8,7 +10,6 @@ use super::Session;
 use crate::source::sha256;
 use crate::store::{Append, Appended, NewEvent, NewStudy, Record, Store, StoredFile};
 use crate::{Error, Ledger, Result, Source, Time, decode, encode};
-use std::sync::Arc;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -19,6 +20,10 @@ struct Head {
     manyhands_log: u32,
     text: String,
     files: Vec<File>,
+    /// How many events follow.
+    events: usize,
+    /// Of the text and the lines of the events.
+    sha256: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,25 +58,29 @@ impl Session {
             Ok(File { role, name, sha256, content: text_of(file)? })
         };
         let files = self.source.files().iter().map(file).collect::<Result<_>>()?;
-        let head = Head { manyhands_log: FORMAT, text: self.source.text().to_string(), files };
-        let mut text = serde_json::to_string(&head).map_err(unwritable)? + "\n";
+        let mut lines = Vec::new();
         for Record { sequence, time, kind, body, version } in self.store.events(self.id, 0)? {
             let body = RawValue::from_string(body).map_err(unwritable)?;
             let line = Line { sequence, time: time.micros(), kind, version, body };
-            text += &(serde_json::to_string(&line).map_err(unwritable)? + "\n");
+            lines.push(serde_json::to_string(&line).map_err(unwritable)?);
         }
-        Ok(text)
+        let (text, sha256) = (self.source.text().to_string(), sum(self.source.text(), &lines));
+        let head = Head { manyhands_log: FORMAT, text, files, events: lines.len(), sha256 };
+        let head = serde_json::to_string(&head).map_err(unwritable)?;
+        Ok([head].iter().chain(&lines).map(|line| format!("{line}\n")).collect())
     }
 
     /// A study from another store, with its whole log. Nothing is stored unless all of it can be read and replayed.
     pub fn import(store: Arc<dyn Store>, text: &str) -> Result<Self> {
-        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let bad = |line: usize, reason: String| Error::Corrupt { sequence: line, reason };
-        let (_, head) = lines.next().ok_or_else(|| bad(0, "there is nothing in it".to_string()))?;
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let bad = |sequence: usize, reason: String| Error::Corrupt { sequence, reason };
+        let head = lines.next().ok_or_else(|| bad(0, "there is nothing in it".to_string()))?;
+        let lines: Vec<&str> = lines.collect();
         let head: Head = serde_json::from_str(head).map_err(|error| bad(0, error.to_string()))?;
         if head.manyhands_log != FORMAT {
             return Err(bad(0, format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
         }
+        let sum = sum(&head.text, &lines);
         let file = |file: File| StoredFile {
             role: file.role,
             name: file.name,
@@ -85,13 +94,19 @@ impl Session {
         let source = Source::stored(head.text, files)?;
         let mut ledger = Ledger::default();
         let mut events = Vec::new();
-        for (number, line) in lines {
-            let line: Line = serde_json::from_str(line).map_err(|error| bad(number, error.to_string()))?;
+        for (index, line) in lines.iter().enumerate() {
+            let line: Line = serde_json::from_str(line).map_err(|error| bad(index + 1, error.to_string()))?;
             let Line { sequence, time, kind, version, body } = line;
             let time = Time::from_micros(time);
             let record = Record { sequence, time, kind, body: body.get().to_string(), version };
             ledger.apply(&record)?;
             events.push(NewEvent { time: Some(time), ..encode(&decode(&record)?)? });
+        }
+        if lines.len() < head.events {
+            return Err(bad(lines.len() + 1, format!("the log ends before it, and had {} events", head.events)));
+        }
+        if sum != head.sha256 {
+            return Err(bad(0, "the log is not what it was: its SHA-256 differs".to_string()));
         }
         Study::replay(source.study().spec.clone(), ledger.events())?;
         Self::store_log(store, source, &events)
@@ -112,4 +127,10 @@ impl Session {
             }
         }
     }
+}
+
+/// SHA-256 of a study's text and the lines of its log.
+fn sum(text: &str, lines: &[impl AsRef<str>]) -> String {
+    let lines = lines.iter().map(|line| line.as_ref());
+    sha256([text].into_iter().chain(lines).collect::<Vec<_>>().join("\n").as_bytes())
 }

@@ -84,6 +84,11 @@ impl Session {
     /// The study with its model, up to date.
     pub fn study(&mut self) -> Result<&mut Study> {
         self.sync()?;
+        self.model()
+    }
+
+    /// The study with its model, as of the last look at the log.
+    fn model(&mut self) -> Result<&mut Study> {
         let mut study = match self.study.take() {
             Some(study) => study,
             None => Study::new(self.spec().clone())?,

@@ -49,7 +49,8 @@ impl Session {
             let append = Append { origin: &self.origin(), events: &events, ..Append::default() };
             // Someone else may have ended it in between: the next look says so.
             if self.store.append(self.id, &append)? == Appended::Stored {
-                return self.sync();
+                self.look_again();
+                return Ok(());
             }
         }
     }
@@ -76,7 +77,7 @@ impl Session {
                 Reported::TooLate
             }
         };
-        self.sync()?;
+        self.look_again();
         Ok(reported)
     }
 
@@ -90,10 +91,15 @@ impl Session {
             let append = Append { origin: &self.origin(), events: &events, ..Append::default() };
             // Taken: another trial has got this number in between.
             if self.store.append(self.id, &append)? == Appended::Stored {
-                self.sync()?;
+                self.look_again();
                 return Ok(trial);
             }
         }
+    }
+
+    /// Takes in what was just logged. It is in the log even if that cannot be read now; the next look finds it.
+    pub(super) fn look_again(&mut self) {
+        let _ = self.sync();
     }
 
     /// A name that no other append has.

@@ -5,12 +5,13 @@ mod schema;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use self::refusal::{check_folder, refused, shown};
 use crate::codec::VERSION;
+use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
 };
@@ -18,6 +19,9 @@ use crate::{Error, Holder, Missing, Result, Time};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait before trying again where SQLite does not wait.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A store in a SQLite file.
 #[derive(Debug)]
@@ -38,7 +42,8 @@ impl Sqlite {
     /// Opens the store in a file; makes one if there is none and `missing` says so.
     pub fn open(path: impl AsRef<Path>, missing: Missing) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        if missing == Missing::Refuse && !path.exists() {
+        // Where that cannot be seen, opening says why.
+        if missing == Missing::Refuse && matches!(path.try_exists(), Ok(false)) {
             return Err(Error::NoStore { path });
         }
         check_folder(&path)?;
@@ -113,7 +118,7 @@ impl Store for Sqlite {
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
         let sql = "UPDATE studies SET text = ? WHERE id = ?";
-        self.write(Durable::Yes, |t| t.execute(sql, params![text, study.0]).map(drop))
+        found(self.write(Durable::Yes, |t| t.execute(sql, params![text, study.0]))? > 0)
     }
 
     fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
@@ -129,11 +134,12 @@ impl Store for Sqlite {
     }
 
     fn delete(&self, study: StudyId) -> Result<()> {
-        self.write(Durable::Yes, |t| t.execute("DELETE FROM studies WHERE id = ?", [study.0]).map(drop))
+        let sql = "DELETE FROM studies WHERE id = ?";
+        found(self.write(Durable::Yes, |t| t.execute(sql, [study.0]))? > 0)
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
-        self.read(|c| {
+        let (records, is_there) = self.read(|c| {
             let sql = "SELECT sequence, time, kind, body, version FROM events WHERE study = ? AND sequence > ? \
                        ORDER BY sequence";
             let mut statement = c.prepare_cached(sql)?;
@@ -142,19 +148,26 @@ impl Store for Sqlite {
                 let sequence = usize::try_from(sequence).unwrap_or(0);
                 Ok(Record { sequence, time, kind: row.get(2)?, body: row.get(3)?, version: row.get(4)? })
             };
-            statement.query_map(params![study.0, after as i64], record)?.collect()
-        })
+            let records: Vec<Record> =
+                statement.query_map(params![study.0, after as i64], record)?.collect::<rusqlite::Result<_>>()?;
+            let is_there = !records.is_empty() || is_there(c, study)?;
+            Ok((records, is_there))
+        })?;
+        found(is_there).map(|()| records)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
-        self.write(Durable::Yes, |t| {
+        let appended = self.write(Durable::Yes, |t| {
+            if !is_there(t, study)? {
+                return Ok(None);
+            }
             if let Some(fence) = append.fence
                 && let Some(current) = token(t, study, fence.resource)?.filter(|current| *current != fence.token)
             {
-                return Ok(Appended::Fenced { current });
+                return Ok(Some(Appended::Fenced { current }));
             }
             if let Some(trial) = taken(t, study, append.events)? {
-                return Ok(Appended::Taken { trial });
+                return Ok(Some(Appended::Taken { trial }));
             }
             let sql = "SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?";
             let last: i64 = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0))?;
@@ -163,8 +176,9 @@ impl Store for Sqlite {
             }
             append.claims.iter().try_for_each(|claim| grant(t, study, claim).map(drop))?;
             append.releases.iter().try_for_each(|fence| lapse(t, study, *fence))?;
-            Ok(Appended::Stored)
-        })
+            Ok(Some(Appended::Stored))
+        })?;
+        appended.ok_or(Error::Deleted)
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
@@ -175,15 +189,21 @@ impl Store for Sqlite {
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
-        self.write(Durable::No, |t| {
+        let acquired = self.write(Durable::No, |t| {
+            if !is_there(t, study)? {
+                return Ok(None);
+            }
             let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases \
                        WHERE study = ? AND resource = ?";
             let lease = t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
             match lease {
-                Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => Ok(Acquired::Held(lease)),
-                _ => grant(t, study, claim).map(Acquired::Granted),
+                Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => {
+                    Ok(Some(Acquired::Held(lease)))
+                }
+                _ => grant(t, study, claim).map(|token| Some(Acquired::Granted(token))),
             }
-        })
+        })?;
+        acquired.ok_or(Error::Deleted)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
@@ -198,7 +218,21 @@ impl Store for Sqlite {
     }
 }
 
+/// Prepares a connection. Where several open a new file at once, SQLite refuses rather than wait, lest they wait for each
+/// other: then it is tried again.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
+    let start = Instant::now();
+    loop {
+        match set_up(connection) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < PATIENCE => {
+                std::thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn set_up(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
     connection.busy_timeout(PATIENCE)?;
     let found = schema::migrate(connection)?;
     if let schema::Found::Current = found {
@@ -207,6 +241,10 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
         connection.set_prepared_statement_cache_capacity(32);
     }
     Ok(found)
+}
+
+fn is_there(c: &Connection, study: StudyId) -> rusqlite::Result<bool> {
+    c.prepare_cached("SELECT 1 FROM studies WHERE id = ?")?.exists([study.0])
 }
 
 fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {

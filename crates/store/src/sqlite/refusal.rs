@@ -44,14 +44,26 @@ pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::DiskFull) => Error::Full { store, reason },
         Some(ErrorCode::SystemIoFailure) if is_write(error) => Error::Full { store, reason },
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Error::Denied { path, action: "written" },
-        Some(ErrorCode::CannotOpen) => match fs::OpenOptions::new().read(true).open(&path) {
-            Err(denied) if denied.kind() == std::io::ErrorKind::PermissionDenied => {
-                Error::Denied { path, action: "read" }
-            }
-            Ok(_) => Error::Denied { path, action: "written" },
-            Err(_) => Error::Unavailable { store, reason },
+        Some(ErrorCode::CannotOpen) => match denied(&path) {
+            Some(action) => Error::Denied { path, action },
+            None => Error::Unavailable { store, reason },
         },
         _ => Error::Unavailable { store, reason },
+    }
+}
+
+/// What the system does not let us do with a file that SQLite could not open, or not open beside it.
+fn denied(path: &Path) -> Option<&'static str> {
+    use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    match fs::File::open(path).map_err(|error| error.kind()) {
+        Ok(_) => Some("written"),
+        Err(PermissionDenied) => Some("read"),
+        // There is none, and it seems that none can be made: this says why.
+        Err(NotFound) => match fs::File::create_new(path).map_err(|error| error.kind()) {
+            Err(PermissionDenied | ReadOnlyFilesystem) => Some("written"),
+            _ => None,
+        },
+        Err(_) => None,
     }
 }
 

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
+pub mod meddler;
 pub mod postgres;
+pub mod study;
 
+use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use manyhands_store::{Location, Missing, Store};
@@ -23,6 +26,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// Its address, for another process.
+    pub fn url(&self) -> String {
+        self.location.to_string()
+    }
+
     /// Opens the store once more, as another process would.
     pub fn open(&self) -> Arc<dyn Store> {
         match &self.memory {
@@ -43,4 +51,20 @@ pub fn places() -> Vec<Place> {
     ];
     places.extend(server().map(|server| place(Location::Postgres(server.database()), None, folder())));
     places
+}
+
+/// Says to a process of this test program what it is to do instead of testing.
+const ROLE: &str = "MANYHANDS_TEST_ROLE";
+
+/// What this process is to do, if it was started by [`again`].
+pub fn role() -> Option<String> {
+    std::env::var(ROLE).ok()
+}
+
+/// This program once more, as another process that runs only the test of this name, which does what `role` says.
+pub fn again(test: &str, role: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(ROLE, role);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
 }

@@ -69,6 +69,15 @@ impl Server {
         format!("postgres://manyhands@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// A user who has to give a password; the others do not.
+    pub fn user_with_password(&self, user: &str, password: &str) {
+        let rules = self.folder.join("data/pg_hba.conf");
+        let others = std::fs::read_to_string(&rules).unwrap();
+        std::fs::write(&rules, format!("host all {user} 127.0.0.1/32 scram-sha-256\n{others}")).unwrap();
+        self.sql("postgres", &format!("CREATE ROLE {user} LOGIN PASSWORD '{password}'"));
+        self.sql("postgres", "DO $$ BEGIN PERFORM pg_reload_conf(); END $$");
+    }
+
     /// Runs SQL by the server's own client.
     pub fn sql(&self, database: &str, sql: &str) {
         let mut psql = Command::new(self.programs.join("psql"));
@@ -128,7 +137,7 @@ fn unprivileged(program: &Path) -> Command {
 }
 
 /// For root: another user and its group.
-fn user() -> Option<(u32, u32)> {
+pub fn user() -> Option<(u32, u32)> {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let line = |name: &str| users.lines().find(|line| line.starts_with(&format!("{name}:"))).map(str::to_string);

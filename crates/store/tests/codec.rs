@@ -1,0 +1,231 @@
+//! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use manyhands_core::gp::{Hyperparameters, Warp};
+use manyhands_core::{Asked, Event, Fitted, Included, Phase, Value};
+use manyhands_store::{Error, Record, Time, decode, encode};
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+const KINDS: [&str; 7] = ["asked", "fitted", "included", "told", "failed", "cancelled", "late"];
+
+fn runner(cases: u32) -> TestRunner {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
+}
+
+/// Any finite number: half of them from any bits, half of them where writing numbers goes wrong.
+fn number() -> impl Strategy<Value = f64> {
+    let hard = [0.0, -0.0, 1.0, -3.0, 1e16, 1e22, f64::MAX, f64::MIN, f64::MIN_POSITIVE, f64::EPSILON, 5e-324, -5e-324];
+    let near = (prop::sample::select(hard.to_vec()), -3i64..=3)
+        .prop_map(|(x, step)| f64::from_bits(x.to_bits().wrapping_add_signed(step)));
+    prop_oneof![any::<u64>().prop_map(f64::from_bits), near].prop_filter("finite", |x| x.is_finite())
+}
+
+/// Any text, with what JSON and databases trip over.
+fn text() -> impl Strategy<Value = String> {
+    let hard = [
+        "",
+        "\0",
+        "\"\\/\n\r\t\u{b}\u{1f}",
+        "NaN",
+        "null",
+        "1.0",
+        "\u{2028}\u{feff}\u{10ffff}",
+        "'; DROP TABLE events; --",
+    ];
+    let any = prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter);
+    prop_oneof![any, prop::sample::select(hard.to_vec()).prop_map(str::to_string)]
+}
+
+fn count() -> impl Strategy<Value = usize> {
+    prop_oneof![0usize..1000, Just(usize::MAX >> 1), any::<u32>().prop_map(|n| n as usize)]
+}
+
+fn params() -> impl Strategy<Value = Vec<Value>> {
+    let int = prop_oneof![any::<i64>(), Just(i64::MIN), Just(i64::MAX)];
+    let value = prop_oneof![
+        number().prop_map(Value::Float),
+        int.prop_map(Value::Int),
+        text().prop_map(Value::Text),
+        any::<bool>().prop_map(Value::Bool),
+    ];
+    prop::collection::vec(value, 0..6)
+}
+
+fn warp() -> impl Strategy<Value = Warp> {
+    prop::collection::vec(number(), 5).prop_filter_map("a warp", |n| Warp::from_numbers([n[0], n[1], n[2], n[3], n[4]]))
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let phase = prop::sample::select(vec![Phase::Design, Phase::Initial, Phase::Rule]);
+    let numbers = (number(), number(), number(), number(), prop::option::of(number()));
+    let asked = (count(), count(), params(), numbers, phase, count()).prop_map(
+        |(trial, candidate, params, (mean, sd, multiplier, score, gap), phase, seen)| {
+            Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen })
+        },
+    );
+    let hyperparameters = (prop::collection::vec(number(), 0..4), number(), number(), number(), number()).prop_map(
+        |(lengthscales, noise, variance, mean, density)| Hyperparameters {
+            lengthscales,
+            noise,
+            variance,
+            mean,
+            density,
+        },
+    );
+    let fitted = (hyperparameters, warp(), count())
+        .prop_map(|(hyperparameters, warp, seen)| Event::Fitted(Fitted { hyperparameters, warp, seen }));
+    let included = (count(), count(), params(), prop::option::of(number()))
+        .prop_map(|(trial, candidate, params, value)| Event::Included(Included { trial, candidate, params, value }));
+    let outcome = prop_oneof![number().prop_map(Ok), text().prop_map(Err)];
+    prop_oneof![
+        asked,
+        fitted,
+        included,
+        (count(), number()).prop_map(|(trial, value)| Event::Told { trial, value }),
+        (count(), text()).prop_map(|(trial, reason)| Event::Failed { trial, reason }),
+        count().prop_map(|trial| Event::Cancelled { trial }),
+        (count(), outcome).prop_map(|(trial, outcome)| Event::LateResult { trial, outcome }),
+    ]
+}
+
+fn record(kind: &str, body: &str, version: i64) -> Record {
+    let (kind, body) = (kind.to_string(), body.to_string());
+    Record { sequence: 41, time: Time::default(), kind, body, version }
+}
+
+/// What `==` does not see: the sign of zero. `Debug` writes every number so that it reads back as itself.
+fn bits(event: &Event) -> String {
+    format!("{event:?}")
+}
+
+#[test]
+fn every_event_survives_bit_for_bit() {
+    let claim = |event: Event| {
+        let stored = encode(&event).unwrap();
+        prop_assert!(!stored.body.contains(['\0', '\n']), "fit for any database and for lines: {}", stored.body);
+        let read = decode(&record(stored.kind, &stored.body, 1)).unwrap();
+        prop_assert_eq!(bits(&read), bits(&event));
+        prop_assert_eq!(encode(&read).unwrap(), stored);
+        Ok(())
+    };
+    runner(4000).run(&event(), claim).unwrap();
+}
+
+#[test]
+fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
+    let asked = Asked {
+        trial: 0,
+        candidate: 0,
+        params: vec![],
+        mean: 0.0,
+        sd: 1.0,
+        multiplier: 1.0,
+        score: 1.0,
+        gap: None,
+        phase: Phase::Rule,
+        seen: 0,
+    };
+    let fitted = |lengthscales, noise| {
+        let hyperparameters = Hyperparameters { lengthscales, noise, variance: 1.0, mean: 0.0, density: 0.0 };
+        let warp = Warp::from_numbers([0.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
+        Event::Fitted(Fitted { hyperparameters, warp, seen: 0 })
+    };
+    assert!(encode(&Event::Asked(asked.clone())).is_ok() && encode(&fitted(vec![1.0], 1.0)).is_ok());
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let asked = |change: fn(&mut Asked, f64)| {
+            let mut asked = asked.clone();
+            change(&mut asked, bad);
+            Event::Asked(asked)
+        };
+        let events = [
+            asked(|a, bad| a.mean = bad),
+            asked(|a, bad| a.sd = bad),
+            asked(|a, bad| a.multiplier = bad),
+            asked(|a, bad| a.score = bad),
+            asked(|a, bad| a.gap = Some(bad)),
+            asked(|a, bad| a.params = vec![Value::Float(bad)]),
+            Event::Included(Included { trial: 0, candidate: 0, params: vec![], value: Some(bad) }),
+            Event::Told { trial: 0, value: bad },
+            Event::LateResult { trial: 0, outcome: Ok(bad) },
+            fitted(vec![1.0, bad], 1.0),
+            fitted(vec![1.0], bad),
+        ];
+        for event in events {
+            assert!(matches!(encode(&event), Err(Error::Encode { .. })), "{event:?}");
+        }
+    }
+}
+
+/// An event, or a refusal that says where.
+fn is_read_or_refused(record: &Record) -> Result<(), TestCaseError> {
+    match decode(record) {
+        // What was read is an event like any other.
+        Ok(event) => prop_assert!(encode(&event).is_ok(), "{event:?}"),
+        Err(Error::Corrupt { sequence, reason }) => prop_assert!(sequence == 41 && !reason.is_empty()),
+        Err(other) => prop_assert!(false, "{other}"),
+    }
+    Ok(())
+}
+
+#[test]
+fn whatever_a_body_holds_it_is_an_event_or_refused_by_its_number() {
+    let kind = || prop_oneof![prop::sample::select(KINDS.to_vec()).prop_map(str::to_string), text()];
+    runner(4000).run(&(kind(), text()), |(kind, body)| is_read_or_refused(&record(&kind, &body, 1))).unwrap();
+    // Bodies that were right: a character replaced, removed, doubled, or all after it cut off; or another kind's.
+    let mutated = (event(), any::<prop::sample::Index>(), any::<char>(), 0..4usize, kind());
+    let claim = |(event, place, character, change, kind): (Event, prop::sample::Index, char, usize, String)| {
+        let stored = encode(&event).unwrap();
+        let mut body: Vec<char> = stored.body.chars().collect();
+        let place = place.index(body.len());
+        match change {
+            0 => body[place] = character,
+            1 => drop(body.remove(place)),
+            2 => body.insert(place, body[place]),
+            _ => body.truncate(place),
+        }
+        is_read_or_refused(&record(stored.kind, &String::from_iter(body), 1))?;
+        is_read_or_refused(&record(&kind, &stored.body, 1))
+    };
+    runner(4000).run(&mutated, claim).unwrap();
+    let deep = "[".repeat(100_000);
+    assert!(matches!(decode(&record("asked", &deep, 1)), Err(Error::Corrupt { sequence: 41, .. })));
+}
+
+#[test]
+fn bodies_that_say_too_much_or_too_little_are_refused() {
+    for (kind, body) in [
+        ("told", r#"{"trial":1}"#),
+        ("told", r#"{"trial":1,"value":null}"#),
+        ("told", r#"{"trial":1,"value":1e999}"#),
+        ("told", r#"{"trial":-1,"value":1.0}"#),
+        ("told", r#"{"trial":1,"value":1.0,"reason":"x"}"#),
+        ("told", r#"{"trial":1,"value":1.0,"values":2.0}"#),
+        ("told", r#"{"trial":1,"trial":2,"value":1.0}"#),
+        ("told", r#"{"trial":1,"value":1.0} {"#),
+        ("failed", r#"{"trial":1}"#),
+        ("cancelled", r#"{"trial":1,"value":1.0}"#),
+        ("late", r#"{"trial":1}"#),
+        ("late", r#"{"trial":1,"value":1.0,"reason":"x"}"#),
+        ("included", r#"{"trial":1,"candidate":1,"params":[null],"value":1.0}"#),
+        (
+            "fitted",
+            r#"{"lengthscales":[1.0],"noise":1.0,"variance":1.0,"mean":0.0,"density":0.0,"warp":[0,0],"seen":1}"#,
+        ),
+        ("Told", r#"{"trial":1,"value":1.0}"#),
+    ] {
+        assert!(matches!(decode(&record(kind, body, 1)), Err(Error::Corrupt { sequence: 41, .. })), "{kind} {body}");
+    }
+}
+
+#[test]
+fn only_formats_that_are_known_are_read() {
+    let body = r#"{"trial":1,"value":1.0}"#;
+    assert_eq!(decode(&record("told", body, 1)), Ok(Event::Told { trial: 1, value: 1.0 }));
+    for version in [2, 0, -1, i64::MIN, i64::MAX] {
+        let error = decode(&record("told", body, version)).unwrap_err();
+        assert!(error.to_string().contains(&format!("its format is {version}")), "{error}");
+    }
+}

@@ -1,0 +1,178 @@
+//! A PostgreSQL server that restarts, refuses, or is of another version.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use common::postgres::Server;
+use common::server;
+use common::study::{GRID, session};
+use manyhands_core::{Study, TrialState};
+use manyhands_store::{Append, Appended, Error, NewEvent, NewStudy, Postgres, Reported, Store};
+
+/// The server, for one test at a time: one of them restarts it.
+fn alone() -> Option<(MutexGuard<'static, ()>, &'static Server)> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    server().map(|server| (guard, server))
+}
+
+fn open(url: &str) -> Arc<dyn Store> {
+    Arc::new(Postgres::open(url).unwrap())
+}
+
+/// The name of the database in a URL.
+fn database(url: &str) -> &str {
+    url.rsplit_once('/').unwrap().1
+}
+
+/// Asks and reports until it is told to stop; what was acknowledged.
+fn work(url: &str, stop: &AtomicBool, done: &AtomicUsize) -> Vec<(usize, f64)> {
+    let mut session = session(open(url), GRID);
+    let mut acknowledged = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let claimed = session.ask_for_worker(1, None, Duration::from_secs(60)).unwrap().remove(0);
+        let value = (claimed.trial as f64).sin();
+        assert_eq!(session.report(&claimed, Ok(value)).unwrap(), Reported::Recorded);
+        acknowledged.push((claimed.trial, value));
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    acknowledged
+}
+
+/// Logs events that nothing but their origin keeps from being logged twice; what was acknowledged.
+fn append(url: &str, thread: usize, stop: &AtomicBool, done: &AtomicUsize) -> Vec<String> {
+    let store = open(url);
+    let id = store.find("raw").unwrap().unwrap().id;
+    let mut acknowledged = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let body = format!("{thread}/{}", acknowledged.len());
+        let events = [NewEvent { kind: "late", trial: None, body: body.clone(), time: None }];
+        let append = Append { origin: &body, events: &events, ..Append::default() };
+        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+        acknowledged.push(body);
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    acknowledged
+}
+
+#[test]
+fn what_was_acknowledged_is_logged_once_however_often_the_server_restarts() {
+    let Some((_alone, server)) = alone() else { return };
+    let url = server.database();
+    let store = open(&url);
+    let raw = NewStudy { name: "raw".to_string(), text: String::new(), files: vec![] };
+    let raw = store.create(&raw).unwrap().id;
+    session(store.clone(), GRID);
+    let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (told, appended) = std::thread::scope(|scope| {
+        let (url, stop, done) = (&url, &stop, &done);
+        let workers: Vec<_> = (0..2).map(|_| scope.spawn(move || work(url, stop, done))).collect();
+        let writers: Vec<_> = (0..2).map(|thread| scope.spawn(move || append(url, thread, stop, done))).collect();
+        for _ in 0..4 {
+            // In the middle of things: some more must have been acknowledged first.
+            let before = done.load(Ordering::Relaxed);
+            while done.load(Ordering::Relaxed) < before + 40 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            server.restart();
+        }
+        stop.store(true, Ordering::Relaxed);
+        let told: BTreeMap<usize, f64> = workers.into_iter().flat_map(|w| w.join().unwrap()).collect();
+        let mut appended: Vec<String> = writers.into_iter().flat_map(|w| w.join().unwrap()).collect();
+        appended.sort();
+        (told, appended)
+    });
+    let mut logged: Vec<String> = store.events(raw, 0).unwrap().into_iter().map(|record| record.body).collect();
+    logged.sort();
+    assert_eq!(logged, appended);
+    let session = session(store, GRID);
+    let ledger = session.ledger();
+    assert_eq!((ledger.trials().len(), ledger.late()), (told.len(), 0));
+    assert_eq!(ledger.count(TrialState::Observed), told.len());
+    assert!(ledger.trials().iter().map(|trial| trial.value.unwrap()).eq(told.into_values()));
+    Study::verify(session.spec(), ledger.events()).unwrap();
+}
+
+#[test]
+fn a_server_that_refuses_is_quoted_and_the_password_is_not() {
+    let Some((_alone, server)) = alone() else { return };
+    server.user_with_password("guarded", "sesame");
+    let url =
+        |password: &str, database: &str| server.url(database).replace("manyhands@", &format!("guarded:{password}@"));
+    let database = database(&server.database()).to_string();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let reload = || {
+        (0..200).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            Postgres::open(&url("secret", &database)).err().filter(|error| error.to_string().contains("password"))
+        })
+    };
+    let refused = |url: &str| Postgres::open(url).unwrap_err();
+    for (error, said) in [
+        (reload().expect("the wrong password was taken"), "password authentication failed for user \"guarded\""),
+        (refused(&url("sesame", "nope")), "database \"nope\" does not exist"),
+        (refused(&url("sesame", &database)), "permission denied"),
+        (refused(&format!("postgres://guarded:sesame@127.0.0.1:{closed}/x")), "refused"),
+        (refused(&format!("postgres://guarded:sesame@127.0.0.1:{closed}/x?sslmode=require")), "refused"),
+        (refused("postgres://guarded:sesame@no-such-host.invalid/x"), "no-such-host.invalid"),
+        (refused(&server.url(&database).replace("manyhands@", "guarded@")), "password"),
+        (refused("postgres://guarded:sesame@127.0.0.1:x/y"), "is not a store"),
+    ] {
+        let shown = format!("{error} {error:?} {:?}", error.hint());
+        assert!(shown.contains(said), "{said}: {shown}");
+        assert!(!shown.contains("sesame") && !shown.contains("secret"), "{shown}");
+    }
+    server.sql(&database, "GRANT ALL ON SCHEMA public TO guarded");
+    assert!(format!("{:?}", open(&url("sesame", &database))).contains("guarded@127.0.0.1"));
+    assert!(!format!("{:?}", open(&url("sesame", &database))).contains("sesame"));
+}
+
+#[test]
+fn a_newer_store_is_refused_and_an_older_one_upgraded() {
+    let Some((_alone, server)) = alone() else { return };
+    let url = server.database();
+    session(open(&url), GRID).ask(3).unwrap();
+    server.sql(database(&url), "UPDATE manyhands_schema SET version = 99");
+    let error = Postgres::open(&url).unwrap_err();
+    assert!(matches!(error, Error::Newer { found: 99, known: 2, .. }), "{error}");
+    let older = "DROP INDEX manyhands_beginnings, manyhands_ends; UPDATE manyhands_schema SET version = 1";
+    server.sql(database(&url), older);
+    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(|| open(&url)))));
+    assert_eq!(session(open(&url), GRID).ledger().trials().len(), 3);
+    server.sql(database(&url), "DROP INDEX manyhands_beginnings, manyhands_ends");
+}
+
+#[test]
+fn a_server_with_other_habits_keeps_the_log_in_order() {
+    let Some((_alone, server)) = alone() else { return };
+    let url = server.database();
+    for habit in
+        ["default_transaction_isolation = 'repeatable read'", "synchronous_commit = off", "timezone = 'Asia/Tokyo'"]
+    {
+        server.sql("postgres", &format!("ALTER DATABASE {} SET {habit}", database(&url)));
+    }
+    let id = open(&url).create(&NewStudy { name: "s".to_string(), text: String::new(), files: vec![] }).unwrap().id;
+    std::thread::scope(|scope| {
+        for thread in 0..6 {
+            let url = &url;
+            scope.spawn(move || {
+                let store = open(url);
+                for i in 0..20 {
+                    let (origin, trial) = (format!("{thread}/{i}"), Some(thread * 20 + i));
+                    let events = [NewEvent { kind: "asked", trial, body: origin.clone(), time: None }];
+                    let append = Append { origin: &origin, events: &events, ..Append::default() };
+                    assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+                }
+            });
+        }
+    });
+    let sequences: Vec<usize> = open(&url).events(id, 0).unwrap().iter().map(|record| record.sequence).collect();
+    assert_eq!(sequences, (1..=120).collect::<Vec<_>>());
+}

@@ -1,0 +1,131 @@
+//! A study goes from one store to another with all that it knows, or not at all.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::places;
+use common::study::{ALL, GRID, POOL, bits, outside, session, value};
+use manyhands_core::Study;
+use manyhands_store::{Error, Memory, Outside, Record, Session, Store};
+
+/// A study with an event of every kind, and trials pending.
+fn lived(store: Arc<dyn Store>, text: &str) -> Session {
+    let mut session = session(store, text);
+    session.include(&Outside { params: outside(text, true), value: Some(-0.0) }).unwrap();
+    for suggestion in session.ask(6).unwrap() {
+        session.tell(suggestion.trial, value(&suggestion)).unwrap();
+    }
+    let claimed = session.ask_for_worker(4, None, Duration::from_secs(60)).unwrap();
+    session.fail(claimed[0].trial, "\0 ü \"\n").unwrap();
+    session.cancel(claimed[1].trial).unwrap();
+    session.report(&claimed[0], Ok(1e-300)).unwrap();
+    session.report(&claimed[1], Err("late".to_string())).unwrap();
+    session
+}
+
+fn records(session: &Session) -> Vec<Record> {
+    session.store().events(session.id(), 0).unwrap()
+}
+
+#[test]
+fn a_study_goes_from_any_store_to_any_other_and_goes_on_as_it_would_have() {
+    for text in ALL {
+        for from in places() {
+            let mut original = lived(from.open(), text);
+            let log = original.export_log().unwrap();
+            for to in places() {
+                let mut moved = Session::import(to.open(), &log).unwrap();
+                assert_eq!(records(&moved), records(&original), "{} to {}", from.location, to.location);
+                assert_eq!(moved.source().text(), text);
+                assert_eq!(moved.source().files(), original.source().files());
+                assert_eq!(moved.export_log().unwrap(), log);
+                Study::verify(moved.spec(), moved.ledger().events()).unwrap();
+                let mut replayed = Study::replay(original.spec().clone(), original.ledger().events()).unwrap();
+                assert_eq!(moved.ask(2).unwrap(), replayed.ask(2).unwrap());
+                assert_eq!(bits(moved.ledger().events()), bits(replayed.events()));
+                // It is a study like any other, and not a second time.
+                assert_eq!(session(to.open(), text).ledger().events().len(), moved.ledger().events().len());
+                let again = Session::import(to.open(), &log).unwrap_err();
+                assert_eq!(again, Error::StudyExists { name: moved.name().to_string() });
+            }
+        }
+    }
+}
+
+/// Refused, and nothing of it is in the store.
+fn is_refused(store: &Arc<dyn Store>, log: &str) -> Error {
+    let error = Session::import(store.clone(), log).unwrap_err();
+    assert_eq!(store.studies().unwrap(), [], "{error}");
+    error
+}
+
+#[test]
+fn a_log_that_was_cut_off_anywhere_stores_nothing() {
+    let log = lived(Arc::new(Memory::new()), POOL).export_log().unwrap();
+    for place in places() {
+        let store = place.open();
+        let lines: Vec<&str> = log.lines().collect();
+        for count in 0..lines.len() {
+            is_refused(&store, &lines[..count].join("\n"));
+        }
+        for end in (0..log.len() - 1).step_by(37).filter(|end| log.is_char_boundary(*end)) {
+            is_refused(&store, &log[..end]);
+        }
+        // Its line breaks are not part of it.
+        Session::import(store, &log.replace('\n', "\r\n\n")).unwrap();
+    }
+}
+
+#[test]
+fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
+    let mut original = lived(Arc::new(Memory::new()), POOL);
+    let log = original.export_log().unwrap();
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    // Every digit is another digit: values, numbers of trials, times, the seed of the text, the table, a checksum.
+    let digits: Vec<usize> =
+        log.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()).map(|(at, _)| at).collect();
+    for at in digits.into_iter().step_by(11) {
+        let mut changed = log.clone().into_bytes();
+        changed[at] = b'0' + (changed[at] - b'0' + 1) % 10;
+        is_refused(&store, &String::from_utf8(changed).unwrap());
+    }
+    let lines: Vec<&str> = log.lines().collect();
+    let without = |index: usize| [&lines[..index], &lines[index + 1..]].concat().join("\n");
+    let swapped = [&lines[..3], &[lines[4], lines[3]], &lines[5..]].concat().join("\n");
+    for (changed, said) in [
+        (without(0), "the study cannot be read"),
+        (without(5), "event 5 is next"),
+        (swapped, "event 3 is next"),
+        (lines[..lines.len() - 1].join("\n"), "and had 21 events"),
+        (log.replacen("\"kind\":\"told\"", "\"kind\":\"tolled\"", 1), "\"tolled\""),
+        (log.replacen("\"manyhands_log\":1", "\"manyhands_log\":2", 1), "its format is 2"),
+        (log.replacen("temp,conc", "temp,cone", 1), "pool.csv"),
+        (format!("{log}{}\n", lines[lines.len() - 1]), "event"),
+    ] {
+        let error = is_refused(&store, &changed).to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    Session::import(store, &log).unwrap();
+}
+
+#[test]
+fn a_log_whose_sums_are_right_and_whose_events_are_not_stores_nothing() {
+    // A log that was put together elsewhere: here, the log of one study under the file of another.
+    let mut grid = lived(Arc::new(Memory::new()), GRID);
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let fewer = GRID.replace("points = 9", "points = 2").replace("name = \"grid\"", "name = \"small\"");
+    let other = session(store.clone(), &fewer);
+    for record in records(&grid) {
+        let event = manyhands_store::encode(&manyhands_store::decode(&record).unwrap()).unwrap();
+        let append = manyhands_store::Append { origin: "o", events: &[event], ..Default::default() };
+        store.append(other.id(), &append).unwrap();
+    }
+    let log = Session::open(store, "small", "it").unwrap().export_log().unwrap();
+    let empty: Arc<dyn Store> = Arc::new(Memory::new());
+    assert!(matches!(is_refused(&empty, &log), Error::Study(_)));
+    Session::import(empty, &grid.export_log().unwrap()).unwrap();
+}
