@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::codec::VERSION;
 use crate::store::{
-    Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
+    Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
 };
 use crate::{Error, Result, Time};
 
@@ -54,7 +54,7 @@ impl Kept {
 
     /// The first trial that has been begun, or ended, by another event.
     fn taken(&self, append: &Append<'_>) -> Option<usize> {
-        let clash = |event: &&crate::NewEvent| {
+        let clash = |event: &&NewEvent| {
             let among = |list: &[usize]| event.trial.is_some_and(|trial| list.contains(&trial));
             (event.begins() && among(&self.beginnings)) || (event.ends() && among(&self.ends))
         };
@@ -85,7 +85,9 @@ impl Store for Memory {
         let row = StudyRow { id, name: study.name.clone(), created, text: study.text.clone() };
         let (beginnings, ends) = (vec![], vec![]);
         let files = study.files.clone();
-        state.studies.push(Kept { row: row.clone(), files, records: vec![], beginnings, ends, leases: vec![] });
+        let mut kept = Kept { row: row.clone(), files, records: vec![], beginnings, ends, leases: vec![] };
+        kept.push(&study.events);
+        state.studies.push(kept);
         Ok(row)
     }
 
@@ -130,13 +132,7 @@ impl Store for Memory {
         if let Some(trial) = kept.taken(append) {
             return Ok(Appended::Taken { trial });
         }
-        for event in append.events {
-            let (sequence, time) = (kept.records.len() + 1, event.time.unwrap_or_else(Time::now));
-            let (kind, body) = (event.kind.to_string(), event.body.clone());
-            kept.records.push(Record { sequence, time, kind, body, version: VERSION });
-            kept.beginnings.extend(event.trial.filter(|_| event.begins()));
-            kept.ends.extend(event.trial.filter(|_| event.ends()));
-        }
+        kept.push(append.events);
         for claim in append.claims {
             kept.grant(claim);
         }
@@ -178,6 +174,16 @@ impl Store for Memory {
 }
 
 impl Kept {
+    fn push(&mut self, events: &[NewEvent]) {
+        for event in events {
+            let (sequence, time) = (self.records.len() + 1, event.time.unwrap_or_else(Time::now));
+            let (kind, body) = (event.kind.to_string(), event.body.clone());
+            self.records.push(Record { sequence, time, kind, body, version: VERSION });
+            self.beginnings.extend(event.trial.filter(|_| event.begins()));
+            self.ends.extend(event.trial.filter(|_| event.ends()));
+        }
+    }
+
     fn release(&mut self, fence: Fence<'_>) {
         if let Some(lease) = self.lease(fence.resource).filter(|lease| lease.token == fence.token) {
             lease.expires = Time::default();

@@ -68,7 +68,8 @@ impl Source {
     }
 
     pub(crate) fn new_study(&self) -> NewStudy {
-        NewStudy { name: self.study.name.clone(), text: self.text.clone(), files: self.files.clone() }
+        let (name, text, files) = (self.study.name.clone(), self.text.clone(), self.files.clone());
+        NewStudy { name, text, files, events: vec![] }
     }
 }
 

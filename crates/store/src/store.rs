@@ -44,6 +44,8 @@ pub struct NewStudy {
     pub text: String,
     /// The files that it names.
     pub files: Vec<StoredFile>,
+    /// What happened to it elsewhere, if it comes from another store.
+    pub events: Vec<NewEvent>,
 }
 
 /// An event to be logged.

@@ -33,6 +33,7 @@ fn study(name: &str) -> NewStudy {
         name: name.to_string(),
         text: "name = \"ü\"\n".to_string(),
         files: vec![file("candidates"), file("covariance")],
+        events: vec![],
     }
 }
 

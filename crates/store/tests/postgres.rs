@@ -67,7 +67,7 @@ fn what_was_acknowledged_is_logged_once_however_often_the_server_restarts() {
     let Some((_alone, server)) = alone() else { return };
     let url = server.database();
     let store = open(&url);
-    let raw = NewStudy { name: "raw".to_string(), text: String::new(), files: vec![] };
+    let raw = NewStudy { name: "raw".to_string(), text: String::new(), files: vec![], events: vec![] };
     let raw = store.create(&raw).unwrap().id;
     session(store.clone(), GRID);
     let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -158,7 +158,10 @@ fn a_server_with_other_habits_keeps_the_log_in_order() {
     {
         server.sql("postgres", &format!("ALTER DATABASE {} SET {habit}", database(&url)));
     }
-    let id = open(&url).create(&NewStudy { name: "s".to_string(), text: String::new(), files: vec![] }).unwrap().id;
+    let id = open(&url)
+        .create(&NewStudy { name: "s".to_string(), text: String::new(), files: vec![], events: vec![] })
+        .unwrap()
+        .id;
     std::thread::scope(|scope| {
         for thread in 0..6 {
             let url = &url;

@@ -97,7 +97,20 @@ fn two_numbers_have_a_map() {
     let mut study = played(study(TWO), 30, |trial, x| (trial % 10 != 4).then(|| branin(x)));
     study.ask(4).unwrap();
     let picture = drawn(study, "two-numbers");
-    says(&picture, &["posterior mean", "half the width of the band (model)", "x1", "x2", "best so far", "observed", "pending", "failed", "best"]);
+    says(
+        &picture,
+        &[
+            "posterior mean",
+            "half the width of the band (model)",
+            "x1",
+            "x2",
+            "best so far",
+            "observed",
+            "pending",
+            "failed",
+            "best",
+        ],
+    );
     assert!(picture.svg.matches("<rect").count() > 7_200, "there are no two maps of 60 x 60 cells");
 }
 

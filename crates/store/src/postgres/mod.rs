@@ -50,6 +50,7 @@ impl Store for Postgres {
                     "INSERT INTO manyhands_files (study, role, name, sha256, content) VALUES ($1, $2, $3, $4, $5)";
                 t.execute(sql, &[&row.id.0, &file.role, &file.name, &file.sha256, &file.content])?;
             }
+            insert(t, row.id, &Append { events: &study.events, ..Append::default() })?;
             Ok(Some(row))
         })?;
         created.ok_or_else(|| Error::StudyExists { name: study.name.clone() })

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Session;
 use crate::source::sha256;
-use crate::store::{Append, Appended, NewEvent, NewStudy, Record, Store, StoredFile};
+use crate::store::{NewEvent, NewStudy, Record, Store, StoredFile};
 use crate::{Error, Ledger, Result, Source, Time, decode, encode};
 
 /// The version of the format.
@@ -109,23 +109,8 @@ impl Session {
             return Err(bad(0, "the log is not what it was: its SHA-256 differs".to_string()));
         }
         Study::replay(source.study().spec.clone(), ledger.events())?;
-        Self::store_log(store, source, &events)
-    }
-
-    fn store_log(store: Arc<dyn Store>, source: Source, events: &[NewEvent]) -> Result<Self> {
-        let NewStudy { name, text, files } = source.new_study();
-        let row = store.create(&NewStudy { name: name.clone(), text, files })?;
-        let mut session = Self::at(store, &row, source)?;
-        let append = Append { origin: &session.origin(), events, ..Append::default() };
-        match session.store.append(session.id, &append) {
-            Ok(Appended::Stored) => session.sync().map(|()| session),
-            Ok(_) => Err(Error::StudyExists { name }),
-            Err(error) => {
-                // A study without its log is of no use to anyone.
-                session.delete()?;
-                Err(error)
-            }
-        }
+        let row = store.create(&NewStudy { events, ..source.new_study() })?;
+        Self::at(store, &row, source)
     }
 }
 

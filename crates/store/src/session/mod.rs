@@ -17,6 +17,22 @@ use crate::{Error, Holder, Ledger, Result, Source};
 /// One study of a store.
 ///
 /// The ledger (what became of every trial) follows the log at hardly any cost; the model is built when something needs it.
+///
+/// ```
+/// use manyhands_store::{Location, Missing, Session, Source};
+/// # fn main() -> manyhands_store::Result<()> {
+/// let location: Location = "memory:".parse()?; // or sqlite:studies.db, or postgres://me@host/studies
+/// let store = location.open(Missing::Create)?;
+/// let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n";
+/// let source = Source::read(text, |path| unreachable!("this study names no file, and no {path}"))?;
+/// let mut session = Session::open_or_create(store.clone(), source)?;
+/// for suggestion in session.ask(3)? {
+///     session.tell(suggestion.trial, suggestion.point[0].sin())?;
+/// }
+/// let mut another = Session::open(store, "s", "memory:")?; // as another process would
+/// assert_eq!(another.study()?.best()?.trial, session.study()?.best()?.trial);
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Session {
     store: Arc<dyn Store>,

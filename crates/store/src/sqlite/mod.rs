@@ -98,6 +98,9 @@ impl Store for Sqlite {
                 let sql = "INSERT INTO files (study, role, name, sha256, content) VALUES (?, ?, ?, ?, ?)";
                 t.execute(sql, params![id, file.role, file.name, file.sha256, file.content])?;
             }
+            for (event, sequence) in study.events.iter().zip(1..) {
+                insert(t, StudyId(id), sequence, "", event)?;
+            }
             Ok(Some(id))
         })?;
         let id = id.ok_or_else(|| Error::StudyExists { name: study.name.clone() })?;
