@@ -21,7 +21,7 @@ pub struct Options {
     #[command(flatten)]
     pub target: Target,
     /// How many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     number: usize,
 }
 

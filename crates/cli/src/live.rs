@@ -6,12 +6,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use manyhands_core::{Direction, Kind, TrialState, Value, significant};
-use manyhands_run::{News, Plan};
+use manyhands_core::{Kind, Value, significant};
+use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
 
 use crate::progress::say;
-use crate::show::{params_line, short};
+use crate::show::{first_line, params_line, short};
+
+/// So much of a trial's parameters is shown while it runs.
+const SHOWN: usize = 60;
 
 /// A running study on the terminal, or line by line elsewhere.
 pub struct Live {
@@ -22,13 +25,14 @@ pub struct Live {
 }
 
 struct State {
-    direction: Direction,
-    best: Option<(usize, f64)>,
-    ended: usize,
-    ended_here: usize,
+    standing: Standing,
+    /// How many trials had ended when this began.
+    ended_before: usize,
     trials: Option<usize>,
     running: Vec<(usize, ProgressBar)>,
     waiting: bool,
+    /// The latest trouble: the same is not told again and again.
+    trouble: Option<String>,
 }
 
 enum Screen {
@@ -39,29 +43,23 @@ enum Screen {
 impl Live {
     /// `another` opens another session of the same study, for the certificate.
     pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
-        let (direction, ledger) = (session.spec().direction(), session.ledger());
-        let mut state = State {
-            direction,
-            best: None,
-            ended: 0,
-            ended_here: 0,
+        let standing = Standing::of(session);
+        let state = State {
+            standing,
+            ended_before: standing.ended,
             trials: plan.trials,
             running: vec![],
             waiting: false,
+            trouble: None,
         };
-        for (number, trial) in ledger.trials().iter().enumerate() {
-            state.ended +=
-                usize::from(trial.suggested && matches!(trial.state, TrialState::Observed | TrialState::Failed));
-            trial.value.into_iter().for_each(|value| state.improve(number, value));
-        }
         let screen = match (quiet, stderr().is_terminal()) {
             (true, _) => None,
             (false, false) => Some(Screen::Lines),
             (false, true) => Some(terminal(another())),
         };
         let live = Self { state: RefCell::new(state), screen, start: Instant::now() };
-        if live.screen.is_some() && live.state.borrow().ended > 0 {
-            live.line(&format!("going on after {} trials", live.state.borrow().ended));
+        if standing.ended > 0 {
+            live.line(&format!("going on after {} trials", standing.ended));
         }
         live.refresh();
         live
@@ -103,13 +101,6 @@ impl Live {
 }
 
 impl State {
-    fn improve(&mut self, trial: usize, value: f64) {
-        let better = |best: f64| if self.direction == Direction::Maximize { value > best } else { value < best };
-        if self.best.is_none_or(|(_, best)| better(best)) {
-            self.best = Some((trial, value));
-        }
-    }
-
     /// Takes in what happened; the line to be said of it.
     fn hear(&mut self, news: &News, screen: Option<&Screen>) -> Option<String> {
         if !matches!(news, News::Waiting { .. }) {
@@ -120,27 +111,30 @@ impl State {
                 self.begin(*trial, params, screen);
                 taken_over.then(|| format!("trial {trial}: run again, its worker is gone"))
             }
-            News::Told { trial, value, took } => {
-                self.end(*trial);
-                self.improve(*trial, *value);
+            News::Told { trial, value, took, standing } => {
+                self.end(*trial, *standing);
                 let (value, took) = (short(*value), seconds(*took));
-                Some(format!("trial {trial}: {value} in {took}{}", self.standing()))
+                Some(format!("trial {trial}: {value} in {took}{}", self.progress()))
             }
-            News::Failed { trial, reason, took } => {
-                self.end(*trial);
+            News::Failed { trial, reason, took, standing } => {
+                self.end(*trial, *standing);
                 let reason = reason.replace('\n', "\n    ");
                 Some(format!("trial {trial}: failed after {}: {reason}", seconds(*took)))
             }
             News::Retried { trial, reason } => {
-                Some(format!("trial {trial}: failed, trying again: {}", reason.lines().next().unwrap_or_default()))
+                Some(format!("trial {trial}: failed, trying again: {}", first_line(reason)))
             }
             News::Stopped { trial } => {
-                self.running.retain(|(running, _)| running != trial);
+                self.clear(*trial);
                 Some(format!("trial {trial}: stopped, to be run again"))
             }
+            News::CalledOff { trial } => {
+                self.clear(*trial);
+                Some(format!("trial {trial}: stopped, it was told, failed or cancelled elsewhere"))
+            }
             News::TooLate { trial } => {
-                self.running.retain(|(running, _)| running != trial);
-                Some(format!("trial {trial}: too late, another worker was given it; kept as evidence"))
+                self.clear(*trial);
+                Some(format!("trial {trial}: too late, it has ended or another worker was given it; kept as evidence"))
             }
             News::Stopping { running, urgent: false } => {
                 Some(format!("finishing {running} running trials; Ctrl-C again to stop them now"))
@@ -148,20 +142,31 @@ impl State {
             News::Stopping { running, urgent: true } => {
                 Some(format!("stopping {running} running trials; they are run again next time"))
             }
-            News::Trouble { what } => Some(format!("warning: {what}")),
-            News::Waiting { pending } if !self.waiting => {
+            News::Trouble { what } if self.trouble.as_ref() != Some(what) => {
+                self.trouble = Some(what.clone());
+                Some(format!("warning: {what}"))
+            }
+            News::Waiting { pending, most } if !self.waiting => {
                 self.waiting = true;
-                Some(format!("waiting for {pending} pending trials of other workers, or asked for by hand"))
+                Some(match most {
+                    Some(most) if pending >= most => format!(
+                        "waiting: {pending} trials are pending elsewhere, and max_pending (or workers in [run]) allows \
+                         {most}; tell or cancel those that nobody runs"
+                    ),
+                    _ => format!("waiting for {pending} pending trials of other workers"),
+                })
             }
             _ => None,
         }
     }
 
     fn begin(&mut self, trial: usize, params: &[(String, Value)], screen: Option<&Screen>) {
-        let Some(Screen::Terminal { all, summary, .. }) = screen else { return };
+        let Some(Screen::Terminal { all, .. }) = screen else { return };
         let line = params_line(params.iter().map(|(name, value)| (name.as_str(), value)));
-        let bar = all.insert_before(summary, ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("  {spinner} {prefix} {elapsed:>4}  {wide_msg}") {
+        // Under the summary, which is seen however many there are; short, so that nothing typed wraps them.
+        let line: String = line.chars().take(SHOWN).collect();
+        let bar = all.add(ProgressBar::new_spinner());
+        if let Ok(style) = ProgressStyle::with_template("  {spinner} {prefix} {elapsed:>4}  {msg}") {
             bar.set_style(style);
         }
         bar.set_prefix(format!("trial {trial}"));
@@ -170,31 +175,38 @@ impl State {
         self.running.push((trial, bar));
     }
 
-    fn end(&mut self, trial: usize) {
-        (self.ended, self.ended_here) = (self.ended + 1, self.ended_here + 1);
+    fn end(&mut self, trial: usize, standing: Standing) {
+        self.standing = standing;
+        self.trouble = None;
+        self.clear(trial);
+    }
+
+    fn clear(&mut self, trial: usize) {
         for (_, bar) in self.running.extract_if(.., |(running, _)| *running == trial) {
             bar.finish_and_clear();
         }
     }
 
-    fn standing(&self) -> String {
-        let best =
-            self.best.map_or(String::new(), |(trial, value)| format!(" (best {} of trial {trial})", short(value)));
+    fn progress(&self) -> String {
+        let Standing { ended, best } = self.standing;
+        let best = best.map_or(String::new(), |(trial, value)| format!(" (best {} of trial {trial})", short(value)));
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
-        format!("{best} [{}{of}]", self.ended)
+        format!("{best} [{ended}{of}]")
     }
 
     fn summary(&self, elapsed: Duration) -> String {
+        let Standing { ended, best } = self.standing;
         let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
-        let best = self.best.map_or("none".to_string(), |(trial, value)| format!("{} (trial {trial})", short(value)));
+        let best = best.map_or("none".to_string(), |(trial, value)| format!("{} (trial {trial})", short(value)));
+        let since = ended.saturating_sub(self.ended_before);
         let left = match self.trials {
-            Some(trials) if self.ended_here > 0 && trials > self.ended => {
-                let each = elapsed.as_secs_f64() / self.ended_here as f64;
-                format!(", {} left", seconds(Duration::from_secs_f64(each * (trials - self.ended) as f64)))
+            Some(trials) if since > 0 && trials > ended => {
+                let each = elapsed.as_secs_f64() / since as f64;
+                format!(", {} left", seconds(Duration::from_secs_f64(each * (trials - ended) as f64)))
             }
             _ => String::new(),
         };
-        format!("{}{of} trials, best {best}{left}", self.ended)
+        format!("{ended}{of} trials, best {best}{left}")
     }
 }
 

@@ -68,7 +68,10 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let verb = Cli::parse().verb;
+    let verb = match Cli::try_parse() {
+        Ok(cli) => cli.verb,
+        Err(error) => return refusal::misused(&error),
+    };
     match signals::survive_file_limits().and_then(|()| verb.run()) {
         Ok(code) => code,
         Err(error) => refusal::refuse(&error, verb.speaks_json()),

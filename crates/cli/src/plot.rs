@@ -37,7 +37,8 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn check(path: &Path) -> Result<()> {
+/// Refuses names of other kinds of pictures.
+pub fn check(path: &Path) -> Result<()> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("svg" | "png") => Ok(()),
         _ => {

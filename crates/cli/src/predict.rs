@@ -1,5 +1,6 @@
 //! `manyhands predict`: what is known of points that need not have been tried.
 
+use std::io::stdin;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -26,7 +27,7 @@ sd_pending also knows the pending ones; lower and upper are the ends of the band
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// A CSV file with a column for each parameter
+    /// A CSV file with a column for each parameter; - for standard input
     #[arg(long, value_name = "FILE")]
     at: PathBuf,
 }
@@ -34,7 +35,12 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open()?;
     let points = read(&options.at, session.spec().domain())?;
-    let predictions = session.study()?.predict_named(&points).with_context(|| options.at.display().to_string())?;
+    // Each by itself first, so that a refusal names its row.
+    for (index, point) in points.iter().enumerate() {
+        let place = || format!("{}, row {}", options.at.display(), index + 1);
+        session.spec().domain().embed_named(point).with_context(place)?;
+    }
+    let predictions = session.study()?.predict_named(&points)?;
     if options.target.json {
         return show::print(&Json::Array(predictions.iter().map(as_json).collect()).to_string());
     }
@@ -62,16 +68,21 @@ fn as_json(p: &Prediction) -> Json {
 /// The points of a CSV file, each value with its column's name.
 fn read(path: &Path, domain: &Domain) -> Result<Vec<Vec<(String, Value)>>> {
     let wrong = |reason: String| Usage::new("file", format!("{}: {reason}", path.display()));
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
+    let text = if path == Path::new("-") { std::io::read_to_string(stdin()) } else { std::fs::read_to_string(path) };
+    let text = text.map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
     let mut points = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| wrong(error.to_string()))?;
         let cell = |(name, text): (&str, &str)| (name.to_string(), value(domain, name, text));
         points.push(header.iter().zip(record.iter()).map(cell).collect());
+    }
+    if points.is_empty() {
+        return Err(wrong(
+            "it has no rows; a header with the parameters' names and a row for each point are needed".into(),
+        )
+        .into());
     }
     Ok(points)
 }

@@ -63,6 +63,19 @@ pub fn refuse(error: &anyhow::Error, json: bool) -> ExitCode {
     if is_bad_input { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
+/// Bad usage as clap found it: in JSON for those who asked for it. Help and version are no mistakes.
+pub fn misused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {
+        error.exit();
+    }
+    let text = error.to_string();
+    let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let message = message.trim().trim_start_matches("error: ");
+    let hint = rest.trim().lines().next().map(|line| line.trim().trim_start_matches("tip: ").to_string());
+    say(&json!({"error": {"code": "usage", "message": message, "hint": hint}}).to_string());
+    ExitCode::from(2)
+}
+
 fn told(error: &anyhow::Error) -> Told {
     if let Some(usage) = error.downcast_ref::<Usage>() {
         return Told { code: usage.code, hint: usage.hint.clone(), is_bad_input: true };

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
+use manyhands_core::TrialState;
 use manyhands_run::{Error as RunError, Plan, Stop, Summary};
 use manyhands_store::Session;
 
@@ -90,22 +91,25 @@ fn term(text: &str) -> Result<Duration, String> {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    options.plot.as_deref().map_or(Ok(()), plot::check)?;
     let mut session = options.target.open()?;
     let mut plan = plan(&session, &options.target, &options.how)?;
     plan.workers = options.workers.map_or(plan.workers, |workers| workers as usize);
     plan.trials = options.trials.map(|trials| trials as usize).or(plan.trials);
     plan.sync = options.sync;
     if options.workers.is_some() {
-        session.set_workers(plan.workers);
+        session.set_workers(Some(plan.workers));
     }
     let (summary, plan) = work(session, &options.target, plan, options.how.quiet)?;
     finish(options, summary, &plan)
 }
 
 pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
-    let session = options.target.open()?;
+    let mut session = options.target.open()?;
     let mut plan = plan(&session, &options.target, &options.how)?;
     plan.workers = options.workers as usize;
+    // How many workers there are is for whoever starts them to say; only max_pending binds them all.
+    session.set_workers(None);
     let (summary, _) = work(session, &options.target, plan, options.how.quiet)?;
     let done = serde_json::json!({"told": summary.told, "failed": summary.failed, "interrupted": summary.interrupted});
     if options.target.json {
@@ -134,9 +138,7 @@ fn work(session: Session, target: &Target, plan: Plan, quiet: bool) -> Result<(S
     let stop = Stop::new();
     let _listening = signals::listen(&stop)?;
     let mut asker = target.open()?;
-    if let Some(most) = session.workers() {
-        asker.set_workers(most);
-    }
+    asker.set_workers(session.workers());
     let live = Live::new(&session, &plan, quiet, || target.open().ok());
     let summary = manyhands_run::run(session, asker, plan.clone(), &stop, |news| live.hear(&news));
     live.finish();
@@ -149,18 +151,18 @@ fn finish(options: &RunOptions, summary: Summary, plan: &Plan) -> Result<ExitCod
     let folder = options.target.file().and_then(|file| file.parent().map(Path::to_path_buf)).unwrap_or_default();
     let beside_logs = || folder.join(&plan.settings.logs).join(session.name()).join(format!("{}.svg", session.name()));
     let picture = options.plot.clone().unwrap_or_else(beside_logs);
-    if let Some(folder) = picture.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)?;
-    }
-    plot::write(&mut session, &picture)?;
+    // What was found is told even if it cannot be drawn.
+    let drawn = draw(&mut session, &picture);
     if options.target.json {
         let mut status = status::status_json(&mut session)?;
         status["interrupted"] = summary.interrupted.into();
-        status["picture"] = picture.display().to_string().into();
+        status["picture"] = drawn.as_ref().ok().map(|()| picture.display().to_string()).into();
         show::print(&status.to_string())?;
     } else {
         show::print(&status::status_text(&mut session)?)?;
-        show::print(&format!("picture: {}", picture.display()))?;
+        if drawn.is_ok() {
+            show::print(&format!("picture: {}", picture.display()))?;
+        }
         if summary.exhausted {
             say("every candidate has been tried");
         }
@@ -168,7 +170,20 @@ fn finish(options: &RunOptions, summary: Summary, plan: &Plan) -> Result<ExitCod
             say("interrupted; the same command goes on where it was");
         }
     }
+    drawn?;
+    let failed = session.ledger().count(TrialState::Failed);
+    if !summary.interrupted && failed > 0 && session.ledger().count(TrialState::Observed) == 0 {
+        let logs = plan.folder.join(&plan.settings.logs).join(session.name());
+        return Err(RunError::NoneSucceeded { failed, logs }.into());
+    }
     Ok(code(summary))
+}
+
+fn draw(session: &mut Session, picture: &Path) -> Result<()> {
+    if let Some(folder) = picture.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    plot::write(session, picture)
 }
 
 /// As shells have it for what was interrupted.

@@ -46,6 +46,12 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
+/// Why a trial failed, without the end of its standard error.
+pub fn first_line(reason: &str) -> &str {
+    let line = reason.lines().next().unwrap_or_default();
+    line.strip_suffix("; standard error ends with:").unwrap_or(line)
+}
+
 /// Named values as a JSON object, in order.
 pub fn params<'a>(named: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Json {
     Json::Object(named.into_iter().map(|(name, value)| (name.to_string(), json_of(value))).collect())

@@ -9,6 +9,7 @@ use manyhands_store::{Missing, Session};
 use serde_json::{Value as Json, json};
 
 use crate::progress::say;
+use crate::refusal::Usage;
 use crate::show;
 use crate::target::{StoreOption, Target};
 
@@ -62,13 +63,18 @@ The study and its whole log are gone for good; export it first with --format log
 pub struct DeleteOptions {
     #[command(flatten)]
     pub target: Target,
-    /// Do not ask first (it asks only on a terminal)
+    /// Do not ask first (it asks on a terminal), and do not mind workers that run its trials
     #[arg(short, long)]
     yes: bool,
 }
 
 pub fn delete(options: &DeleteOptions) -> Result<()> {
-    let session = options.target.open_existing()?;
+    let mut session = options.target.open_existing()?;
+    let running = session.held_by_others()?;
+    if running > 0 && !options.yes {
+        let message = format!("{running} trials of study {} are being run by workers", session.name());
+        return Err(Usage::new("study-in-use", message).hint("stop them first, or say --yes").into());
+    }
     let (name, trials) = (session.name().to_string(), session.ledger().trials().len());
     if !options.yes && stdin().is_terminal() {
         say(&format!("delete study {name} with its {trials} trials? [y/N]"));

@@ -115,30 +115,29 @@ pub fn read(path: &Path, store: impl Fn() -> Option<Arc<dyn Store>>) -> Result<S
         let file = store.files(row.id).ok()?.into_iter().find(|file| file.name == name)?;
         Some(file.content)
     };
-    let contents = |name: &str| -> Result<Vec<u8>> {
-        let path = folder.join(name);
-        match fs::read(&path) {
-            Ok(content) => Ok(content),
-            Err(error) => kept(name).ok_or_else(|| unreadable(&path, &error).into()),
-        }
+    let contents = |name: &str| match fs::read(folder.join(name)) {
+        Ok(content) => Ok(content),
+        Err(error) => kept(name).ok_or_else(|| reason(&error)),
     };
-    Source::read(&text, contents).map_err(|error: anyhow::Error| match error.downcast::<StoreError>() {
-        Ok(StoreError::File(error)) => {
+    Source::read(&text, contents).map_err(|error| match error {
+        StoreError::File(error) => {
             let hint = error.hint.clone();
             let shown = manyhands_core::file::FileError { hint: None, ..error }.render(&shown);
             anyhow::Error::from(Usage { code: "study-file", message: shown, hint })
         }
-        Ok(error) => error.into(),
-        Err(error) => error,
+        error => error.into(),
     })
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Usage {
-    let reason = match error.kind() {
+    Usage::new("file", format!("cannot read {}: {}", path.display(), reason(error)))
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
         std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_string(),
         _ => error.to_string(),
-    };
-    Usage::new("file", format!("cannot read {}: {reason}", path.display()))
+    }
 }

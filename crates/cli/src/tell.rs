@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use manyhands_core::{TrialState, Value};
 use manyhands_store::{Outside, Session};
-use serde::Deserialize;
+use serde_json::Value as Json;
 
 use crate::refusal::Usage;
 use crate::show;
@@ -37,17 +37,6 @@ pub struct Options {
     /// Its value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
-}
-
-/// A line of JSON.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    trial: Option<usize>,
-    params: Option<serde_json::Map<String, serde_json::Value>>,
-    value: Option<f64>,
-    failed: Option<String>,
-    pending: Option<bool>,
 }
 
 /// What a line says.
@@ -130,30 +119,46 @@ fn read(line: &str) -> Result<Told> {
     const FORMS: &str = "{\"trial\":7,\"value\":1.3}, {\"trial\":7,\"failed\":\"why\"}, {\"params\":{..},\"value\":1.3} or \
                          {\"params\":{..},\"pending\":true}";
     let wrong = |message: String| Usage::new("line", message).hint(format!("a line is {FORMS}"));
-    let read: Line = serde_json::from_str(line).map_err(|error| wrong(format!("{error}, got {}", shown(line))))?;
-    match read {
-        Line { trial: Some(trial), params: None, value: Some(value), failed: None, pending: None } => {
-            Ok(Told::Value(trial, value))
+    let Ok(Json::Object(fields)) = serde_json::from_str(line) else {
+        return Err(wrong(format!("this is not a JSON object: {}", shown(line))).into());
+    };
+    let must = |name: &str, allowed: &str, found: &Json| wrong(format!("{name} must be {allowed}, got {found}"));
+    let (mut trial, mut params, mut value, mut failed, mut pending) = (None, None, None, None, None);
+    for (name, found) in fields {
+        match name.as_str() {
+            "trial" => {
+                let number = found.as_u64().and_then(|number| usize::try_from(number).ok());
+                trial = Some(number.ok_or_else(|| must("trial", "a whole number from 0", &found))?);
+            }
+            "value" => value = Some(found.as_f64().ok_or_else(|| must("value", "a number", &found))?),
+            "failed" => match found {
+                Json::String(reason) => failed = Some(reason),
+                other => return Err(must("failed", "a text that says why", &other).into()),
+            },
+            "pending" if found == Json::Bool(true) => pending = Some(()),
+            "pending" => return Err(must("pending", "true", &found).into()),
+            "params" => match found {
+                Json::Object(named) => params = Some(named),
+                other => return Err(must("params", "an object of names and values", &other).into()),
+            },
+            other => return Err(wrong(format!("\"{other}\" is not known")).into()),
         }
-        Line { trial: Some(trial), params: None, value: None, failed: Some(reason), pending: None } => {
-            Ok(Told::Failed(trial, reason))
-        }
-        Line { trial: None, params: Some(params), value: Some(value), failed: None, pending: None } => {
-            Ok(Told::Outside(Outside { params: named(params)?, value: Some(value) }))
-        }
-        Line { trial: None, params: Some(params), value: None, failed: None, pending: Some(true) } => {
-            Ok(Told::Outside(Outside { params: named(params)?, value: None }))
+    }
+    match (trial, params, value, failed, pending) {
+        (Some(trial), None, Some(value), None, None) => Ok(Told::Value(trial, value)),
+        (Some(trial), None, None, Some(reason), None) => Ok(Told::Failed(trial, reason)),
+        (None, Some(params), value @ Some(_), None, None) | (None, Some(params), value @ None, None, Some(())) => {
+            Ok(Told::Outside(Outside { params: named(params)?, value }))
         }
         _ => Err(wrong(format!("this says neither a trial's end nor an evaluation: {}", shown(line))).into()),
     }
 }
 
-fn named(params: serde_json::Map<String, serde_json::Value>) -> Result<Vec<(String, Value)>> {
+fn named(params: serde_json::Map<String, Json>) -> Result<Vec<(String, Value)>> {
     params.into_iter().map(|(name, value)| value_of(&value).map(|value| (name, value))).collect()
 }
 
-fn value_of(json: &serde_json::Value) -> Result<Value> {
-    use serde_json::Value as Json;
+fn value_of(json: &Json) -> Result<Value> {
     let wrong =
         || Usage::new("line", format!("a parameter's value must be a number, a text, true or false, got {json}"));
     let value = match json {

@@ -39,7 +39,7 @@ pub fn trials(options: &TrialsOptions) -> Result<()> {
     for (number, entry) in session.ledger().trials().iter().enumerate() {
         let mut row = vec![number.to_string(), entry.state.to_string()];
         row.extend(session.params(number)?.iter().map(|(_, value)| show::text_of(value)));
-        let reason = entry.reason.as_deref().and_then(|reason| reason.lines().next()).unwrap_or_default();
+        let reason = entry.reason.as_deref().map(show::first_line).unwrap_or_default();
         row.push(entry.value.map_or(reason.to_string(), show::short));
         table.push(row);
     }

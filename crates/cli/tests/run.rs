@@ -265,3 +265,57 @@ fn a_study_without_a_command_or_a_store_says_what_is_missing() {
     assert_eq!(code, Some(2));
     assert!(talk.contains("there is no study \"nobody\"") && talk.contains("it has s"), "{talk}");
 }
+
+#[test]
+fn a_value_counts_although_something_left_behind_holds_the_output() {
+    let bench = bench("trials = 2\n", "setsid sleep 5 &\necho $1\n");
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(talk.contains("still holds its output"), "{talk}");
+    assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 2);
+}
+
+#[test]
+fn a_trial_that_is_cancelled_elsewhere_is_stopped() {
+    let script = "echo $3 >> started\nif [ $3 = 0 ]; then sleep 600; fi\necho $1\n";
+    let bench = bench("trials = 3\nworkers = 2\n", script);
+    let runner = start(&bench, &["run", "study.toml"]);
+    wait_for(|| std::fs::read_to_string(bench.path().join("started")).is_ok_and(|text| text.lines().count() >= 2));
+    assert!(bench.run(&["cancel", "s", "0"]).status.success());
+    let output = runner.wait_with_output().unwrap();
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{talk}");
+    assert!(talk.contains("trial 0: stopped, it was told, failed or cancelled elsewhere"), "{talk}");
+    let ledger = bench.session("s").ledger().clone();
+    assert_eq!((ledger.count(TrialState::Observed), ledger.count(TrialState::Cancelled)), (3, 1));
+}
+
+#[test]
+fn a_fleet_may_be_larger_than_the_workers_of_a_run_but_not_than_max_pending() {
+    // Every command waits until three run at once, or for a second where that cannot be.
+    let script = "mkdir run$3; i=0\nwhile [ $(ls -d run* | wc -l) -lt 3 ] && [ $i -lt 50 ]; do sleep 0.02; i=$((i+1)); done\n\
+                  ls -d run* | wc -l >> seen; sleep 0.2; rmdir run$3\necho $1\n";
+    for (strategy, most) in [("", 3), ("[strategy]\nmax_pending = 2\n", 2)] {
+        let bench = Bench::new(&(study("trials = 6\nworkers = 1\n") + strategy));
+        bench.script("box.sh", script);
+        assert!(bench.run(&["status", "study.toml"]).status.success());
+        let workers: Vec<Child> = (0..3).map(|_| start(&bench, &["worker", "s"])).collect();
+        for worker in workers {
+            assert!(worker.wait_with_output().unwrap().status.success());
+        }
+        let seen = std::fs::read_to_string(bench.path().join("seen")).unwrap();
+        assert_eq!(seen.lines().filter_map(|line| line.trim().parse::<usize>().ok()).max(), Some(most));
+    }
+}
+
+#[test]
+fn a_study_whose_trials_all_failed_says_so_when_it_is_run_again() {
+    let bench = bench("trials = 4\nworkers = 4\n", "exit 1\n");
+    assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(1));
+    bench.script("box.sh", "echo 1\n");
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(1), "{talk}");
+    assert!(talk.contains("all 4 trials of the study failed") && talk.contains("--trials"), "{talk}");
+    assert_eq!(said(&bench, &["run", "study.toml", "--trials", "6"]).0, Some(0));
+    assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 2);
+}

@@ -111,6 +111,7 @@ fn exports_and_predictions() {
     bench.write("at.csv", "temp,acid\n20,citric\n45.5,malic; rm -rf /\n");
     bench.write("grid.csv", "temp,acid\n20,citric\n70,malic; rm -rf /\n");
     bench.write("missing.csv", "temp\n20\n");
+    bench.write("empty.csv", "temp,acid\n");
     bench.write("unknown.csv", "temp,acit\n20,citric\n");
     insta::assert_snapshot!(all(
         &bench,
@@ -124,6 +125,7 @@ fn exports_and_predictions() {
             &["predict", "plate", "--at", "missing.csv"],
             &["predict", "plate", "--at", "unknown.csv", "--json"],
             &["predict", "plate", "--at", "nowhere.csv"],
+            &["predict", "plate", "--at", "empty.csv"],
             &["plot", "plate", "-o", "plate.pdf"],
             &["plot", "plate", "-o", "plate.svg"],
             &["delete", "plate"],
@@ -149,6 +151,9 @@ fn lines_of_json() {
         feed(&["tell", "plate", "-"], "{\"trial\":4,\"vlaue\":1}"),
         feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":NaN}"),
         feed(&["tell", "plate", "-"], "what\u{0}"),
+        feed(&["tell", "plate", "-"], "[4, null, 1.25, null, null]"),
+        feed(&["tell", "plate", "-"], "{\"trial\":-4,\"value\":1}"),
+        feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":\"1\"}"),
         feed(&["tell", "plate", "-"], ""),
     ];
     insta::assert_snapshot!(shown.join("\n"));
@@ -176,6 +181,7 @@ fn mistakes() {
     bench.write("other.toml", &GRID.replace("noise = 0.01", "noise = 0.02").replace("seed = 1", "seed = 2"));
     bench.write("wrong.toml", &GRID.replace("lengthscale", "lenghtscale"));
     bench.write("notes.txt", "hello");
+    bench.write("pool.toml", POOL);
     bench.write("not.db", "this is not a database, but it is long enough to be looked at as one, or so one hopes");
     insta::assert_snapshot!(all(
         &bench,
@@ -188,6 +194,11 @@ fn mistakes() {
             &["tell", "plate", "0", "1e200"],
             &["best", "plate"],
             &["ask", "plate", "-n", "0"],
+            &["ask", "plate", "-n", "-3", "--json"],
+            &["ask", "plate", "--number", "many"],
+            &["status", "pool.toml"],
+            &["run", "study.toml", "--plot", "picture.gif"],
+            &["status", "plate", "--store", "memory:"],
             &["status", "nope"],
             &["status", "nope", "--json"],
             &["status", "nowhere.toml"],

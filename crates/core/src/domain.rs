@@ -166,8 +166,9 @@ impl Domain {
 
 /// The points of a space, if they are few.
 pub(crate) fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
-    if let Some(axes) = space.axes()
-        && space.size().is_some_and(|size| size <= largest_grid)
+    // The size first: an axis alone may have too many points to be written down.
+    if space.size().is_some_and(|size| size <= largest_grid)
+        && let Some(axes) = space.axes()
     {
         return Grid::new(axes).ok().map(gp::Domain::Grid);
     }

@@ -328,3 +328,17 @@ fn a_fit_that_does_not_suit_the_space_is_refused_and_changes_nothing() {
     assert!(live.apply(Event::Fitted(fitted)).is_err());
     assert_eq!(live.predict(&[vec![0.3, 0.6]]).unwrap(), before);
 }
+
+#[test]
+fn an_evaluation_from_elsewhere_keeps_the_numbers_it_was_given() {
+    let parameters = vec![Parameter::float("x", -5.0, 10.0).unwrap(), Parameter::log_float("lr", 1e-5, 0.1).unwrap()];
+    let space = Space::new(parameters, vec![]).unwrap();
+    let spec = Spec::learned(Domain::Space(space), Strategy::auto()).unwrap();
+    let mut live = Study::new(spec.clone()).unwrap();
+    live.include(&[1.into(), 0.001.into()], Some(2.0)).unwrap();
+    assert_eq!(live.trials()[0].params(), [Value::Float(1.0), Value::Float(0.001)]);
+    live.ask(3).unwrap();
+    let replayed = Study::replay(spec.clone(), live.events()).unwrap();
+    assert_eq!(replayed.trials()[0].point(), live.trials()[0].point());
+    Study::verify(&spec, live.events()).unwrap();
+}

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use manyhands_core::Value;
@@ -22,6 +24,8 @@ pub struct Job {
     pub trial: usize,
     /// Its parameters.
     pub params: Vec<(String, Value)>,
+    /// Whether it has ended without this run's doing: its command is to be stopped.
+    pub called_off: Arc<AtomicBool>,
 }
 
 /// What became of a trial.
@@ -68,7 +72,8 @@ impl Job {
         let err = err.map(|err| Output::read(err, &files.err)).transpose().map_err(unwritable(&files.err))?;
         let start = Instant::now();
         let is_late = || plan.settings.timeout.is_some_and(|limit| start.elapsed() >= limit);
-        let ended = group.wait(|| stop.is_urgent() || is_late()).map_err(cannot)?;
+        let is_enough = || stop.is_urgent() || self.called_off.load(Ordering::Relaxed);
+        let ended = group.wait(|| is_enough() || is_late()).map_err(cannot)?;
         let printed = |output: Option<Output>| output.map(Output::finish).unwrap_or_default();
         let (out, err) = (printed(out), printed(err));
         for (printed, file) in [(&out, &files.out), (&err, &files.err)] {
@@ -78,7 +83,7 @@ impl Job {
         }
         Ok(match ended {
             Ended::ByItself(status) => judged(status, &out, &err),
-            Ended::Stopped if stop.is_urgent() => Outcome::Stopped,
+            Ended::Stopped if is_enough() => Outcome::Stopped,
             Ended::Stopped => {
                 let limit = plan.settings.timeout.unwrap_or_default();
                 let said = format!("timed out after {}", humantime::format_duration(limit));

@@ -30,6 +30,16 @@ pub enum Error {
         failed: usize,
         /// Why the last one did.
         reason: String,
+        /// Where their logs are.
+        logs: PathBuf,
+    },
+    /// The study has all its trials, and none of them a value.
+    #[error("all {failed} trials of the study failed")]
+    NoneSucceeded {
+        /// How many.
+        failed: usize,
+        /// Where their logs are.
+        logs: PathBuf,
     },
     /// A folder or a log cannot be made.
     #[error("cannot write {}: {reason}", path.display())]
@@ -48,7 +58,7 @@ impl Error {
             Self::Session(error) => error.code(),
             Self::NoCommand { .. } => "no-command",
             Self::CannotStart { .. } => "cannot-start",
-            Self::AllFail { .. } => "all-fail",
+            Self::AllFail { .. } | Self::NoneSucceeded { .. } => "all-fail",
             Self::Logs { .. } => "logs",
         }
     }
@@ -62,7 +72,14 @@ impl Error {
                 "check the command in [run]: its first word is a program on the PATH or a path from the study file's \
                  folder; the trial was not run and is offered again"
             }
-            Self::AllFail { .. } => "look at the trials' logs; --keep-going goes on all the same",
+            Self::AllFail { logs, .. } => {
+                let logs = logs.display();
+                return Some(format!("look at the logs in {logs}; --keep-going goes on all the same"));
+            }
+            Self::NoneSucceeded { logs, .. } => {
+                let logs = logs.display();
+                return Some(format!("look at the logs in {logs}, mend the command, and go on with more --trials"));
+            }
             Self::Logs { .. } => "make room or change permissions, or name another folder with logs in [run]",
         };
         Some(hint.to_string())

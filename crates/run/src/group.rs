@@ -1,7 +1,7 @@
 //! A command in a process group of its own, which nobody outlives: not its time limit, not the runner.
 //!
 //! The group's leader is a guard, a tiny shell that waits for its standard input to end. The runner holds the other end:
-//! however the runner dies, the guard reads the end and stops the group, politely first.
+//! however the runner dies, the guard reads the end and ends the group at once: its trial may be run again at once.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -17,8 +17,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait before looking again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
-/// Waits for the end of its input, then stops its own process group: TERM, and after the grace KILL.
-const GUARD: &str = "trap '' TERM INT HUP QUIT; read line; kill -TERM 0; sleep 2; kill -KILL 0";
+/// Waits for the end of its input, then ends its own process group.
+const GUARD: &str = "trap '' TERM INT HUP QUIT; read line; kill -KILL 0";
 
 /// A running command and its guard.
 #[derive(Debug)]

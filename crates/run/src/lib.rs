@@ -12,7 +12,7 @@ mod stop;
 mod value;
 
 pub use error::{Error, Result};
-pub use plan::{News, Plan, Summary};
+pub use plan::{News, Plan, Standing, Summary};
 pub use runner::run;
 pub use stop::Stop;
 pub use value::{Unreadable, read_value};

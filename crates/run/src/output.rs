@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// So much of what is printed goes to the log.
@@ -32,29 +33,54 @@ pub struct Printed {
 
 /// An output that is being read by a thread.
 pub struct Output {
-    printed: Receiver<Printed>,
+    reader: Arc<Mutex<Reader>>,
+    ended: Receiver<()>,
 }
 
 impl Output {
     /// Reads an output to its end, into a log.
     pub fn read(source: impl Read + Send + 'static, log: &Path) -> std::io::Result<Self> {
-        let file = File::create(log)?;
-        let (send, printed) = channel();
+        let reader = Arc::new(Mutex::new(Reader::new(File::create(log)?)));
+        let (end, ended) = channel();
+        let shared = reader.clone();
         let read = move || {
+            read_into(source, &shared);
             // Nobody listens any more if the end came too late.
-            let _ = send.send(Reader::new(file).read(source));
+            let _ = end.send(());
         };
         std::thread::Builder::new().name("output".to_string()).spawn(read)?;
-        Ok(Self { printed })
+        Ok(Self { reader, ended })
     }
 
-    /// What was printed, once the command has ended.
+    /// What was printed, once the command has ended; what has come so far, if something still holds the output open.
     pub fn finish(self) -> Printed {
-        let held = || Printed {
-            trouble: Some("something outside of the command's process group still holds its output".to_string()),
-            ..Printed::default()
-        };
-        self.printed.recv_timeout(PATIENCE).unwrap_or_else(|_| held())
+        let is_held = self.ended.recv_timeout(PATIENCE).is_err();
+        let mut printed = lock(&self.reader).printed();
+        if is_held {
+            let held = "something that left the command's process group still holds its output";
+            printed.trouble.get_or_insert_with(|| held.to_string());
+        }
+        printed
+    }
+}
+
+fn lock(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
+    // What was taken in before a panic is whole.
+    reader.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read_into(mut source: impl Read, reader: &Mutex<Reader>) {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => lock(reader).take(&buffer[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                lock(reader).trouble = Some(format!("its output could not be read: {error}"));
+                return;
+            }
+        }
     }
 }
 
@@ -72,22 +98,10 @@ impl Reader {
         Self { log, logged: 0, line: vec![], last: vec![], tail: vec![], trouble: None }
     }
 
-    fn read(mut self, mut source: impl Read) -> Printed {
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            match source.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => self.take(&buffer[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.trouble = Some(format!("its output could not be read: {error}"));
-                    break;
-                }
-            }
-        }
-        self.end_line();
+    fn printed(&self) -> Printed {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
-        Printed { last_line: text(&self.last), tail: text(&self.tail), trouble: self.trouble }
+        let last = if self.line.trim_ascii().is_empty() { &self.last } else { &self.line };
+        Printed { last_line: text(last), tail: text(&self.tail), trouble: self.trouble.clone() }
     }
 
     fn take(&mut self, bytes: &[u8]) {

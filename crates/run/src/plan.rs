@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use manyhands_core::Value;
 use manyhands_core::file::RunSettings;
+use manyhands_core::{Direction, TrialState, Value};
+use manyhands_store::{Entry, Session};
 
 /// What a run is to do.
 #[derive(Debug, Clone)]
@@ -23,6 +24,29 @@ pub struct Plan {
     pub keep_going: bool,
     /// For how long a trial is held by a worker that has stopped renewing.
     pub term: Duration,
+}
+
+/// How a study stands, whoever has contributed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Standing {
+    /// How many suggested trials have ended, with a value or without.
+    pub ended: usize,
+    /// The trial with the best value, and the value.
+    pub best: Option<(usize, f64)>,
+}
+
+impl Standing {
+    /// Of a session's study, as of its last look.
+    pub fn of(session: &Session) -> Self {
+        let sign = if session.spec().direction() == Direction::Maximize { 1.0 } else { -1.0 };
+        let trials = session.ledger().trials();
+        let has_ended =
+            |trial: &&Entry| trial.suggested && matches!(trial.state, TrialState::Observed | TrialState::Failed);
+        let values = trials.iter().enumerate().filter_map(|(number, trial)| Some((number, trial.value?)));
+        // The first among equals.
+        let best = values.reduce(|best, next| if sign * next.1 > sign * best.1 { next } else { best });
+        Self { ended: trials.iter().filter(has_ended).count(), best }
+    }
 }
 
 /// What happens during a run.
@@ -53,6 +77,8 @@ pub enum News {
         value: f64,
         /// How long it took.
         took: Duration,
+        /// How the study stands with it.
+        standing: Standing,
     },
     /// A failure is in the log.
     Failed {
@@ -62,13 +88,20 @@ pub enum News {
         reason: String,
         /// How long it took.
         took: Duration,
+        /// How the study stands with it.
+        standing: Standing,
+    },
+    /// A trial that ran here was told, failed or cancelled by someone else, and was stopped.
+    CalledOff {
+        /// The trial.
+        trial: usize,
     },
     /// A trial was stopped before its end; it stays pending, for the next run.
     Stopped {
         /// The trial.
         trial: usize,
     },
-    /// A result came after someone else was given the trial: kept as evidence only.
+    /// A result came after someone else was given the trial, or after it had ended: kept as evidence only.
     TooLate {
         /// The trial.
         trial: usize,
@@ -90,6 +123,8 @@ pub enum News {
     Waiting {
         /// How many trials are pending.
         pending: usize,
+        /// How many may be, if that is bounded.
+        most: Option<usize>,
     },
 }
 

@@ -4,6 +4,7 @@
 //! seconds and must not hold up a result. Each running trial has a thread that waits for its command.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use manyhands_core::Error as Refusal;
 use manyhands_store::{Claimed, Error as StoreError, Keeper, Reported, Session};
 
 use crate::attempt::{Job, Outcome};
-use crate::{Error, News, Plan, Result, Stop, Summary};
+use crate::{Error, News, Plan, Result, Standing, Stop, Summary};
 
 /// How often to look whether a stop is wished.
 const TICK: Duration = Duration::from_millis(50);
@@ -34,20 +35,9 @@ pub fn run(session: Session, asker: Session, plan: Plan, stop: &Stop, tell: impl
     let asking = ask_when_wanted(asker, plan.clone(), wanted, messages.clone());
     let running = Vec::new();
     let (asked, summary, streak) = (false, Summary::default(), 0);
-    let mut pool = Pool {
-        session,
-        plan,
-        stop,
-        tell,
-        messages,
-        requests,
-        running,
-        asked,
-        summary,
-        streak,
-        looked: None,
-        error: None,
-    };
+    let (looked, checked, error) = (None, Instant::now(), None);
+    let mut pool =
+        Pool { session, plan, stop, tell, messages, requests, running, asked, summary, streak, looked, checked, error };
     let result = pool.work(&inbox);
     // The asker ends when nobody can want anything any more.
     drop(pool);
@@ -55,6 +45,11 @@ pub fn run(session: Session, asker: Session, plan: Plan, stop: &Stop, tell: impl
         Ok(_) => result,
         Err(error) => Err(Error::CannotStart { program: "a thread".to_string(), reason: error.to_string() }),
     }
+}
+
+fn trouble(error: &StoreError) -> News {
+    let hint = error.hint().map_or(String::new(), |hint| format!(" ({hint})"));
+    News::Trouble { what: format!("{error}; trying again{hint}") }
 }
 
 /// What threads tell the coordinator.
@@ -85,6 +80,8 @@ struct Running {
     claimed: Claimed,
     /// Renews the lease while the trial runs.
     keeper: Keeper,
+    /// Stops its command.
+    called_off: Arc<AtomicBool>,
 }
 
 struct Pool<'a, F> {
@@ -102,6 +99,8 @@ struct Pool<'a, F> {
     streak: usize,
     /// When other workers' trials were last looked at.
     looked: Option<Instant>,
+    /// When it was last looked at whether running trials have been ended by others.
+    checked: Instant,
     /// What ends the run, once what runs has finished.
     error: Option<Error>,
 }
@@ -115,6 +114,7 @@ impl<F: Fn(News)> Pool<'_, F> {
                 said = wished;
                 (self.tell)(News::Stopping { running: self.running.len(), urgent: wished.1 });
             }
+            self.call_off()?;
             self.fill()?;
             if self.running.is_empty() && !self.asked && self.is_over()? {
                 break;
@@ -134,6 +134,18 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
     }
 
+    /// Stops the commands of trials that someone else has ended. Looked at once in a while.
+    fn call_off(&mut self) -> Result<()> {
+        if self.running.is_empty() || self.checked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.checked = Instant::now();
+        self.patiently(|session, _| session.sync())?;
+        let has_ended = |running: &&Running| self.session.ledger().pending_trial(running.claimed.trial).is_err();
+        self.running.iter().filter(has_ended).for_each(|running| running.called_off.store(true, Ordering::Relaxed));
+        Ok(())
+    }
+
     fn is_ending(&self) -> bool {
         self.stop.is_wished() || self.error.is_some()
     }
@@ -146,7 +158,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         let mut free = self.plan.workers.saturating_sub(self.running.len());
         if free > 0 && self.is_time_to_look() {
             while free > 0
-                && let Some(claimed) = self.patiently(|session, term| session.take_over(term))?.flatten()
+                && let Some(claimed) = self.take_over()?
             {
                 self.start(claimed, true)?;
                 free -= 1;
@@ -162,6 +174,12 @@ impl<F: Fn(News)> Pool<'_, F> {
             self.asked = self.requests.send(count).is_ok();
         }
         Ok(())
+    }
+
+    /// A trial that a worker elsewhere has left behind.
+    fn take_over(&mut self) -> Result<Option<Claimed>> {
+        let own: Vec<usize> = self.running.iter().map(|running| running.claimed.trial).collect();
+        Ok(self.patiently(|session, term| session.take_over(term, &own))?.flatten())
     }
 
     /// How many more trials may be asked for, as far as is known here.
@@ -193,7 +211,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             return Ok(false);
         }
         // A worker elsewhere may have died a moment ago.
-        if let Some(claimed) = self.patiently(|session, term| session.take_over(term))?.flatten() {
+        if let Some(claimed) = self.take_over()? {
             self.start(claimed, true)?;
             return Ok(false);
         }
@@ -202,7 +220,8 @@ impl<F: Fn(News)> Pool<'_, F> {
             return Ok(true);
         }
         // Trials elsewhere, or asked for by hand, may free a place at any time.
-        (self.tell)(News::Waiting { pending: self.session.ledger().pending() });
+        let (pending, most) = (self.session.ledger().pending(), self.session.most_pending());
+        (self.tell)(News::Waiting { pending, most });
         sleep(TICK);
         Ok(false)
     }
@@ -227,7 +246,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         match error {
             StoreError::Study(Refusal::PoolExhausted { left: 0, .. }) => self.summary.exhausted = true,
             error if error.is_passing() => {
-                (self.tell)(News::Trouble { what: format!("{error}; trying again") });
+                (self.tell)(trouble(&error));
                 sleep(PAUSE);
             }
             error => self.error = Some(error.into()),
@@ -240,7 +259,8 @@ impl<F: Fn(News)> Pool<'_, F> {
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         (self.tell)(News::Started { trial, params: params.clone(), taken_over });
-        let job = Job { study: self.session.name().to_string(), trial, params };
+        let called_off = Arc::new(AtomicBool::new(false));
+        let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
         let (plan, stop, messages) = (self.plan.clone(), self.stop.clone(), self.messages.clone());
         let keeper = self.session.keep(&claimed, plan.term);
         let work = move || {
@@ -251,7 +271,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
         };
         match std::thread::Builder::new().name(format!("trial {trial}")).spawn(work) {
-            Ok(_) => self.running.push(Running { claimed, keeper }),
+            Ok(_) => self.running.push(Running { claimed, keeper, called_off }),
             Err(error) => {
                 drop(keeper);
                 self.session.let_go(&claimed)?;
@@ -263,10 +283,11 @@ impl<F: Fn(News)> Pool<'_, F> {
 
     fn end(&mut self, trial: usize, outcome: Outcome, took: Duration) -> Result<()> {
         let Some(place) = self.running.iter().position(|running| running.claimed.trial == trial) else { return Ok(()) };
-        let Running { claimed, keeper } = self.running.remove(place);
+        let Running { claimed, keeper, called_off } = self.running.remove(place);
         match outcome {
             Outcome::Value(value) => self.record(&claimed, Ok(value), took)?,
             Outcome::Failed(reason) => self.record(&claimed, Err(reason), took)?,
+            Outcome::Stopped if called_off.load(Ordering::Relaxed) => (self.tell)(News::CalledOff { trial }),
             Outcome::Stopped => {
                 drop(keeper);
                 self.session.let_go(&claimed)?;
@@ -302,15 +323,18 @@ impl<F: Fn(News)> Pool<'_, F> {
             (Reported::Recorded, Ok(value)) => {
                 self.summary.told += 1;
                 self.streak = 0;
-                (self.tell)(News::Told { trial, value, took });
+                let standing = Standing::of(&self.session);
+                (self.tell)(News::Told { trial, value, took, standing });
             }
             (Reported::Recorded, Err(reason)) => {
                 self.summary.failed += 1;
                 self.streak += 1;
-                (self.tell)(News::Failed { trial, reason: reason.clone(), took });
+                let standing = Standing::of(&self.session);
+                (self.tell)(News::Failed { trial, reason: reason.clone(), took, standing });
                 let hopeless = self.summary.told == 0 && self.streak >= HOPELESS.max(self.plan.workers);
                 if hopeless && !self.plan.keep_going {
-                    self.error = Some(Error::AllFail { failed: self.streak, reason });
+                    let logs = self.plan.folder.join(&self.plan.settings.logs).join(self.session.name());
+                    self.error = Some(Error::AllFail { failed: self.streak, reason, logs });
                 }
             }
         }
@@ -327,7 +351,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             match work(&mut self.session, self.plan.term) {
                 Ok(result) => return Ok(Some(result)),
                 Err(error) if error.is_passing() && !self.stop.is_urgent() => {
-                    (self.tell)(News::Trouble { what: format!("{error}; trying again") });
+                    (self.tell)(trouble(&error));
                     sleep(PAUSE);
                 }
                 Err(error) if error.is_passing() => {

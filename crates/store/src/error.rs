@@ -27,6 +27,14 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
+    /// A store says no, and will say so again.
+    #[error("the store {store} refuses: {reason}")]
+    Refused {
+        /// The store, without its password.
+        store: String,
+        /// What it said.
+        reason: String,
+    },
     /// There is no such file.
     #[error("there is no store at {}", path.display())]
     NoStore {
@@ -146,6 +154,7 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Location { .. } => "store-address",
             Self::Unavailable { .. } => "store-unavailable",
+            Self::Refused { .. } => "store-refused",
             Self::NoStore { .. } => "no-store",
             Self::Denied { .. } => "permission-denied",
             Self::NotAStore { .. } => "not-a-store",
@@ -171,6 +180,9 @@ impl Error {
             Self::File(error) => return error.hint.clone(),
             Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
             Self::Unavailable { .. } => "check that the server runs and that the address, user and password are right",
+            Self::Refused { .. } => {
+                "check that the address names what it should, and that the user may read and write there"
+            }
             Self::NoStore { .. } => "give the study file to create it, or name another store with --store",
             Self::Denied { .. } => "change the file's permissions, or name another store with --store",
             Self::NotAStore { .. } => "name another file with --store sqlite:PATH",

@@ -15,19 +15,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a study file. `contents` gives what is in a file that it names, by its path as written.
-    pub fn read<E: From<Error>>(
-        text: &str,
-        mut contents: impl FnMut(&str) -> std::result::Result<Vec<u8>, E>,
-    ) -> std::result::Result<Self, E> {
+    /// Reads a study file. `contents` gives what is in a file that it names, by its path as written, or why that cannot be
+    /// had.
+    pub fn read(text: &str, mut contents: impl FnMut(&str) -> std::result::Result<Vec<u8>, String>) -> Result<Self> {
         let draft = Draft::parse(text).map_err(Error::File)?;
         let mut files = Vec::new();
         for file in draft.files() {
-            let content = contents(file.path)?;
+            let content = contents(file.path).map_err(|reason| Error::File(draft.refuse_file(&file, &reason)))?;
             let (role, name) = (file.role.to_string(), file.path.to_string());
             files.push(StoredFile { role, name, sha256: sha256(&content), content });
         }
-        Ok(Self::checked(draft, text.to_string(), files)?)
+        Self::checked(draft, text.to_string(), files)
     }
 
     /// From what was stored.

@@ -34,7 +34,7 @@ fn dead() -> Holder {
 /// Takes over a trial whose lease is about to lapse.
 fn take_over_soon(session: &mut Session) -> Claimed {
     for _ in 0..1000 {
-        if let Some(claimed) = session.take_over(LONG).unwrap() {
+        if let Some(claimed) = session.take_over(LONG, &[]).unwrap() {
             return claimed;
         }
         std::thread::sleep(MOMENT);
@@ -49,25 +49,25 @@ fn a_held_trial_is_taken_over_only_from_a_process_that_is_known_to_be_dead() {
         let claimed = mine.ask_for_worker(2, None, LONG).unwrap();
         assert_eq!(claimed.iter().map(|c| (c.trial, c.token)).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
         mine.ask(1).unwrap();
-        assert_eq!(other.take_over(LONG).unwrap(), None, "held, or asked for by hand");
+        assert_eq!(other.take_over(LONG, &[]).unwrap(), None, "held, or asked for by hand");
         let elsewhere = Holder { host: "elsewhere".to_string(), ..dead() };
         let rebooted = Holder { boot: "another/boot".to_string(), ..dead() };
         for (token, holder) in [(1, elsewhere), (2, rebooted)] {
             assert_eq!(acquire(&mine, "trial:1", &holder, Some(token)), Acquired::Granted(token + 1));
-            assert_eq!(other.take_over(LONG).unwrap(), None, "nothing is known of {holder:?}");
+            assert_eq!(other.take_over(LONG, &[]).unwrap(), None, "nothing is known of {holder:?}");
             assert_eq!(other.held_by_others().unwrap(), 1);
         }
         acquire(&mine, "trial:1", &dead(), Some(3));
-        let taken = other.take_over(LONG).unwrap().unwrap();
+        let taken = other.take_over(LONG, &[]).unwrap().unwrap();
         assert_eq!((taken.trial, taken.token), (1, 5));
-        assert_eq!(mine.take_over(LONG).unwrap(), None, "and only once");
+        assert_eq!(mine.take_over(LONG, &[]).unwrap(), None, "and only once");
         assert_eq!(mine.report(&claimed[0], Ok(1.0)).unwrap(), Reported::Recorded);
         assert_eq!(mine.report(&claimed[1], Ok(1.0)).unwrap(), Reported::TooLate);
         assert_eq!(other.report(&taken, Ok(2.0)).unwrap(), Reported::Recorded);
         assert_eq!(other.ledger().trial(1).unwrap().value, Some(2.0));
         // A trial that has ended is nobody's to take over.
         acquire(&mine, "trial:1", &dead(), Some(5));
-        assert_eq!(mine.take_over(LONG).unwrap(), None);
+        assert_eq!(mine.take_over(LONG, &[]).unwrap(), None);
     }
 }
 
@@ -89,12 +89,12 @@ fn what_a_killed_process_held_is_free_at_once() {
         let mut child = again("what_a_killed_process_held_is_free_at_once", &place.url()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "holds 0"), "{}", place.location);
-        assert_eq!(session.take_over(LONG).unwrap(), None);
+        assert_eq!(session.take_over(LONG, &[]).unwrap(), None);
         assert_eq!(session.held_by_others().unwrap(), 1);
         child.kill().unwrap();
         child.wait().unwrap();
         let params = session.params(0).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
-        let taken = session.take_over(LONG).unwrap().unwrap();
+        let taken = session.take_over(LONG, &[]).unwrap().unwrap();
         assert_eq!((taken.trial, taken.token), (0, 2), "the same trial, under a new token");
         // By its lease, which is long, this would wait for an hour.
         assert_eq!(session.ask(1).unwrap()[0].trial, 1);
@@ -134,7 +134,7 @@ fn a_lapsed_lease_still_counts_while_nobody_else_was_given_the_trial() {
         let claimed = slow.ask_for_worker(1, None, MOMENT).unwrap().remove(0);
         while !slow.store().leases(slow.id()).unwrap().iter().any(|l| l.resource == "trial:0" && l.lapsed) {}
         assert_eq!(slow.report(&claimed, Ok(7.0)).unwrap(), Reported::Recorded);
-        assert_eq!(other.take_over(LONG).unwrap(), None);
+        assert_eq!(other.take_over(LONG, &[]).unwrap(), None);
     }
 }
 
@@ -164,10 +164,10 @@ fn a_trial_that_was_let_go_is_to_be_had_at_once() {
         let (mut mine, mut other) = (session(place.open(), GRID), session(place.open(), GRID));
         let claimed = mine.ask_for_worker(1, None, LONG).unwrap().remove(0);
         mine.let_go(&claimed).unwrap();
-        let taken = other.take_over(LONG).unwrap().unwrap();
+        let taken = other.take_over(LONG, &[]).unwrap().unwrap();
         assert_eq!((taken.trial, taken.token), (0, 2));
         mine.let_go(&claimed).unwrap();
-        assert_eq!(mine.take_over(LONG).unwrap(), None, "letting go a second time takes it from nobody");
+        assert_eq!(mine.take_over(LONG, &[]).unwrap(), None, "letting go a second time takes it from nobody");
         assert_eq!(mine.report(&claimed, Ok(1.0)).unwrap(), Reported::TooLate);
     }
 }
@@ -184,7 +184,7 @@ fn a_lease_that_was_renewed_at_the_last_moment_is_not_taken() {
         assert!(inner.renew(id, renewed.fence(), LONG)?);
         Ok(())
     });
-    assert_eq!(other.take_over(LONG).unwrap(), None);
+    assert_eq!(other.take_over(LONG, &[]).unwrap(), None);
     assert!(store.is_done());
     assert_eq!(slow.report(&claimed, Ok(1.0)).unwrap(), Reported::Recorded);
 }
@@ -253,5 +253,16 @@ fn an_ask_that_lost_its_turn_logs_nothing_and_takes_another() {
         let leases = slow.store().leases(id).unwrap();
         assert!(leases.iter().all(|lease| lease.lapsed && lease.token == 3), "{leases:?}");
         assert!(matches!(slow.tell(9, 1.0), Err(Error::Study(_))));
+    }
+}
+
+#[test]
+fn a_worker_never_takes_over_what_it_runs_itself() {
+    for place in places() {
+        let mut session = session(place.open(), GRID);
+        let claimed = session.ask_for_worker(1, None, MOMENT).unwrap().remove(0);
+        while !session.store().leases(session.id()).unwrap().iter().any(|l| l.resource == "trial:0" && l.lapsed) {}
+        assert_eq!(session.take_over(LONG, &[0]).unwrap(), None);
+        assert_eq!(session.report(&claimed, Ok(7.0)).unwrap(), Reported::Recorded);
     }
 }

@@ -180,7 +180,7 @@ fn a_changed_table_of_candidates_is_named() {
 fn no_more_trials_are_pending_than_may_be() {
     for place in places() {
         let mut bounded = session(place.open(), &GRID.replace("norm_bound", "max_pending = 3\nnorm_bound"));
-        bounded.set_workers(9);
+        bounded.set_workers(Some(9));
         bounded.ask(2).unwrap();
         let error = bounded.ask(2).unwrap_err();
         assert_eq!(error, Refusal::TooManyPending { asked: 2, pending: 2, max_pending: 3 }.into());
@@ -191,7 +191,7 @@ fn no_more_trials_are_pending_than_may_be() {
         let mut by_workers = session(place.open(), &format!("{GRID}[run]\ncommand = [\"true\"]\nworkers = 2\n"));
         by_workers.ask(1).unwrap();
         assert_eq!(by_workers.ask(2).unwrap_err(), Error::TooManyPending { asked: 2, pending: 1, workers: 2 });
-        by_workers.set_workers(8);
+        by_workers.set_workers(Some(8));
         assert_eq!(by_workers.ask_for_worker(5, Some(4), TERM).unwrap().len(), 3, "four in all");
         by_workers.cancel(0).unwrap();
         assert_eq!(by_workers.ask_for_worker(5, Some(4), TERM).unwrap().len(), 1, "a cancelled one does not count");

@@ -62,7 +62,7 @@ fn a_store_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
     assert_eq!(times, [1_700_000_001, 1_700_000_002, 1_700_000_003, 1_700_000_004]);
     assert_eq!(records[1].body, "{\"trial\":0,\"value\":-0.0}");
     assert_eq!((session.ledger().trials().len(), session.ledger().late()), (2, 1));
-    assert_eq!(session.take_over(std::time::Duration::from_secs(60)).unwrap().unwrap().token, 5);
+    assert_eq!(session.take_over(std::time::Duration::from_secs(60), &[]).unwrap().unwrap().token, 5);
     session.ask(2).unwrap();
     Study::verify(session.spec(), session.ledger().events()).unwrap();
     assert_eq!(pragma(&path, "user_version"), "Integer(2)");

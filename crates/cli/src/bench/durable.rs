@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use manyhands_core::Study;
+use manyhands_core::{Study, Suggestion};
 use manyhands_store::{Missing, Session, Source, Sqlite, Store};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,6 +24,8 @@ const OBSERVED: usize = 200;
 const REPEATS: usize = 30;
 /// Trials of a batch while a study is filled.
 const BATCH: usize = 20;
+/// Tells while another session asks.
+const TELLS: usize = 20;
 /// The seconds that reopening a study may take.
 const REOPENING: f64 = 1.0;
 
@@ -60,6 +62,9 @@ pub fn measure(size: Size) -> Result<Vec<Row>> {
         let text = text.replace("name = \"", "name = \"again-");
         let mut session = open(&store, &text)?;
         fill(&mut session, trials, &progress)?;
+        if session.spec().learns() {
+            rows.push(tell_during_ask(&store, &text, &mut session, size)?);
+        }
         let name = session.name().to_string();
         drop(session);
         let reopen = || Session::open(store.clone(), &name, "")?.study().map(|study| study.trials().len());
@@ -107,8 +112,37 @@ fn overhead(store: &Arc<dyn Store>, folder: &Folder, progress: &Progress) -> Res
     ])
 }
 
+/// The slowest tell while another session chooses, with a fit.
+fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session, size: Size) -> Result<Row> {
+    let trials = session.ledger().trials().len();
+    // So many new values make a fit due; others are left to be told meanwhile.
+    let pending = session.ask(trials / 20 + 1 + TELLS)?;
+    let value = |s: &Suggestion| problem::value(s.trial, &s.point);
+    pending[TELLS..].iter().try_for_each(|s| session.tell(s.trial, value(s)))?;
+    let mut asker = open(store, text)?;
+    asker.study()?;
+    let (asking, slowest) = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| timed(|| asker.ask(BATCH).map(drop)));
+        let mut slowest = 0.0f64;
+        for s in &pending[..TELLS] {
+            let (told, seconds) = timed(|| session.tell(s.trial, value(s)));
+            told?;
+            slowest = slowest.max(seconds);
+            if asking.is_finished() {
+                break;
+            }
+        }
+        Ok::<_, anyhow::Error>((asking.join(), slowest))
+    })?;
+    let (asked, seconds) = asking.map_err(|_| anyhow::anyhow!("the thread that asked has panicked"))?;
+    asked?;
+    let what = format!("the slowest of the tells during an ask with a fit, n = {trials}");
+    let row = Row::new(SECTION, what, Unit::Seconds, Some(slowest)).against("the ask", Some(seconds));
+    Ok(if size == Size::Full { row.limited(Limit::RatioAtMost(0.5)) } else { row })
+}
+
 fn open(store: &Arc<dyn Store>, text: &str) -> Result<Session> {
-    let source = Source::read(text, |_| anyhow::Ok(pool()))?;
+    let source = Source::read(text, |_| Ok(pool()))?;
     Ok(Session::open_or_create(store.clone(), source)?)
 }
 

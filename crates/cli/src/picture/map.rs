@@ -1,11 +1,11 @@
-//! The further panels where two numbers vary: the posterior mean and the width of its band, as colours over both.
+//! The further panels where two numbers vary: the posterior mean and the width of its band, or of its sd, as colours over both.
 
 use std::sync::Arc;
 
 use kuva::plot::{ColorMap, Heatmap};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use manyhands_core::{Prediction, significant};
+use manyhands_core::{Kind, Prediction, significant};
 
 use super::axis::{Axis, framed};
 use super::marks::Mark;
@@ -23,18 +23,22 @@ const WHITE: f64 = 0.4;
 /// A number in every cell, from the bottom row to the top one; none where a constraint forbids the cell's middle.
 type Cells = Vec<Vec<Option<f64>>>;
 
-/// Colours and trials: the mean, and how wide the band around it is; none where no cell satisfies the constraints.
+/// Colours and trials: the mean, and how sure it is; none where no cell satisfies the constraints.
 pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Vec<Panel>> {
     let there = predictions(overview, pair)?;
     let of = |number: fn(&Prediction) -> f64| -> Cells {
         there.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
     };
-    let (means, widths) = (of(|there| there.mean), of(|there| 0.5 * (there.upper - there.lower)));
+    let means = of(|there| there.mean);
     let reach = |means: &[f64]| overview.shown.map(|shown| shown.reaching(means));
-    let kind = there.iter().flatten().flatten().next().map_or(String::new(), |there| there.kind.to_string());
+    // A learned band may be so wide that nothing is seen in it.
+    let is_theorem = there.iter().flatten().flatten().any(|there| there.kind == Kind::Theorem);
+    let (what, widths) = match is_theorem {
+        true => ("half the width of the band (theorem)", of(|there| 0.5 * (there.upper - there.lower))),
+        false => ("posterior sd (learned model)", of(|there| there.sd)),
+    };
     let mean = panel(overview, pair, &Coloured { what: "posterior mean", cells: means, wanted: &reach });
-    let what = format!("half the width of the band ({kind})");
-    let width = panel(overview, pair, &Coloured { what: &what, cells: widths, wanted: &|_| None });
+    let width = panel(overview, pair, &Coloured { what, cells: widths, wanted: &|_| None });
     Ok(mean.into_iter().chain(width).collect())
 }
 

@@ -135,6 +135,16 @@ impl Draft {
         [FileRef { role: "candidates", path: &candidates.file.path }].into_iter().chain(covariance).collect()
     }
 
+    /// A mistake of the file's: one of [`Draft::files`] cannot be had.
+    pub fn refuse_file(&self, file: &FileRef<'_>, reason: &str) -> FileError {
+        let Source::Candidates(candidates) = &self.parts.source else {
+            return Fault::new(0, reason.to_string()).locate(&self.text);
+        };
+        let named = [Some(&candidates.file), candidates.covariance.as_ref()].into_iter().flatten();
+        let at = named.filter(|named| named.path == file.path).map(|named| named.at).next_back().unwrap_or(0);
+        Fault::new(at, format!("cannot read {}: {reason}", file.path)).locate(&self.text)
+    }
+
     /// The study, with the contents of [`Draft::files`] in their order.
     pub fn finish(self, contents: &[Vec<u8>]) -> Result<StudyFile, FileError> {
         let Self { text, root, parts } = self;

@@ -210,7 +210,13 @@ impl Table {
         let Tree::Plain(Value::Text(text)) = &entry.node.value else { return Err(entry.node.refuse(key, &allowed())) };
         match words.iter().find(|(word, _)| word == text) {
             Some((_, meaning)) => Ok(Some(*meaning)),
-            None => Err(entry.node.refuse(key, &allowed())),
+            None => {
+                let fault = entry.node.refuse(key, &allowed());
+                match meant(words.iter().map(|(word, _)| *word), text) {
+                    Some(near) => Err(fault.hint(format!("did you mean \"{near}\"?"))),
+                    None => Err(fault),
+                }
+            }
         }
     }
 

@@ -29,10 +29,15 @@ fn locate(domain: &Domain, finite: Option<&gp::Domain>, named: &[(String, Value)
     match domain {
         Domain::Pool(pool) => Ok(Located { candidate: Some(pool.find(named)?), params: vec![] }),
         Domain::Space(space) => {
-            let point = space.embed(&space.from_named(named)?)?;
+            let given = space.from_named(named)?;
+            let point = space.embed(&given)?;
             let candidate = finite.map(|finite| candidate_at(finite, &point)).transpose()?;
-            // As the study itself would write them: 3 for 3.0, for example.
-            Ok(Located { candidate, params: space.params(&point) })
+            // As the study itself would write them, 3 for 3.0 for example, but a real number is the one that was given.
+            let written = |(own, given): (Value, &Value)| match (own, given.number()) {
+                (Value::Float(_), Some(number)) if candidate.is_none() => Value::Float(number),
+                (own, _) => own,
+            };
+            Ok(Located { candidate, params: space.params(&point).into_iter().zip(&given).map(written).collect() })
         }
         Domain::Points(_) | Domain::Grid(_) | Domain::Discretized { .. } => Err(Error::NoParameters),
     }

@@ -11,7 +11,7 @@ use crate::location::without_password;
 use crate::{Error, Result};
 
 /// How long a server may be away before a call gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long to wait before the next try, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
@@ -107,6 +107,7 @@ impl Connection {
         };
         match error.code() {
             Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
+            Some(_) if !is_passing(error) => Error::Refused { store, reason },
             _ => Error::Unavailable { store, reason },
         }
     }

@@ -89,11 +89,12 @@ impl Session {
         Ok(leases.iter().filter(is_held).count())
     }
 
-    /// A pending trial whose worker is gone: its lease has lapsed, or its process, on this host, is dead.
-    pub fn take_over(&mut self, term: Duration) -> Result<Option<Claimed>> {
+    /// A pending trial whose worker is gone: its lease has lapsed, or its process, on this host, is dead. Not one that the
+    /// caller itself runs, whose lease may have lapsed while this host slept or the store was away.
+    pub fn take_over(&mut self, term: Duration, own: &[usize]) -> Result<Option<Claimed>> {
         self.sync()?;
         for lease in self.store.leases(self.id)? {
-            let Some(trial) = trial_of(&lease) else { continue };
+            let Some(trial) = trial_of(&lease).filter(|trial| !own.contains(trial)) else { continue };
             let is_dead = lease.holder.is_dead();
             if self.ledger.pending_trial(trial).is_err() || !(lease.lapsed || is_dead) {
                 continue;

@@ -150,9 +150,9 @@ impl Session {
         self.id
     }
 
-    /// With this many trials at once, instead of what the study file says.
-    pub fn set_workers(&mut self, workers: usize) {
-        self.workers = Some(workers);
+    /// With this many trials at once, or any number, instead of what the study file says.
+    pub fn set_workers(&mut self, workers: Option<usize>) {
+        self.workers = workers;
     }
 
     /// How many trials run at once, if anything says.

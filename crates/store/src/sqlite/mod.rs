@@ -310,3 +310,37 @@ fn lapse(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> rusqlite::Res
     let sql = "UPDATE leases SET expires = 0 WHERE study = ? AND resource = ? AND token = ?";
     t.prepare_cached(sql)?.execute(params![study.0, fence.resource, fence.token as i64]).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_store_that_has_reached_its_size_refuses_whole_appends_and_goes_on_when_it_may_grow() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        let store = Sqlite::open(&path, Missing::Create).unwrap();
+        let new = NewStudy { name: "s".to_string(), text: String::new(), files: vec![], events: vec![] };
+        let id = store.create(&new).unwrap().id;
+        let may_have = |pages: i64| {
+            let connection = store.connection();
+            let now: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+            connection.query_row(&format!("PRAGMA max_page_count = {}", now + pages), [], |_| Ok(())).unwrap();
+        };
+        let append = |trial: usize| {
+            let event = |kind| NewEvent { kind, trial: Some(trial), body: "x".repeat(3000), time: None };
+            let events = [event("asked"), event("told")];
+            store.append(id, &Append { origin: "o", events: &events, ..Append::default() })
+        };
+        may_have(10);
+        let stored = (0..).take_while(|trial| append(*trial) == Ok(Appended::Stored)).count();
+        assert!(stored > 0);
+        assert!(matches!(append(stored), Err(Error::Full { .. })));
+        assert_eq!(store.events(id, 0).unwrap().len(), 2 * stored);
+        may_have(1000);
+        assert_eq!(append(stored), Ok(Appended::Stored));
+        let sound: String = store.connection().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!((sound.as_str(), store.events(id, 0).unwrap().len()), ("ok", 2 * stored + 2));
+    }
+}

@@ -11,7 +11,7 @@ use crate::Error;
 /// The folder that a store is to be in must be there.
 pub fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let refuse = |reason: String| Err(Error::Unavailable { store: shown(path), reason });
+    let refuse = |reason: String| Err(Error::Refused { store: shown(path), reason });
     if path.is_dir() {
         return refuse("it is a folder".to_string());
     }

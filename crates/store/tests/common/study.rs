@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use manyhands_core::{Event, Suggestion, Value};
-use manyhands_store::{Error, Session, Source, Store};
+use manyhands_store::{Session, Source, Store};
 
 /// A model that is learned, on a space of mixed parameters; to be minimized.
 pub const LEARNED: &str = r#"name = "learned"
@@ -60,7 +60,7 @@ pub fn source(text: &str) -> Source {
 }
 
 pub fn source_with(text: &str, pool: &str) -> Source {
-    Source::read(text, |_| Ok::<_, Error>(pool.as_bytes().to_vec())).unwrap()
+    Source::read(text, |_| Ok(pool.as_bytes().to_vec())).unwrap()
 }
 
 pub fn session(store: Arc<dyn Store>, text: &str) -> Session {
