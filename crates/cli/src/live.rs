@@ -130,7 +130,7 @@ impl State {
             }
             News::CalledOff { trial } => {
                 self.clear(*trial);
-                Some(format!("trial {trial}: stopped, it was told, failed or cancelled elsewhere"))
+                Some(format!("trial {trial}: stopped, it was cancelled"))
             }
             News::TooLate { trial } => {
                 self.clear(*trial);

@@ -24,7 +24,7 @@ pub struct Job {
     pub trial: usize,
     /// Its parameters.
     pub params: Vec<(String, Value)>,
-    /// Whether it has ended without this run's doing: its command is to be stopped.
+    /// Whether it was cancelled: its command is to be stopped.
     pub called_off: Arc<AtomicBool>,
 }
 

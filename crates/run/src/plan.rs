@@ -91,7 +91,7 @@ pub enum News {
         /// How the study stands with it.
         standing: Standing,
     },
-    /// A trial that ran here was told, failed or cancelled by someone else, and was stopped.
+    /// A trial that ran here was cancelled by someone else, and was stopped.
     CalledOff {
         /// The trial.
         trial: usize,

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use manyhands_core::Error as Refusal;
+use manyhands_core::{Error as Refusal, TrialState};
 use manyhands_store::{Claimed, Error as StoreError, Keeper, Reported, Session};
 
 use crate::attempt::{Job, Outcome};
@@ -99,7 +99,7 @@ struct Pool<'a, F> {
     streak: usize,
     /// When other workers' trials were last looked at.
     looked: Option<Instant>,
-    /// When it was last looked at whether running trials have been ended by others.
+    /// When it was last looked at whether running trials have been called off.
     checked: Instant,
     /// What ends the run, once what runs has finished.
     error: Option<Error>,
@@ -134,15 +134,18 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
     }
 
-    /// Stops the commands of trials that someone else has ended. Looked at once in a while.
+    /// Stops the commands of trials that have been called off. Looked at once in a while. Those that someone else has told or
+    /// failed run to their end: their results are kept as evidence.
     fn call_off(&mut self) -> Result<()> {
         if self.running.is_empty() || self.checked.elapsed() < LOOK {
             return Ok(());
         }
         self.checked = Instant::now();
         self.patiently(|session, _| session.sync())?;
-        let has_ended = |running: &&Running| self.session.ledger().pending_trial(running.claimed.trial).is_err();
-        self.running.iter().filter(has_ended).for_each(|running| running.called_off.store(true, Ordering::Relaxed));
+        let is_cancelled = |running: &&Running| {
+            self.session.ledger().trial(running.claimed.trial).is_ok_and(|trial| trial.state == TrialState::Cancelled)
+        };
+        self.running.iter().filter(is_cancelled).for_each(|running| running.called_off.store(true, Ordering::Relaxed));
         Ok(())
     }
 
