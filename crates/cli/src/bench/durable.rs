@@ -62,9 +62,6 @@ pub fn measure(size: Size) -> Result<Vec<Row>> {
         let text = text.replace("name = \"", "name = \"again-");
         let mut session = open(&store, &text)?;
         fill(&mut session, trials, &progress)?;
-        if session.spec().learns() {
-            rows.push(tell_during_ask(&store, &text, &mut session, size)?);
-        }
         let name = session.name().to_string();
         drop(session);
         let reopen = || Session::open(store.clone(), &name, "")?.study().map(|study| study.trials().len());
@@ -72,6 +69,10 @@ pub fn measure(size: Size) -> Result<Vec<Row>> {
         anyhow::ensure!(reopened? >= trials, "trials were lost");
         let what = format!("reopening {trials} trials, {what}");
         rows.push(Row::new(SECTION, what, Unit::Seconds, Some(seconds)).limited(Limit::FigureAtMost(REOPENING)));
+        let mut session = open(&store, &text)?;
+        if session.spec().learns() {
+            rows.push(tell_during_ask(&store, &text, &mut session, size)?);
+        }
     }
     Ok(rows)
 }
