@@ -71,6 +71,16 @@ impl NewEvent {
     pub fn ends(&self) -> bool {
         ENDS.contains(&self.kind)
     }
+
+    /// Its trial and, as SQL lists them, the kinds of events that must not be there for that trial.
+    pub(crate) fn rivals(&self) -> Option<(i64, &'static str)> {
+        let kinds = match (self.begins(), self.ends()) {
+            (true, _) => "'asked', 'included'",
+            (_, true) => "'told', 'failed', 'cancelled'",
+            _ => return None,
+        };
+        Some((self.trial? as i64, kinds))
+    }
 }
 
 const BEGINNINGS: [&str; 2] = ["asked", "included"];

@@ -220,17 +220,12 @@ fn is_stored(t: &mut Transaction<'_>, study: StudyId, origin: &str) -> std::resu
 /// The first trial that another event has begun, or ended.
 fn taken(t: &mut Transaction<'_>, study: StudyId, events: &[NewEvent]) -> std::result::Result<Option<usize>, Failure> {
     for event in events {
-        let kinds = match (event.begins(), event.ends()) {
-            (true, _) => "'asked', 'included'",
-            (_, true) => "'told', 'failed', 'cancelled'",
-            _ => continue,
-        };
-        let Some(trial) = event.trial else { continue };
+        let Some((trial, kinds)) = event.rivals() else { continue };
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({kinds}))"
         );
-        if t.query_one(&sql, &[&study.0, &(trial as i64)])?.get(0) {
-            return Ok(Some(trial));
+        if t.query_one(&sql, &[&study.0, &trial])?.get(0) {
+            return Ok(event.trial);
         }
     }
     Ok(None)

@@ -266,15 +266,10 @@ fn lease_row(row: &Row<'_>) -> rusqlite::Result<Lease> {
 /// The first trial that another event has begun, or ended.
 fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> rusqlite::Result<Option<usize>> {
     for event in events {
-        let kinds = match (event.begins(), event.ends()) {
-            (true, _) => "'asked', 'included'",
-            (_, true) => "'told', 'failed', 'cancelled'",
-            _ => continue,
-        };
-        let Some(trial) = event.trial else { continue };
+        let Some((trial, kinds)) = event.rivals() else { continue };
         let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({kinds})");
-        if t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])? {
-            return Ok(Some(trial));
+        if t.prepare_cached(&sql)?.exists(params![study.0, trial])? {
+            return Ok(event.trial);
         }
     }
     Ok(None)
