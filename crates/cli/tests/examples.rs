@@ -48,7 +48,8 @@ fn the_network_learns_the_moons() {
     }
     let (bench, status) = run("python");
     assert_eq!(status["observed"], 40);
-    assert!(best(&status) < 0.2, "{status}");
+    // Which worker ends first decides the course: 24 runs ended between 0.12 and 0.20. A straight line reaches 0.275.
+    assert!(best(&status) < 0.25, "{status}");
     let predicted = bench.json(&["predict", "study.toml", "--at", "settings.csv", "--json"]);
     assert_eq!(predicted.as_array().unwrap().len(), 2);
 }
