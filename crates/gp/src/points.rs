@@ -78,6 +78,17 @@ impl Points {
         self.coordinates.truncate(len * self.dimension);
     }
 
+    /// Moves a point forward to an earlier place; those in between follow it.
+    pub(crate) fn bring_forward(&mut self, from: usize, to: usize) {
+        let moved = &mut self.coordinates[to * self.dimension..(from + 1) * self.dimension];
+        moved.rotate_right(self.dimension);
+    }
+
+    /// Removes a point; later ones move up.
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.coordinates.drain(index * self.dimension..(index + 1) * self.dimension);
+    }
+
     /// How many points there are.
     pub fn len(&self) -> usize {
         self.coordinates.len() / self.dimension

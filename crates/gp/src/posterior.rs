@@ -14,6 +14,9 @@
 //!
 //! Hallucinating a point (setting its reward to the mean, equations (1) and (2) of the paper) leaves the mean as it is
 //! and shrinks the variance; here it simply adds a row that the mean does not read.
+//!
+//! Every change is to the list of rows; the factor then catches up from the first row that is not as it was. While that is
+//! deferred, a long log is replayed at the price of its last state.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -61,8 +64,11 @@ pub struct Posterior {
     prior: Prior,
     points: Points,
     keys: Vec<Key>,
+    /// y - prior mean of the observed rows.
+    residuals: Vec<f64>,
     factor: Factor,
     whitened: Vec<f64>,
+    deferred: bool,
 }
 
 impl Posterior {
@@ -70,7 +76,8 @@ impl Posterior {
     pub fn new(prior: Prior, dimension: usize) -> Result<Self> {
         prior.kernel().check_dimension(dimension)?;
         let points = Points::new(dimension)?;
-        Ok(Self { prior, points, keys: vec![], factor: Factor::new(), whitened: vec![] })
+        let (keys, residuals, whitened) = (vec![], vec![], vec![]);
+        Ok(Self { prior, points, keys, residuals, factor: Factor::new(), whitened, deferred: false })
     }
 
     /// The prior.
@@ -90,7 +97,7 @@ impl Posterior {
 
     /// How many rows are observed.
     pub fn observed(&self) -> usize {
-        self.whitened.len()
+        self.residuals.len()
     }
 
     /// How many rows are pending.
@@ -115,9 +122,22 @@ impl Posterior {
         let factor = Factor::of_covariances(self.keys.len(), prior.noise(), |i, rows, out| {
             prior.kernel().fill(self.points.get(i), &self.points, rows, out);
         });
-        let mut whitened: Vec<f64> = values.iter().map(|value| value - prior.mean()).collect();
+        let residuals: Vec<f64> = values.iter().map(|value| value - prior.mean()).collect();
+        let mut whitened = residuals.clone();
         factor.solve_lower(0, &mut whitened);
-        Ok(Self { prior, points: self.points.clone(), keys: self.keys.clone(), factor, whitened })
+        let (points, keys) = (self.points.clone(), self.keys.clone());
+        Ok(Self { prior, points, keys, residuals, factor, whitened, deferred: self.deferred })
+    }
+
+    /// From now on rows only come, move and go; nothing may be predicted before [`Posterior::resume`].
+    pub fn defer(&mut self) {
+        self.deferred = true;
+    }
+
+    /// Ends [`Posterior::defer`]: everything is, bit for bit, as if it had not been.
+    pub fn resume(&mut self) {
+        self.deferred = false;
+        self.catch_up();
     }
 
     /// Adds a pending point.
@@ -126,7 +146,10 @@ impl Posterior {
         if self.keys.iter().any(|k| k.id == key.id) {
             return Err(Error::RowExists { id: key.id });
         }
-        self.append(key, point)
+        self.points.push(point)?;
+        self.keys.push(key);
+        self.catch_up();
+        Ok(())
     }
 
     /// Adds a point together with its value.
@@ -140,27 +163,25 @@ impl Posterior {
     /// re-appends the pending rows in between.
     pub fn settle(&mut self, id: u64, value: f64) -> Result<()> {
         check_size("a value", value)?;
-        let position = self.pending_position(id)?;
-        let observed = self.observed();
+        let (position, observed) = (self.pending_position(id)?, self.observed());
         if position > observed {
-            let mut tail = self.detach(observed);
-            let settled = tail.remove(position - observed);
-            tail.insert(0, settled);
-            self.attach(tail)?;
+            self.keys[observed..=position].rotate_right(1);
+            self.points.bring_forward(position, observed);
+            self.factor.truncate(observed);
         }
-        let residual = value - self.prior.mean();
-        let row = self.factor.row(observed);
-        let explained = vector::dot(&row[..observed], &self.whitened);
-        self.whitened.push((residual - explained) / row[observed]);
+        self.residuals.push(value - self.prior.mean());
+        self.catch_up();
         Ok(())
     }
 
     /// Forgets a pending point.
     pub fn retract(&mut self, id: u64) -> Result<()> {
         let position = self.pending_position(id)?;
-        let mut tail = self.detach(position);
-        tail.remove(0);
-        self.attach(tail)
+        self.keys.remove(position);
+        self.points.remove(position);
+        self.factor.truncate(position);
+        self.catch_up();
+        Ok(())
     }
 
     /// Forgets the rows from `rows` on, which must be pending.
@@ -276,23 +297,22 @@ impl Posterior {
         Ok(position)
     }
 
-    fn append(&mut self, key: Key, point: &[f64]) -> Result<()> {
+    /// Appends to the factor, and to the whitened values, the rows that they do not have yet.
+    fn catch_up(&mut self) {
+        if self.deferred {
+            return;
+        }
         let mut covariances = vec![0.0; self.keys.len()];
-        self.prior.kernel().fill(point, &self.points, 0..covariances.len(), &mut covariances);
-        self.factor.push(&covariances, self.prior.kernel().variance_at(point), self.prior.noise());
-        self.points.push(point)?;
-        self.keys.push(key);
-        Ok(())
-    }
-
-    fn detach(&mut self, from: usize) -> Vec<(Key, Vec<f64>)> {
-        let tail = (from..self.keys.len()).map(|i| (self.keys[i], self.points.get(i).to_vec())).collect();
-        self.truncate(from);
-        tail
-    }
-
-    fn attach(&mut self, tail: Vec<(Key, Vec<f64>)>) -> Result<()> {
-        tail.into_iter().try_for_each(|(key, point)| self.append(key, &point))
+        for row in self.factor.len()..self.keys.len() {
+            let point = self.points.get(row);
+            self.prior.kernel().fill(point, &self.points, 0..row, &mut covariances[..row]);
+            self.factor.push(&covariances[..row], self.prior.kernel().variance_at(point), self.prior.noise());
+        }
+        for row in self.whitened.len()..self.residuals.len() {
+            let entries = self.factor.row(row);
+            let explained = vector::dot(&entries[..row], &self.whitened);
+            self.whitened.push((self.residuals[row] - explained) / entries[row]);
+        }
     }
 }
 

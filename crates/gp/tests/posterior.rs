@@ -180,6 +180,27 @@ proptest! {
     }
 
     #[test]
+    fn deferring_changes_no_bit(seed: u64, which in 0usize..6, from in 0usize..30, steps in 0usize..30, rebuild: bool) {
+        let grow = |deferred: bool| {
+            let rng = &mut rng(seed);
+            let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-4);
+            (0..from).for_each(|_| pair.step(rng, 2));
+            if deferred {
+                pair.posterior.defer();
+            }
+            (0..steps).for_each(|_| pair.step(rng, 2));
+            if rebuild {
+                let values: Vec<f64> = (0..pair.posterior.observed()).map(|_| uniform(rng, -2.0, 2.0)).collect();
+                pair.posterior = pair.posterior.rebuilt(prior(kernel(0, 2, 0.3), 1e-3), &values).unwrap();
+                (0..steps).for_each(|_| pair.step(rng, 2));
+            }
+            pair.posterior.resume();
+            state(&pair.posterior)
+        };
+        prop_assert_eq!(grow(true), grow(false));
+    }
+
+    #[test]
     fn retracting_undoes_hallucinating(seed: u64, which in 0usize..6, steps in 0usize..30, later in 0usize..4) {
         let rng = &mut rng(seed);
         let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-4);

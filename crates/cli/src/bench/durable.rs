@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use manyhands_core::{Study, Suggestion};
 use manyhands_store::{Missing, Session, Source, Sqlite, Store};
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -22,7 +23,7 @@ const CANDIDATES: usize = 10_000;
 /// Values before the first measurement.
 const OBSERVED: usize = 200;
 const REPEATS: usize = 30;
-/// Trials of a batch while a study is filled.
+/// Trials that are pending while a study is filled.
 const BATCH: usize = 20;
 /// Tells while another session asks.
 const TELLS: usize = 20;
@@ -147,14 +148,18 @@ fn open(store: &Arc<dyn Store>, text: &str) -> Result<Session> {
     Ok(Session::open_or_create(store.clone(), source)?)
 }
 
+/// Fills a study as asynchronous workers do: of what is pending, a random half comes back in a random order.
 fn fill(session: &mut Session, trials: usize, progress: &Progress) -> Result<()> {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let mut pending = Vec::new();
     while session.ledger().trials().len() < trials {
-        for suggestion in session.ask(BATCH)? {
-            session.tell(suggestion.trial, problem::value(suggestion.trial, &suggestion.point))?;
-        }
-        progress.advance(BATCH);
+        let asked = BATCH - pending.len();
+        pending.extend(session.ask(asked)?);
+        pending.shuffle(&mut rng);
+        pending.drain(..BATCH / 2).try_for_each(|s| session.tell(s.trial, problem::value(s.trial, &s.point)))?;
+        progress.advance(asked);
     }
-    Ok(())
+    Ok(pending.iter().try_for_each(|s| session.tell(s.trial, problem::value(s.trial, &s.point)))?)
 }
 
 /// Scattered candidates.

@@ -83,6 +83,25 @@ impl Study {
     }
 
     pub(super) fn apply_fitted(&mut self, fitted: &Fitted) -> Result<()> {
+        self.check_fitted(fitted)?;
+        if self.learning.is_tentative() && self.learning.fitted.as_ref() == Some(fitted) {
+            self.learning.before = None;
+            return Ok(());
+        }
+        self.discard_tentative();
+        self.install(fitted).map(drop)
+    }
+
+    /// Logs a fit that another one follows before anything is read from it.
+    pub(super) fn pass_over(&mut self, fitted: &Fitted) -> Result<()> {
+        self.check_fitted(fitted)?;
+        self.discard_tentative();
+        self.events.push(Event::Fitted(fitted.clone()));
+        Ok(())
+    }
+
+    /// Refuses a fit that cannot follow the log.
+    fn check_fitted(&self, fitted: &Fitted) -> Result<()> {
         let sequence = self.events.len();
         let Some(learner) = &self.learner else {
             return Err(bad_log(sequence, "a model was fitted where it is given"));
@@ -94,12 +113,7 @@ impl Study {
         if fitted.seen > sequence {
             return Err(bad_log(sequence, "it knows later events"));
         }
-        if self.learning.is_tentative() && self.learning.fitted.as_ref() == Some(fitted) {
-            self.learning.before = None;
-            return Ok(());
-        }
-        self.discard_tentative();
-        self.install(fitted).map(drop)
+        learner.prior(&fitted.hyperparameters).map(drop)
     }
 
     /// The same study with a fit of the values at hand, for predictions before the first ask that fits.

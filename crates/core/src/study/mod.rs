@@ -81,10 +81,21 @@ impl Study {
     /// The study that these events add up to. Nothing is chosen anew: a logged choice always wins.
     pub fn replay(spec: Spec, events: &[Event]) -> Result<Self> {
         let mut study = Self::new(spec)?;
-        for event in events {
-            study.apply(event.clone())?;
-        }
+        study.extend(events)?;
         Ok(study)
+    }
+
+    /// Appends events that happened elsewhere, in order, at the price of the state they lead to: a model that a later one
+    /// of them replaces is never built. Those before one that is refused stay.
+    pub fn extend(&mut self, events: &[Event]) -> Result<()> {
+        let last_fit = events.iter().rposition(|event| matches!(event, Event::Fitted(_)));
+        self.posterior.defer();
+        let applied = events.iter().enumerate().try_for_each(|(position, event)| match event {
+            Event::Fitted(fitted) if Some(position) < last_fit => self.pass_over(fitted),
+            _ => self.apply(event.clone()),
+        });
+        self.posterior.resume();
+        applied
     }
 
     /// Chooses every trial of the log anew, knowing what the log says it knew, and compares bit for bit.

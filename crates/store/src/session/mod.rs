@@ -109,9 +109,7 @@ impl Session {
             Some(study) => study,
             None => Study::new(self.spec().clone())?,
         };
-        for event in &self.ledger.events()[study.events().len()..] {
-            study.apply(event.clone())?;
-        }
+        study.extend(&self.ledger.events()[study.events().len()..])?;
         Ok(self.study.insert(study))
     }
 
