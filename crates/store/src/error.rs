@@ -27,6 +27,14 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
+    /// A server does not prove that it is the one that was meant.
+    #[error("the store {store} is not trusted: {reason}")]
+    Distrusted {
+        /// The store, without its password.
+        store: String,
+        /// What is wrong with its certificate.
+        reason: String,
+    },
     /// A store says no, and will say so again.
     #[error("the store {store} refuses: {reason}")]
     Refused {
@@ -154,6 +162,7 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Location { .. } => "store-address",
             Self::Unavailable { .. } => "store-unavailable",
+            Self::Distrusted { .. } => "store-not-trusted",
             Self::Refused { .. } => "store-refused",
             Self::NoStore { .. } => "no-store",
             Self::Denied { .. } => "permission-denied",
@@ -180,6 +189,10 @@ impl Error {
             Self::File(error) => return error.hint.clone(),
             Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
             Self::Unavailable { .. } => "check that the server runs and that the address, user and password are right",
+            Self::Distrusted { .. } => {
+                "name the certificate of its issuer, sslmode=verify-full&sslrootcert=FILE, and the host that it was made for; \
+                 sslmode=require encrypts and believes any server"
+            }
             Self::Refused { .. } => {
                 "check that the address names what it should, and that the user may read and write there"
             }

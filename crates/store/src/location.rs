@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::postgres::Address;
 use crate::{Error, Memory, Postgres, Result, Sqlite, Store};
 
 /// What to do where there is no store yet.
@@ -55,11 +56,7 @@ impl FromStr for Location {
             return if path.is_empty() { refuse("it names no file") } else { Ok(Self::Sqlite(path.into())) };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return match url.parse::<postgres::Config>() {
-                Ok(config) if config.get_hosts().is_empty() => refuse("it names no host"),
-                Ok(_) => Ok(Self::Postgres(url.to_string())),
-                Err(error) => refuse(&error.to_string()),
-            };
+            return Address::read(url).map_or_else(|reason| refuse(&reason), |_| Ok(Self::Postgres(url.to_string())));
         }
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Self::Memory),

@@ -15,6 +15,7 @@ use common::server;
 use common::study::{GRID, session};
 use manyhands_core::{Study, TrialState};
 use manyhands_store::{Append, Appended, Error, NewEvent, NewStudy, Postgres, Reported, Store};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 /// The server, for one test at a time: one of them restarts it.
 fn alone() -> Option<(MutexGuard<'static, ()>, &'static Server)> {
@@ -103,7 +104,7 @@ fn what_was_acknowledged_is_logged_once_however_often_the_server_restarts() {
 #[test]
 fn a_server_that_refuses_is_quoted_and_the_password_is_not() {
     let Some((_alone, server)) = alone() else { return };
-    server.user_with_password("guarded", "sesame");
+    server.user_with_password("guarded", "sesame", "host");
     let url =
         |password: &str, database: &str| server.url(database).replace("manyhands@", &format!("guarded:{password}@"));
     let database = database(&server.database()).to_string();
@@ -132,6 +133,69 @@ fn a_server_that_refuses_is_quoted_and_the_password_is_not() {
     server.sql(&database, "GRANT ALL ON SCHEMA public TO guarded");
     assert!(format!("{:?}", open(&url("sesame", &database))).contains("guarded@127.0.0.1"));
     assert!(!format!("{:?}", open(&url("sesame", &database))).contains("sesame"));
+}
+
+/// An issuer's certificate, and the certificate and key that it gave to a host.
+fn certified(host: &str) -> (String, String, String) {
+    let mut issuing = CertificateParams::new([]).unwrap();
+    issuing.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = CertifiedIssuer::self_signed(issuing, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new([host.to_string()]).unwrap().signed_by(&key, &issuer).unwrap();
+    (issuer.pem(), certificate.pem(), key.serialize_pem())
+}
+
+/// Tries while the server is about to take a change in.
+fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+    let pause = || std::thread::sleep(Duration::from_millis(10));
+    (0..500).find_map(|_| attempt().or_else(|| (pause(), None).1)).expect("it did not happen in time")
+}
+
+#[test]
+fn a_connection_is_encrypted_and_the_server_proves_who_it_is_where_that_is_asked() {
+    let Some((_alone, server)) = alone() else { return };
+    let database = database(&server.database()).to_string();
+    let plain = server.url(&database);
+    let required = Postgres::open(&format!("{plain}?sslmode=require")).unwrap_err();
+    assert!(required.to_string().contains("server does not support TLS"), "{required}");
+
+    let (issuer, certificate, key) = certified("127.0.0.1");
+    server.encrypt(&certificate, &key);
+    server.user_with_password("shy", "sesame", "hostssl");
+    server.sql(&database, "GRANT ALL ON SCHEMA public TO shy");
+    let shy = plain.replace("manyhands@", "shy:sesame@");
+    eventually(|| Postgres::open(&format!("{shy}?sslmode=require")).ok());
+    assert!(Postgres::open(&shy).is_ok(), "what the server offers is taken");
+    assert!(Postgres::open(&format!("{plain}?sslmode=disable")).is_ok());
+    let refused = Postgres::open(&format!("{shy}?sslmode=disable")).unwrap_err();
+    assert!(refused.to_string().contains("rejects connection"), "{refused}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let trusting = |url: &str, issuer: &str| {
+        let file = folder.path().join("issuer.pem");
+        std::fs::write(&file, issuer).unwrap();
+        Postgres::open(&format!("{url}?sslmode=verify-full&sslrootcert={}", file.display()))
+    };
+    let mut session = session(Arc::new(trusting(&shy, &issuer).unwrap()), GRID);
+    assert_eq!(session.ask(2).unwrap().len(), 2);
+    for distrusted in
+        [trusting(&shy, &certified("127.0.0.1").0), trusting(&shy.replace("127.0.0.1", "localhost"), &issuer)]
+    {
+        let error = distrusted.unwrap_err();
+        assert!(matches!(error, Error::Distrusted { .. }), "{error}");
+        assert!(error.to_string().contains("certificate") && !error.to_string().contains("sesame"), "{error}");
+        assert!(error.hint().unwrap().contains("sslrootcert=FILE") && !error.is_passing());
+    }
+}
+
+#[test]
+fn a_server_behind_a_socket_is_reached_without_encryption() {
+    let Some((_alone, server)) = alone() else { return };
+    let name = database(&server.database()).to_string();
+    let folder = server.socket().display().to_string().replace('/', "%2F");
+    let port = server.url("").rsplit_once(':').unwrap().1.trim_end_matches('/').to_string();
+    let mut session = session(open(&format!("postgres://manyhands@{folder}:{port}/{name}")), GRID);
+    assert_eq!(session.ask(1).unwrap().len(), 1);
 }
 
 #[test]

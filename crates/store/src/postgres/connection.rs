@@ -4,8 +4,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use postgres::error::SqlState;
-use postgres::{Client, Config, NoTls, Transaction};
+use postgres::{Client, Config, Transaction};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::address::Address;
 use super::schema;
 use crate::location::without_password;
 use crate::{Error, Result};
@@ -20,6 +22,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 pub struct Connection {
     url: String,
     config: Config,
+    connector: MakeRustlsConnect,
     client: Mutex<Option<Client>>,
 }
 
@@ -34,13 +37,15 @@ impl Connection {
     /// Connects, and makes the tables if they are not there. A server that is not there now is not waited for.
     pub fn open(url: &str) -> Result<Self> {
         let refuse = |reason: String| Error::Location { url: without_password(url), reason };
-        let mut config: Config = url.parse().map_err(|error: postgres::Error| refuse(error.to_string()))?;
+        let address = Address::read(url).map_err(refuse)?;
+        let connector = address.connector().map_err(refuse)?;
+        let mut config = address.config;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
         config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
         config.application_name("manyhands");
-        let connection = Self { url: without_password(url), config, client: Mutex::new(None) };
+        let connection = Self { url: without_password(url), config, connector, client: Mutex::new(None) };
         let client = connection.connect().map_err(|error| connection.refused(&error))?;
         *connection.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
         match connection.transact(|t, _| schema::migrate(t))? {
@@ -90,7 +95,7 @@ impl Connection {
     }
 
     fn connect(&self) -> std::result::Result<Client, postgres::Error> {
-        let mut client = self.config.connect(NoTls)?;
+        let mut client = self.config.connect(self.connector.clone())?;
         // What was answered must be on disk, and who waited for a lock must see what was done, whatever this server's habit.
         client.batch_execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
@@ -106,6 +111,7 @@ impl Connection {
             None => chain(error),
         };
         match error.code() {
+            _ if is_distrust(error) => Error::Distrusted { store, reason },
             Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
             Some(_) if !is_passing(error) => Error::Refused { store, reason },
             _ => Error::Unavailable { store, reason },
@@ -137,8 +143,14 @@ fn is_away(error: &postgres::Error) -> bool {
     ];
     match error.code() {
         Some(code) => GOING.contains(code),
-        None => true,
+        None => !is_distrust(error),
     }
+}
+
+/// Whether the server's certificate is not believed, or it cannot be spoken to in secret.
+fn is_distrust(error: &postgres::Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    source.and_then(|error| error.get_ref()).is_some_and(|inner| inner.is::<rustls::Error>())
 }
 
 /// Whether the same transaction may succeed later.

@@ -1,5 +1,6 @@
 //! A store in a PostgreSQL database: for many machines. Times and leases go by the server's clock.
 
+mod address;
 mod connection;
 mod schema;
 
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use postgres::{Error as Failure, Row, Transaction};
 
+pub(crate) use self::address::Address;
 use self::connection::{Connection, Try};
 use crate::codec::VERSION;
 use crate::error::found;

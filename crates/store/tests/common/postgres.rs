@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -69,13 +70,40 @@ impl Server {
         format!("postgres://manyhands@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// A user who has to give a password; the others do not.
-    pub fn user_with_password(&self, user: &str, password: &str) {
+    /// A user who has to give a password, over this kind of connection; the others do not.
+    #[allow(dead_code)]
+    pub fn user_with_password(&self, user: &str, password: &str, connection: &str) {
         let rules = self.folder.join("data/pg_hba.conf");
         let others = std::fs::read_to_string(&rules).unwrap();
-        std::fs::write(&rules, format!("host all {user} 127.0.0.1/32 scram-sha-256\n{others}")).unwrap();
+        let own = format!("{connection} all {user} 127.0.0.1/32 scram-sha-256\nhost all {user} 127.0.0.1/32 reject\n");
+        std::fs::write(&rules, own + &others).unwrap();
         self.sql("postgres", &format!("CREATE ROLE {user} LOGIN PASSWORD '{password}'"));
+        self.reload();
+    }
+
+    /// Lets the server encrypt, with this certificate and key.
+    #[allow(dead_code)]
+    pub fn encrypt(&self, certificate: &str, key: &str) {
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let path = self.folder.join("data").join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some((user, group)) = user() {
+                std::os::unix::fs::chown(&path, Some(user), Some(group)).unwrap();
+            }
+        }
+        self.sql("postgres", "ALTER SYSTEM SET ssl = on");
+        self.reload();
+    }
+
+    fn reload(&self) {
         self.sql("postgres", "DO $$ BEGIN PERFORM pg_reload_conf(); END $$");
+    }
+
+    /// The folder of its socket.
+    #[allow(dead_code)]
+    pub fn socket(&self) -> &Path {
+        &self.folder
     }
 
     /// Runs SQL by the server's own client.

@@ -1,0 +1,196 @@
+//! The address of a PostgreSQL server, and whose certificate is believed: `sslmode` means here what it means to PostgreSQL's own
+//! client.
+//!
+//! | sslmode | encrypted | the server's certificate |
+//! |---|---|---|
+//! | `disable` | no | |
+//! | `prefer` (default) | if the server can | may be anyone's |
+//! | `require` | yes | may be anyone's |
+//! | `verify-full` | yes | must be for this host, by an issuer in `sslrootcert=FILE`, or one that the system trusts |
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+use postgres::Config;
+use postgres::config::SslMode;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Where a server is, and how it is spoken to.
+pub struct Address {
+    pub config: Config,
+    trust: Trust,
+}
+
+/// Whose certificate is believed.
+enum Trust {
+    Anyone,
+    /// The issuers in a file, or those that the system trusts.
+    Issuers(Option<PathBuf>),
+}
+
+impl Address {
+    /// Reads a URL; the error says what is wrong with it.
+    pub fn read(url: &str) -> Result<Self, String> {
+        let (rest, mode) = take(url, "sslmode");
+        let (rest, issuers) = take(&rest, "sslrootcert");
+        let mut config: Config = rest.parse().map_err(|error: postgres::Error| error.to_string())?;
+        if config.get_hosts().is_empty() {
+            return Err("it names no host".to_string());
+        }
+        let verifies = mode.as_deref() == Some("verify-full");
+        config.ssl_mode(match mode.as_deref() {
+            Some("disable") => SslMode::Disable,
+            None | Some("prefer") => SslMode::Prefer,
+            Some("require" | "verify-full") => SslMode::Require,
+            Some(other) => {
+                let known = "disable, prefer, require or verify-full";
+                return Err(format!("sslmode is \"{other}\"; it can be {known}"));
+            }
+        });
+        if issuers.is_some() && !verifies {
+            return Err("sslrootcert is only read with sslmode=verify-full".to_string());
+        }
+        let file = issuers.filter(|name| name != "system").map(PathBuf::from);
+        Ok(Self { config, trust: if verifies { Trust::Issuers(file) } else { Trust::Anyone } })
+    }
+
+    /// What encrypts the connection; the error says what is wrong with the certificates that are to be trusted.
+    pub fn connector(&self) -> Result<MakeRustlsConnect, String> {
+        let provider = Arc::new(ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider.clone());
+        let config = config.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
+        let config = match &self.trust {
+            Trust::Anyone => {
+                config.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider))).with_no_client_auth()
+            }
+            Trust::Issuers(file) => config.with_root_certificates(issuers(file.as_deref())?).with_no_client_auth(),
+        };
+        Ok(MakeRustlsConnect::new(config))
+    }
+}
+
+/// Takes an option out of a URL; its value, decoded, if it was there.
+fn take(url: &str, option: &str) -> (String, Option<String>) {
+    let Some((server, query)) = url.rsplit_once('?') else { return (url.to_string(), None) };
+    let value_of = |pair: &str| pair.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')).map(str::to_string);
+    let value = query.split('&').filter_map(value_of).next_back();
+    let others: Vec<&str> = query.split('&').filter(|pair| value_of(pair).is_none()).collect();
+    let value = value.map(|text| percent_decode_str(&text).decode_utf8_lossy().into_owned());
+    (format!("{server}?{}", others.join("&")), value)
+}
+
+fn issuers(file: Option<&Path>) -> Result<RootCertStore, String> {
+    let (certificates, source) = match file {
+        Some(path) => {
+            let refuse = |error| format!("sslrootcert {} cannot be read: {error}", path.display());
+            let read: Result<Vec<_>, _> = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+            (read.map_err(refuse)?, path.display().to_string())
+        }
+        None => (rustls_native_certs::load_native_certs().certs, "the system's store".to_string()),
+    };
+    let mut roots = RootCertStore::empty();
+    let (usable, _) = roots.add_parsable_certificates(certificates);
+    match usable {
+        0 => Err(format!("there is no certificate to trust in {source}; name a PEM file with sslrootcert=FILE")),
+        _ => Ok(roots),
+    }
+}
+
+/// Believes any certificate, as long as the server has its key.
+#[derive(Debug)]
+struct Anyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn refusal(url: &str) -> String {
+        Address::read(url).err().unwrap()
+    }
+
+    #[test]
+    fn options_of_the_connection_are_read_wherever_they_stand() {
+        let read = |query: &str| Address::read(&format!("postgres://me:a%26b@h:1/db{query}")).unwrap();
+        for (query, mode) in [
+            ("", SslMode::Prefer),
+            ("?sslmode=disable", SslMode::Disable),
+            ("?connect_timeout=3&sslmode=require", SslMode::Require),
+            ("?sslmode=verify-full&connect_timeout=3", SslMode::Require),
+            ("?sslmode=verify-full&sslrootcert=system", SslMode::Require),
+        ] {
+            let address = read(query);
+            assert_eq!(address.config.get_ssl_mode(), mode, "{query}");
+            assert_eq!(address.config.get_password(), Some(b"a&b".as_slice()));
+            assert_eq!(address.config.get_connect_timeout().is_some(), query.contains("timeout"), "{query}");
+            assert_eq!(matches!(address.trust, Trust::Issuers(None)), query.contains("full"), "{query}");
+        }
+        let named = read("?sslrootcert=a%20b.pem&sslmode=verify-full").trust;
+        assert!(matches!(named, Trust::Issuers(Some(path)) if path == Path::new("a b.pem")));
+    }
+
+    #[test]
+    fn options_that_do_not_exist_or_do_not_fit_are_refused() {
+        assert!(
+            refusal("postgres://h/db?sslmode=verify-ca").contains("it can be disable, prefer, require or verify-full")
+        );
+        assert!(refusal("postgres://h/db?sslrootcert=a.pem").contains("only read with sslmode=verify-full"));
+        assert!(refusal("postgres://h/db?sslmod=require").contains("sslmod"));
+        assert!(refusal("postgres://").contains("no host"));
+    }
+
+    #[test]
+    fn certificates_to_trust_are_named_when_they_are_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let connector = |file: &Path| {
+            let url = format!("postgres://h/db?sslmode=verify-full&sslrootcert={}", file.display());
+            Address::read(&url).unwrap().connector().err().unwrap()
+        };
+        let missing = folder.path().join("none.pem");
+        assert!(connector(&missing).contains("none.pem cannot be read"), "{}", connector(&missing));
+        let empty = folder.path().join("empty.pem");
+        std::fs::write(&empty, "nothing").unwrap();
+        assert!(connector(&empty).contains("no certificate to trust in"), "{}", connector(&empty));
+    }
+}
