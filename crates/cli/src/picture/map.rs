@@ -1,11 +1,11 @@
-//! The further panels where two numbers vary: the posterior mean and the width of its band, or of its sd, as colours over both.
+//! The further panels where two numbers vary: the posterior mean and the width of its band, as colours over both.
 
 use std::sync::Arc;
 
 use kuva::plot::{ColorMap, Heatmap};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use manyhands_core::{Kind, Prediction, significant};
+use manyhands_core::{Prediction, significant};
 
 use super::axis::{Axis, framed};
 use super::marks::Mark;
@@ -17,6 +17,9 @@ use super::variable::{Variable, values};
 /// At most this many cells along each axis.
 const CELLS: usize = 60;
 
+/// Widths whose ratio is larger than this are shown by their logarithms.
+const MAGNITUDES: f64 = 30.0;
+
 /// How much white is in the colours, so that marks are seen on all of them.
 const WHITE: f64 = 0.4;
 
@@ -26,41 +29,38 @@ type Cells = Vec<Vec<Option<f64>>>;
 /// Colours and trials: the mean, and how sure it is; none where no cell satisfies the constraints.
 pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<Vec<Panel>> {
     let there = predictions(overview, pair)?;
+    let Some(kind) = there.iter().flatten().flatten().map(|there| there.kind).next() else { return Ok(vec![]) };
     let of = |number: fn(&Prediction) -> f64| -> Cells {
         there.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
     };
-    let means = of(|there| there.mean);
-    let reach = |means: &[f64]| overview.shown.map(|shown| shown.reaching(means));
-    // A learned band may be so wide that nothing is seen in it.
-    let is_theorem = there.iter().flatten().flatten().any(|there| there.kind == Kind::Theorem);
-    let (what, widths) = match is_theorem {
-        true => ("half the width of the band (theorem)", of(|there| 0.5 * (there.upper - there.lower))),
-        false => ("posterior sd (learned model)", of(|there| there.sd)),
-    };
-    let mean = panel(overview, pair, &Coloured { what: "posterior mean", cells: means, wanted: &reach });
-    let width = panel(overview, pair, &Coloured { what, cells: widths, wanted: &|_| None });
-    Ok(mean.into_iter().chain(width).collect())
+    let (means, widths) = (of(|there| there.mean), of(|there| 0.5 * (there.upper - there.lower)));
+    let colours = [colours_of_means(&known(&means), overview.shown), colours_of_widths(&known(&widths))];
+    let width = format!("half the width of the band ({kind})");
+    let [mean, width] = [("posterior mean", means, colours[0]), (width.as_str(), widths, colours[1])]
+        .map(|(what, cells, colours)| panel(overview, pair, &Coloured { what, cells, colours }));
+    Ok(vec![mean, width])
 }
 
 /// What one panel shows.
 struct Coloured<'a> {
     what: &'a str,
     cells: Cells,
-    /// The range of the colours, if it is not that of the cells.
-    wanted: &'a dyn Fn(&[f64]) -> Option<Shown>,
+    colours: Axis,
 }
 
-fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>) -> Option<Panel> {
-    let Coloured { what, cells, wanted } = coloured;
-    let known: Vec<f64> = cells.iter().flatten().flatten().copied().collect();
-    let all = Shown::of(&known)?;
-    let colours = colours(all, wanted(&known));
-    let is_flat = all.low == all.high;
+fn known(cells: &Cells) -> Vec<f64> {
+    cells.iter().flatten().flatten().copied().collect()
+}
+
+fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>) -> Panel {
+    let Coloured { what, cells, colours } = coloured;
+    let known = known(cells);
+    let is_flat = known.iter().all(|number| *number == known[0]);
     let [x, y] = [0, 1].map(|i| pair[i].axis(pair[i].beyond(CELLS)));
     let (marks, legend) = overview.marked(&[Mark::Observed, Mark::Pending, Mark::Failed, Mark::Best], |trial, _| {
         Some((x.place(pair[0].of(trial.params())?), y.place(pair[1].of(trial.params())?)))
     });
-    let plots: Vec<Plot> = [heat(cells, &colours, [&x, &y], pair)].into_iter().chain(marks).collect();
+    let plots: Vec<Plot> = [heat(cells, colours, [&x, &y], pair)].into_iter().chain(marks).collect();
     let blank = if cells.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };
     let title = match is_flat {
         true => format!("{what}: {} everywhere{blank}", significant(known[0], 3)),
@@ -72,14 +72,28 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
         .with_colorbar_tick_format(colours.ticks())
         .with_title(title);
     layout.show_colorbar = !is_flat;
-    Some(Panel { plots, layout, width: 540.0, legend })
+    Panel { plots, layout, width: 540.0, legend }
 }
 
-/// The colours' axis: the range that is wanted, and that of the cells alone where those are all beyond.
-fn colours(all: Shown, wanted: Option<Shown>) -> Axis {
-    let shown = wanted.unwrap_or(all);
-    let shown = if shown.low >= all.high || shown.high <= all.low { all } else { shown };
-    Axis::linear(shown.low, shown.high)
+/// Around the values that are shown, and over all means where those are elsewhere.
+fn colours_of_means(means: &[f64], shown: Option<Shown>) -> Axis {
+    let (low, high) = ends(means);
+    match shown.map(|shown| shown.reaching(means)) {
+        Some(shown) if shown.low < high && shown.high > low => Axis::linear(shown.low, shown.high),
+        _ => Axis::linear(low, high),
+    }
+}
+
+/// Over all widths; those of a learned band may be of many magnitudes.
+fn colours_of_widths(widths: &[f64]) -> Axis {
+    let (low, high) = ends(widths);
+    if low > 0.0 && high > MAGNITUDES * low { Axis::logarithmic(low, high) } else { Axis::linear(low, high) }
+}
+
+/// The lowest and the highest number.
+fn ends(numbers: &[f64]) -> (f64, f64) {
+    let finite = || numbers.iter().copied().filter(|number| number.is_finite());
+    (finite().fold(f64::MAX, f64::min), finite().fold(f64::MIN, f64::max))
 }
 
 /// What is known of every cell's middle.

@@ -101,7 +101,7 @@ fn two_numbers_have_a_map() {
         &picture,
         &[
             "posterior mean",
-            "posterior sd (learned model)",
+            "half the width of the band (model)",
             "x1",
             "x2",
             "best so far",
