@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::show;
 use crate::target::Target;
+use crate::whole::whole;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +22,8 @@ pub struct Options {
     #[command(flatten)]
     pub target: Target,
     /// How many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
+    #[arg(allow_negative_numbers = true, value_parser = whole::<usize>(1..))]
     number: usize,
 }
 

@@ -19,6 +19,7 @@ mod studies;
 mod target;
 mod tell;
 mod trials;
+mod whole;
 
 use std::process::ExitCode;
 
@@ -123,6 +124,26 @@ impl Verb {
             Self::Reproduce(options) => options.json,
             Self::Bench(options) => options.speaks_json(),
             Self::Import(_) | Self::BenchPart { .. } | Self::Completions(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_among_the_arguments_is_read_as_what_it_is() {
+        for line in [
+            "run study.toml --workers 3 --trials 9",
+            "worker study.toml --workers 3",
+            "ask study.toml -n 3",
+            "reproduce --workers 3 --horizon 9 --functions 2 --seed 1",
+            "bench quality --seeds 2 --first-seed 1 --evaluations 9 --batch 3",
+            "bench strategy --seeds 2 --first-seed 1",
+        ] {
+            let arguments = ["manyhands"].into_iter().chain(line.split(' '));
+            assert!(Cli::try_parse_from(arguments).is_ok(), "{line}");
         }
     }
 }

