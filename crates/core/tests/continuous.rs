@@ -322,23 +322,31 @@ fn a_batch_of_at_most_none_is_refused_as_asking_for_none_is() {
     assert!(study.events().is_empty());
 }
 
-/// The norm is then read off the posterior mean, so that the band is that of a study with this bound, as an opinion.
+/// The norm is then read off the posterior mean, or f taken for a draw of the prior on a lattice of 2^46 + 1 coordinates each
+/// way, whichever gives the narrower band; either is an opinion.
 #[test]
 fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem() {
-    let mut free = study(&given(cube(2), matern(0.3), Strategy::auto()).unwrap());
-    for s in free.ask(6).unwrap() {
-        free.tell(s.trial, 3.0 * wavy(&s.point)).unwrap();
+    let of_a_draw = (2.0 * (2.0 * (2f64.powi(46) + 1.0).ln() + (2.0f64 / 0.1).ln())).sqrt();
+    for (height, is_draw) in [(1.0, false), (30.0, true)] {
+        let mut free = study(&given(cube(2), matern(0.3), Strategy::auto()).unwrap());
+        for s in free.ask(6).unwrap() {
+            free.tell(s.trial, height * wavy(&s.point)).unwrap();
+        }
+        let norm = free.posterior().view().mean_norm();
+        assert!(norm > 1.0);
+        let bounded = given(cube(2), matern(0.3), Strategy { norm_bound: Some(norm), ..Strategy::auto() }).unwrap();
+        let bounded = Study::replay(bounded, free.events()).unwrap();
+        let at = [vec![0.2, 0.9], vec![0.5, 0.5]];
+        for (ours, theirs) in free.predict(&at).unwrap().into_iter().zip(bounded.predict(&at).unwrap()) {
+            assert_eq!((ours.kind, theirs.kind), (Kind::Model, Kind::Theorem));
+            let [draw, own] = [of_a_draw, (theirs.upper - theirs.lower) / (2.0 * theirs.sd)];
+            assert_eq!(draw < own, is_draw, "{draw} {own}");
+            let expected = draw.min(own) * ours.sd;
+            assert!((ours.upper - ours.mean - expected).abs() <= 1e-12 * (expected + ours.mean.abs()));
+            assert!((ours.mean - ours.lower - expected).abs() <= 1e-12 * (expected + ours.mean.abs()));
+        }
+        let certificate = free.certificate().unwrap();
+        assert_eq!(certificate.kind, Kind::Model);
+        assert!(certificate.regret_bound > 0.0 && free.best().unwrap().regret_bound.is_some());
     }
-    let norm = free.posterior().view().mean_norm();
-    assert!(norm > 1.0);
-    let bounded = given(cube(2), matern(0.3), Strategy { norm_bound: Some(norm), ..Strategy::auto() }).unwrap();
-    let bounded = Study::replay(bounded, free.events()).unwrap();
-    let at = [vec![0.2, 0.9], vec![0.5, 0.5]];
-    for (ours, theirs) in free.predict(&at).unwrap().into_iter().zip(bounded.predict(&at).unwrap()) {
-        assert_eq!((ours.lower, ours.upper), (theirs.lower, theirs.upper));
-        assert_eq!((ours.kind, theirs.kind), (Kind::Model, Kind::Theorem));
-    }
-    let certificate = free.certificate().unwrap();
-    assert_eq!(certificate.kind, Kind::Model);
-    assert!(certificate.regret_bound > 0.0 && free.best().unwrap().regret_bound.is_some());
 }

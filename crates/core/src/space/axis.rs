@@ -46,6 +46,14 @@ impl Axis {
         }
     }
 
+    /// The logarithm of how many coordinates are told apart.
+    pub fn log_len(&self) -> f64 {
+        match (self, self.len()) {
+            (Self::Line(interval), _) => interval.quantum().recip().ln_1p(),
+            (_, len) => (len.unwrap_or(1) as f64).ln(),
+        }
+    }
+
     /// The nearest value to these coordinates, as its coordinates.
     pub fn snap(&self, coordinates: &[f64], to: &mut Vec<f64>) {
         match self {

@@ -1,4 +1,4 @@
-//! Spaces that can be counted: how many points, all of them in order, and the axes of a full grid.
+//! Spaces counted: how many points, all of them in order, and the axes of a full grid.
 
 use super::{Axis, Space, Value};
 
@@ -7,6 +7,12 @@ impl Space {
     /// large.
     pub fn size(&self) -> Option<usize> {
         self.axes.iter().try_fold(1usize, |product, axis| product.checked_mul(axis.len()?))
+    }
+
+    /// The logarithm of how many points there are, before constraints: floats are told apart by a step, so none is without
+    /// end.
+    pub fn log_size(&self) -> f64 {
+        self.axes.iter().map(Axis::log_len).sum()
     }
 
     /// Every combination of values that keeps the constraints, the last parameter fastest; None if there are more than

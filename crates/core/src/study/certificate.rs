@@ -24,7 +24,7 @@ use super::chooser::Chooser;
 use super::predict::Prediction;
 use super::{Study, Trial, TrialState};
 use crate::number::significant;
-use crate::{Error, Result, Value};
+use crate::{Error, Result, Space, Value};
 
 /// Up to here every number of observations is a moment of the running extremes.
 const EVERY_ONE: usize = 64;
@@ -219,17 +219,20 @@ impl Study {
         if self.spec.learns() || self.spec.strategy().norm_bound.is_none() { Kind::Model } else { Kind::Theorem }
     }
 
-    /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion on a finite
-    /// domain may also take f for a draw of its prior: then sqrt(2 ln(2 |D|/delta)) holds at all candidates at once.
+    /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion may also take f
+    /// for a draw of its prior: then sqrt(2 ln(2 |D|/delta)) holds at all points at once. Spaces are finite too, as floats
+    /// are told apart by a step.
     pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
         let theorem = self.assumptions()?.band(information);
-        match self.chooser.restricted() {
-            Some(restricted) if self.kind() == Kind::Model => {
-                let pairs = 2.0 * restricted.domain().len() as f64;
-                Ok(theorem.min((2.0 * (pairs / self.spec.strategy().delta).ln()).sqrt()))
-            }
-            _ => Ok(theorem),
+        if self.kind() == Kind::Theorem {
+            return Ok(theorem);
         }
+        let log_size = match &self.chooser {
+            Chooser::Finite(finite) => (finite.surface.restricted().domain().len() as f64).ln(),
+            Chooser::Continuous(_) => self.spec.domain().space().map_or(f64::INFINITY, Space::log_size),
+            Chooser::Discretized { .. } => f64::INFINITY,
+        };
+        Ok(theorem.min((2.0 * (log_size + (2.0 / self.spec.strategy().delta).ln())).sqrt()))
     }
 
     fn extremes(&mut self) -> Result<Extremes> {
