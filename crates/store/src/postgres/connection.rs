@@ -147,10 +147,11 @@ fn is_away(error: &postgres::Error) -> bool {
     }
 }
 
-/// Whether the server's certificate is not believed, or it cannot be spoken to in secret.
+/// Whether the server's certificate is not believed.
 fn is_distrust(error: &postgres::Error) -> bool {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
-    source.and_then(|error| error.get_ref()).is_some_and(|inner| inner.is::<rustls::Error>())
+    let said = source.and_then(|error| error.get_ref()).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(said, Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented))
 }
 
 /// Whether the same transaction may succeed later.
