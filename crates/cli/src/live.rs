@@ -11,7 +11,7 @@ use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
 
 use crate::progress::say;
-use crate::show::{first_line, params_line, short};
+use crate::show::{extreme, first_line, params_line, short};
 
 /// So much of a trial's parameters is shown while it runs.
 const SHOWN: usize = 60;
@@ -26,6 +26,8 @@ pub struct Live {
 
 struct State {
     standing: Standing,
+    /// "highest" or "lowest": the best value so far, which need not be that of the best trial.
+    extreme: &'static str,
     /// How many trials had ended when this began.
     ended_before: usize,
     trials: Option<usize>,
@@ -46,6 +48,7 @@ impl Live {
         let standing = Standing::of(session);
         let state = State {
             standing,
+            extreme: extreme(session.spec().direction()),
             ended_before: standing.ended,
             trials: plan.trials,
             running: vec![],
@@ -136,25 +139,20 @@ impl State {
                 self.clear(*trial);
                 Some(format!("trial {trial}: too late, it has ended or another worker was given it; kept as evidence"))
             }
+            News::Stopping { running: 0, .. } => Some("stopping".to_string()),
             News::Stopping { running, urgent: false } => {
-                Some(format!("finishing {running} running trials; Ctrl-C again to stop them now"))
+                Some(format!("finishing {}; Ctrl-C again to stop now", trials(*running, "running")))
             }
             News::Stopping { running, urgent: true } => {
-                Some(format!("stopping {running} running trials; they are run again next time"))
+                Some(format!("stopping {}, to be run again next time", trials(*running, "running")))
             }
             News::Trouble { what } if self.trouble.as_ref() != Some(what) => {
                 self.trouble = Some(what.clone());
                 Some(format!("warning: {what}"))
             }
-            News::Waiting { pending, most } if !self.waiting => {
+            News::Waiting { pending, elsewhere, most } if !self.waiting => {
                 self.waiting = true;
-                Some(match most {
-                    Some(most) if pending >= most => format!(
-                        "waiting: {pending} trials are pending elsewhere, and max_pending (or workers in [run]) allows \
-                         {most}; tell or cancel those that nobody runs"
-                    ),
-                    _ => format!("waiting for {pending} pending trials of other workers"),
-                })
+                Some(waiting(*pending, *elsewhere, *most))
             }
             _ => None,
         }
@@ -189,7 +187,8 @@ impl State {
 
     fn progress(&self) -> String {
         let Standing { ended, best } = self.standing;
-        let best = best.map_or(String::new(), |(trial, value)| format!(" (best {} of trial {trial})", short(value)));
+        let extreme = self.extreme;
+        let best = best.map_or(String::new(), |(trial, value)| format!(" ({extreme} {}, trial {trial})", short(value)));
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
         format!("{best} [{ended}{of}]")
     }
@@ -197,7 +196,8 @@ impl State {
     fn summary(&self, elapsed: Duration) -> String {
         let Standing { ended, best } = self.standing;
         let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
-        let best = best.map_or("none".to_string(), |(trial, value)| format!("{} (trial {trial})", short(value)));
+        let extreme = self.extreme;
+        let best = best.map_or(String::new(), |(trial, value)| format!(", {extreme} {} (trial {trial})", short(value)));
         let since = ended.saturating_sub(self.ended_before);
         let left = match self.trials {
             Some(trials) if since > 0 && trials > ended => {
@@ -206,8 +206,28 @@ impl State {
             }
             _ => String::new(),
         };
-        format!("{ended}{of} trials, best {best}{left}")
+        format!("{ended}{of} trials{best}{left}")
     }
+}
+
+/// What is waited for, and what to do about what nobody runs.
+fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
+    let by_hand = pending - elsewhere;
+    let mut text = format!("waiting for {}", trials(pending, "pending"));
+    if elsewhere > 0 {
+        text += &format!(", {elsewhere} with other workers");
+    }
+    if by_hand > 0 {
+        text += &format!(", {by_hand} asked for by hand (tell, fail or cancel what nobody runs)");
+    }
+    match most.filter(|most| pending >= *most) {
+        Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),
+        None => text,
+    }
+}
+
+fn trials(count: usize, how: &str) -> String {
+    if count == 1 { format!("1 {how} trial") } else { format!("{count} {how} trials") }
 }
 
 fn terminal(session: Option<Session>) -> Screen {

@@ -122,6 +122,9 @@ pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
 }
 
 fn plan(session: &Session, target: &Target, how: &How) -> Result<Plan> {
+    if target.file().is_some() {
+        session.keep_text()?;
+    }
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
     let settings = session.run().cloned().ok_or_else(no_command)?;
     Ok(Plan {

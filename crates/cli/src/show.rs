@@ -4,7 +4,7 @@ use std::io::{Write, stdout};
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use manyhands_core::{Best, Certificate, Domain, Suggestion, TrialState, Value, significant};
+use manyhands_core::{Best, Certificate, Direction, Domain, Suggestion, TrialState, Value, significant};
 use manyhands_store::{Entry, Session};
 use serde_json::{Map, Value as Json, json};
 
@@ -20,6 +20,14 @@ pub fn json_of(value: &Value) -> Json {
         Value::Int(value) => json!(value),
         Value::Text(value) => json!(value),
         Value::Bool(value) => json!(value),
+    }
+}
+
+/// What the best of some values is among them.
+pub fn extreme(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Maximize => "highest",
+        Direction::Minimize => "lowest",
     }
 }
 

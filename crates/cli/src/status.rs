@@ -132,10 +132,8 @@ pub fn status_text(session: &mut Session) -> Result<String> {
 
 /// The trial with the most extreme value, where that is not the best one: its value is less sure to be good.
 fn extreme_line(best: &Best, session: &Session) -> String {
-    let (sign, word) = match session.spec().direction() {
-        Direction::Maximize => (1.0, "highest"),
-        Direction::Minimize => (-1.0, "lowest"),
-    };
+    let direction = session.spec().direction();
+    let (sign, word) = (if direction == Direction::Maximize { 1.0 } else { -1.0 }, show::extreme(direction));
     let values = session.ledger().trials().iter().enumerate().filter_map(|(n, trial)| Some((n, trial.value?)));
     match values.max_by(|(_, a), (_, b)| (sign * a).total_cmp(&(sign * b))) {
         Some((trial, value)) if sign * value > sign * best.value => {

@@ -75,9 +75,9 @@ enum Format {
 pub struct ExportOptions {
     #[command(flatten)]
     pub target: Target,
-    /// What to write
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    /// What to write [default: csv; jsonl with --json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// The file to write to [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -85,7 +85,8 @@ pub struct ExportOptions {
 
 pub fn export(options: &ExportOptions) -> Result<()> {
     let mut session = options.target.open()?;
-    let text = match options.format {
+    let usual = if options.target.json { Format::Jsonl } else { Format::Csv };
+    let text = match options.format.unwrap_or(usual) {
         Format::Csv => csv_text(&session)?,
         Format::Jsonl => {
             let lines = rows(&session, true)?.into_iter().map(|row| Json::Object(row).to_string());

@@ -194,6 +194,10 @@ impl Pool {
 }
 
 fn check_header(header: &Line) -> Result<()> {
+    if header.cells.iter().all(|name| name.parse::<f64>().is_ok()) {
+        let reason = format!("the first line must name the columns, got the numbers {}", header.cells.join(", "));
+        return Err(table::whole(reason, Some("put a line of names above; a name that is a number needs a letter")));
+    }
     for (index, name) in header.cells.iter().enumerate() {
         if name.is_empty() {
             return Err(table::refuse(header.number, &(index + 1).to_string(), "a column's name", name));
@@ -224,10 +228,30 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
     Ok(found)
 }
 
-/// The columns of nothing but numbers, finite or not: those that are not will be refused by name.
+/// The columns of numbers, finite or not: those that are not will be refused by name. A column that is mostly numbers is
+/// one with a mistake in it.
 fn numeric_columns(names: &[String], lines: &[Line]) -> Result<Vec<usize>> {
-    let numeric = |index: &usize| lines.iter().all(|line| line.cells[*index].parse::<f64>().is_ok());
-    let found: Vec<usize> = (0..names.len()).filter(numeric).collect();
+    let is_number = |line: &&Line, index: usize| line.cells[index].parse::<f64>().is_ok();
+    let mut found = Vec::new();
+    for index in 0..names.len() {
+        let numbers = lines.iter().filter(|line| is_number(line, index)).count();
+        match lines.iter().find(|line| !is_number(line, index)) {
+            None => found.push(index),
+            Some(line) if 2 * numbers > lines.len() => {
+                let reason = format!(
+                    "line {}, column \"{}\": must be a number, as {numbers} of its {} cells are, got \"{}\"",
+                    line.number,
+                    names[index],
+                    lines.len(),
+                    line.cells[index]
+                );
+                let hint =
+                    "mend the cell; or leave the column out by naming the others, columns = [...] in [candidates]";
+                return Err(table::whole(reason, Some(hint)));
+            }
+            Some(_) => {}
+        }
+    }
     if found.is_empty() {
         let hint = Some("the model needs at least one column of numbers, or the kernel \"empirical\"");
         return Err(table::whole("no column holds nothing but numbers", hint));

@@ -133,6 +133,11 @@ fn a_misread_table_is_told_by_its_place() {
         (refused(b"a,,c\n1,2,3\n", None), "line 1, column 2: must be a column's name, got \"\""),
         (refused(b"a,b\n1,2\n\n3\n", None), "line 4: must have 2 cells, as line 1 has, got 1"),
         (refused(b"a,b\nx,y\n", None), "no column holds nothing but numbers"),
+        (refused(b"1,0.5\n2,0.7\n", None), "the first line must name the columns, got the numbers 1, 0.5"),
+        (
+            refused(b"a,b\n1,0.1\n2,0.2\n3,\n", None),
+            "line 4, column \"b\": must be a number, as 2 of its 3 cells are, got \"\"",
+        ),
         (refused(b"a,b\n1,x\n2,nan\n3,inf\n", Some(&["b"])), "line 2, column \"b\": must be a number, got \"x\""),
         (refused(b"a,b\n1,1\n2,nan\n", None), "line 3, column \"b\": must be a finite number, got \"nan\""),
         (refused(b"temp,b\n1,1\n", Some(&["tmp"])), "there is no column \"tmp\"; the nearest name is \"temp\""),

@@ -123,6 +123,8 @@ pub enum News {
     Waiting {
         /// How many trials are pending.
         pending: usize,
+        /// How many of them are held by workers elsewhere.
+        elsewhere: usize,
         /// How many may be, if that is bounded.
         most: Option<usize>,
     },
@@ -135,7 +137,7 @@ pub struct Summary {
     pub told: usize,
     /// Failures recorded.
     pub failed: usize,
-    /// Whether it was stopped before the study had all its trials.
+    /// Whether it was stopped before all trials of the study had ended.
     pub interrupted: bool,
     /// Whether every candidate of a pool has been tried.
     pub exhausted: bool,

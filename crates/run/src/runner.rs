@@ -128,7 +128,8 @@ impl<F: Fn(News)> Pool<'_, F> {
         match self.error.take() {
             Some(error) => Err(error),
             None => {
-                self.summary.interrupted = self.stop.is_wished() && !self.is_complete();
+                let is_done = self.is_complete() && self.session.ledger().pending() == 0;
+                self.summary.interrupted = self.stop.is_wished() && !is_done;
                 Ok(self.summary)
             }
         }
@@ -192,6 +193,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         to_come.min(most.saturating_sub(self.session.ledger().pending()))
     }
 
+    /// Whether nothing more is to be asked for; what was asked for may still be pending.
     fn is_complete(&self) -> bool {
         self.summary.exhausted || self.plan.trials.is_some_and(|trials| self.session.begun() >= trials)
     }
@@ -213,18 +215,19 @@ impl<F: Fn(News)> Pool<'_, F> {
         if !self.is_complete() && self.room() > 0 {
             return Ok(false);
         }
+        // Counted before what has been left behind is taken: a lease that lapses in between is in one or the other.
+        let others = self.patiently(|session, _| session.held_by_others())?.unwrap_or(0);
         // A worker elsewhere may have died a moment ago.
         if let Some(claimed) = self.take_over()? {
             self.start(claimed, true)?;
             return Ok(false);
         }
-        let others = self.patiently(|session, _| session.held_by_others())?.unwrap_or(0);
         if others == 0 && self.is_complete() {
             return Ok(true);
         }
         // Trials elsewhere, or asked for by hand, may free a place at any time.
         let (pending, most) = (self.session.ledger().pending(), self.session.most_pending());
-        (self.tell)(News::Waiting { pending, most });
+        (self.tell)(News::Waiting { pending, elsewhere: others.min(pending), most });
         sleep(TICK);
         Ok(false)
     }

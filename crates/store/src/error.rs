@@ -190,8 +190,8 @@ impl Error {
             Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
             Self::Unavailable { .. } => "check that the server runs and that the address, user and password are right",
             Self::Distrusted { .. } => {
-                "name the certificate of its issuer, sslmode=verify-full&sslrootcert=FILE, and the host that it was made for; \
-                 sslmode=require encrypts and believes any server"
+                "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or its own: \
+                 sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and believes any server"
             }
             Self::Refused { .. } => {
                 "check that the address names what it should, and that the user may read and write there"
@@ -207,7 +207,7 @@ impl Error {
             Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
             Self::Busy { .. } => "try again; if that process hangs, end it",
             Self::TooManyPending { .. } => {
-                "tell, fail or cancel pending trials first, ask for fewer, or set max_pending in [strategy]"
+                "tell, fail or cancel pending trials first, ask for fewer, or raise workers in [run]"
             }
             Self::Deleted | Self::Corrupt { .. } | Self::Encode { .. } => return None,
         };

@@ -53,6 +53,9 @@ impl FromStr for Location {
         if let Some(path) = url.strip_prefix("sqlite:") {
             // sqlite:///var/x.db is how others write it.
             let path = path.strip_prefix("//").unwrap_or(path);
+            if path == ":memory:" {
+                return Ok(Self::Memory);
+            }
             return if path.is_empty() { refuse("it names no file") } else { Ok(Self::Sqlite(path.into())) };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
@@ -105,7 +108,7 @@ mod tests {
         assert_eq!(read("sqlite:a/b.db"), Location::Sqlite("a/b.db".into()));
         assert_eq!(read("sqlite:///tmp/b.db"), Location::Sqlite("/tmp/b.db".into()));
         assert_eq!(read("postgres://me@h/db"), Location::Postgres("postgres://me@h/db".to_string()));
-        assert_eq!(read("memory:"), Location::Memory);
+        assert_eq!((read("memory:"), read("sqlite::memory:")), (Location::Memory, Location::Memory));
     }
 
     #[test]

@@ -133,6 +133,27 @@ fn a_store_is_made_where_there_is_none_and_only_where_one_can_be() {
 }
 
 #[test]
+fn a_file_that_is_removed_or_replaced_under_a_session_is_noticed_before_anything_is_told() {
+    for replaced in [false, true] {
+        let (_folder, path) = folder();
+        make(&path, 2);
+        let mut session = session(open(&path), GRID);
+        fs::rename(&path, path.with_extension("elsewhere")).unwrap();
+        if replaced {
+            make(&path, 1);
+        }
+        for refused in [session.tell(0, 1.0), session.sync()] {
+            let error = refused.unwrap_err();
+            assert!(
+                matches!(error, Error::Refused { .. }) && error.to_string().contains("removed or replaced"),
+                "{error}"
+            );
+            assert!(!error.is_passing());
+        }
+    }
+}
+
+#[test]
 fn a_new_store_may_be_opened_by_many_at_once() {
     for _ in 0..20 {
         let (_folder, path) = folder();

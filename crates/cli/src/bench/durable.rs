@@ -12,7 +12,6 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Size;
 use super::measure::{median, timed};
 use super::problem;
 use super::report::{Limit, Row, Unit};
@@ -25,6 +24,8 @@ const OBSERVED: usize = 200;
 const REPEATS: usize = 30;
 /// Trials that are pending while a study is filled.
 const BATCH: usize = 20;
+/// The trials of a study that is reopened.
+const TRIALS: usize = 1000;
 /// Tells while another session asks.
 const TELLS: usize = 20;
 /// The seconds that reopening a study may take.
@@ -53,26 +54,25 @@ impl Drop for Folder {
     }
 }
 
-pub fn measure(size: Size) -> Result<Vec<Row>> {
+pub fn measure() -> Result<Vec<Row>> {
     let folder = Folder::new()?;
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(folder.0.join("bench.db"), Missing::Create)?);
-    let trials = size.rounds();
-    let progress = Progress::new(SECTION, OBSERVED + REPEATS + 2 * trials);
+    let progress = Progress::new(SECTION, OBSERVED + REPEATS + 2 * TRIALS);
     let mut rows = overhead(&store, &folder, &progress)?;
     for (text, what) in [(SPACE, "learned model on three floats"), (POOL, "given model on a pool of 10,000")] {
         let text = text.replace("name = \"", "name = \"again-");
         let mut session = open(&store, &text)?;
-        fill(&mut session, trials, &progress)?;
+        fill(&mut session, TRIALS, &progress)?;
         let name = session.name().to_string();
         drop(session);
         let reopen = || Session::open(store.clone(), &name, "")?.study().map(|study| study.trials().len());
         let (reopened, seconds) = timed(reopen);
-        anyhow::ensure!(reopened? >= trials, "trials were lost");
-        let what = format!("reopening {trials} trials, {what}");
+        anyhow::ensure!(reopened? >= TRIALS, "trials were lost");
+        let what = format!("reopening {TRIALS} trials, {what}");
         rows.push(Row::new(SECTION, what, Unit::Seconds, Some(seconds)).limited(Limit::FigureAtMost(REOPENING)));
         let mut session = open(&store, &text)?;
         if session.spec().learns() {
-            rows.push(tell_during_ask(&store, &text, &mut session, size)?);
+            rows.push(tell_during_ask(&store, &text, &mut session)?);
         }
     }
     Ok(rows)
@@ -115,7 +115,7 @@ fn overhead(store: &Arc<dyn Store>, folder: &Folder, progress: &Progress) -> Res
 }
 
 /// The slowest tell while another session chooses, with a fit.
-fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session, size: Size) -> Result<Row> {
+fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session) -> Result<Row> {
     let trials = session.ledger().trials().len();
     // So many new values make a fit due; others are left to be told meanwhile.
     let pending = session.ask(trials / 20 + 1 + TELLS)?;
@@ -140,7 +140,7 @@ fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session, si
     asked?;
     let what = format!("the slowest of the tells during an ask with a fit, n = {trials}");
     let row = Row::new(SECTION, what, Unit::Seconds, Some(slowest)).against("the ask", Some(seconds));
-    Ok(if size == Size::Full { row.limited(Limit::RatioAtMost(0.5)) } else { row })
+    Ok(row.limited(Limit::RatioAtMost(0.5)))
 }
 
 fn open(store: &Arc<dyn Store>, text: &str) -> Result<Session> {

@@ -144,7 +144,7 @@ impl Section {
             Self::Growth => report.growth.extend(growth::measure(size)?),
             Self::Suggest => report.rows.extend(suggest::measure(size)?),
             Self::Certified => report.rows.extend(certified::measure()?),
-            Self::Durable => report.rows.extend(durable::measure(size)?),
+            Self::Durable => report.rows.extend(durable::measure()?),
         }
         Ok(())
     }

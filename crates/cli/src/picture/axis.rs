@@ -11,6 +11,9 @@ use manyhands_core::significant;
 /// A logarithmic axis that spans fewer decades than this has ticks at powers of two.
 const FEW_DECADES: f64 = 1.5;
 
+/// No axis is shorter: near the smallest numbers there is nothing to divide.
+const SMALLEST: f64 = 1e-305;
+
 /// About this many ticks.
 const TICKS: f64 = 5.0;
 
@@ -154,11 +157,11 @@ impl Measure {
 
 /// Two ends that are apart: around a number alone there is room.
 fn apart(low: f64, high: f64) -> (f64, f64) {
-    let tiny = 1e-12 * low.abs().max(high.abs()).max(f64::MIN_POSITIVE * 1e12);
+    let tiny = (1e-12 * low.abs().max(high.abs())).max(SMALLEST);
     if high / 2.0 - low / 2.0 > tiny {
         return (low, high);
     }
-    let room = if low == 0.0 { 1.0 } else { low.abs() / 2.0 };
+    let room = if low == 0.0 { 1.0 } else { (low.abs() / 2.0).max(SMALLEST) };
     ((low - room).max(f64::MIN), (high + room).min(f64::MAX))
 }
 
@@ -188,6 +191,20 @@ mod tests {
         assert_eq!(labels(&Axis::linear(0.0, 4e-20)), ["0", "1e-20", "2e-20", "3e-20", "4e-20"]);
         assert_eq!(labels(&Axis::linear(-1e308, 1e308)), ["-1e308", "-5e307", "0", "5e307", "1e308"]);
         assert_eq!(labels(&Axis::linear(1e5, 1e5 + 0.4)), ["100000", "100000.1", "100000.2", "100000.3", "100000.4"]);
+    }
+
+    #[test]
+    fn every_pair_of_numbers_has_an_axis() {
+        let sizes =
+            [0.0, 5e-324, 1e-310, 2.3e-308, 1e-300, 1e-290, 1e-9, 1.0, 1.0 + f64::EPSILON, 1e17, 1e308, f64::MAX];
+        let numbers: Vec<f64> = sizes.iter().flat_map(|&size| [-size, size]).collect();
+        for (&low, &high) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))).filter(|(a, b)| a <= b) {
+            let axis = Axis::linear(low, high).padded(0.1, 0.05);
+            let [first, last] = [axis.place(low), axis.place(high)];
+            assert!(first.is_finite() && last.is_finite() && first <= last, "{low} to {high}: {axis:?}");
+            assert!(axis.step > 0.0 && (last - first) / axis.step < 20.0, "{low} to {high}: {axis:?}");
+            assert!(!axis.label(first).contains("NaN"), "{low} to {high}");
+        }
     }
 
     #[test]

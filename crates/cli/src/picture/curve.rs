@@ -25,23 +25,33 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> anyhow::Result<Opt
     there.dedup();
     let predictions = overview.study.predict_named(&there)?;
     let Some(first) = predictions.first() else { return Ok(None) };
-    let (x, y) = (variable.axis(0.0), value_axis(overview, &predictions));
+    // Nothing is between categories: each is a step.
+    let beyond = if variable.is_choice() { variable.beyond(POINTS) } else { 0.0 };
+    let (x, y) = (variable.axis(beyond), value_axis(overview, &predictions));
     let xs: Vec<f64> = there.iter().filter_map(|named| Some(x.place(variable.among(named)?))).collect();
+    let (xs, drawn) = if variable.is_choice() { steps(&xs, &predictions) } else { (xs, predictions.clone()) };
     let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
         Some((x.place(variable.of(trial.params())?), overview.height(trial, mark, &y, Edge::Bottom)?))
     });
     let probability = ((1.0 - overview.study.spec().strategy().delta) * 1e6).round() / 1e6;
     let band = format!("band ({}, probability {probability})", first.kind);
-    let layout = framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y)
+    let layout = variable
+        .across(framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y))
         .with_x_label(label(&variable.name))
         .with_y_label("value")
         .with_title(format!("posterior over {}", label(&variable.name)));
     Ok(Some(Panel {
-        plots: lines(&xs, &predictions, &y).into_iter().chain(marks).collect(),
+        plots: lines(&xs, &drawn, &y).into_iter().chain(marks).collect(),
         layout,
         width: 540.0,
-        legend: [Entry::Curve("mean"), Entry::Band(band)].into_iter().chain(entries).collect(),
+        legend: [Entry::Curve("mean".to_string()), Entry::Band(band)].into_iter().chain(entries).collect(),
     }))
+}
+
+/// Every prediction from half a place before its own to half a place behind it.
+fn steps(xs: &[f64], predictions: &[Prediction]) -> (Vec<f64>, Vec<Prediction>) {
+    let ends = xs.iter().flat_map(|x| [x - 0.5, x + 0.5]).collect();
+    (ends, predictions.iter().flat_map(|there| [*there, *there]).collect())
 }
 
 fn lines(xs: &[f64], predictions: &[Prediction], y: &Axis) -> [Plot; 2] {

@@ -9,6 +9,7 @@ use super::axis::{Axis, framed};
 use super::marks::{BLUE, Entry, WITH_VALUES};
 use super::overview::{Edge, Overview};
 use super::page::Panel;
+use crate::show::extreme;
 
 /// Values, crosses and open marks in the order of trials.
 pub fn panel(overview: &Overview<'_>) -> Panel {
@@ -19,7 +20,7 @@ pub fn panel(overview: &Overview<'_>) -> Panel {
     let best = best_so_far(overview, &x, &y);
     if !best.is_empty() {
         plots.push(Plot::Line(LinePlot::new().with_data(best).with_color(BLUE).with_stroke_width(1.6).with_step()));
-        legend.push(Entry::Curve("best so far"));
+        legend.push(Entry::Curve(format!("{} so far", extreme(overview.direction()))));
     }
     let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
         Some((x.place(trial.number() as f64), overview.height(trial, mark, &y, edge)?))

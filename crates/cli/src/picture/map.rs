@@ -70,7 +70,8 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
         true => format!("{what}: {} everywhere{blank}", significant(known[0], 3)),
         false => format!("{what}{blank}"),
     };
-    let mut layout = framed(Layout::auto_from_plots(&plots), &x, &y)
+    let framed = pair[1].upwards(pair[0].across(framed(Layout::auto_from_plots(&plots), &x, &y)));
+    let mut layout = framed
         .with_x_label(label(&pair[0].name))
         .with_y_label(label(&pair[1].name))
         .with_colorbar_tick_format(colours.ticks())

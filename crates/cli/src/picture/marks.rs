@@ -61,7 +61,7 @@ pub enum Entry {
     /// A kind of mark.
     Mark(Mark),
     /// A curve.
-    Curve(&'static str),
+    Curve(String),
     /// A band.
     Band(String),
 }

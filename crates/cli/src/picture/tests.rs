@@ -70,7 +70,7 @@ fn one_number_has_a_curve_with_its_band_and_all_kinds_of_trials() {
     let mut study = played(study(ONE), 18, |trial, x| (trial % 7 != 3).then(|| (3.0 * x[0]).sin() - 0.3 * x[0]));
     study.ask(3).unwrap();
     let picture = drawn(study, "one-number");
-    says(&picture, &["value by trial", "trial", "value", "posterior over x", "x", "mean", "best so far"]);
+    says(&picture, &["value by trial", "trial", "value", "posterior over x", "x", "mean", "highest so far"]);
     says(&picture, &["observed", "pending", "failed", "best", "band (model, probability 0.9)"]);
     is_silent(&picture, &["beyond the axis"]);
 }
@@ -104,7 +104,7 @@ fn two_numbers_have_a_map() {
             "half the width of the band (model)",
             "x1",
             "x2",
-            "best so far",
+            "lowest so far",
             "observed",
             "pending",
             "failed",
@@ -132,14 +132,29 @@ fn a_constraint_leaves_a_part_of_the_map_blank() {
 }
 
 #[test]
-fn many_numbers_and_categories_have_their_history_only() {
+fn many_numbers_have_their_history_only() {
     let many: String = (0..6).map(|i| format!("x{i} = {{ float = [0.0, 1.0] }}\n")).collect();
     let picture =
         drawn(played(study(&format!("name = \"six\"\n[space]\n{many}")), 12, |_, x| Some(x.iter().sum())), "six");
-    says(&picture, &["value by trial", "best so far"]);
+    says(&picture, &["value by trial", "highest so far"]);
     is_silent(&picture, &["posterior mean", "mean"]);
-    let text = "name = \"mixed\"\n[space]\nx = { float = [0.0, 1.0] }\nact = { choice = [\"relu\", \"gelu\"] }\n";
-    is_silent(&drawn(played(study(text), 8, |_, x| Some(x[0])), "category"), &["posterior over x", "mean"]);
+}
+
+#[test]
+fn categories_are_steps_of_a_curve_and_cells_of_a_map() {
+    let act = "act = { choice = [\"relu\", \"gelu\", \"tanh\"] }\n";
+    let one = format!("name = \"act\"\n[space]\n{act}");
+    let value = |trial: usize, _: &[f64]| Some((trial as f64).sin());
+    says(&drawn(played(study(&one), 9, value), "category"), &["posterior over act", "relu", "gelu", "tanh", "mean"]);
+    for (name, other) in [("float", "x = { float = [0.0, 1.0] }"), ("two", "on = { choice = [true, false] }")] {
+        for text in [format!("{act}{other}\n"), format!("{other}\n{act}")] {
+            let picture = drawn(played(study(&format!("name = \"mixed\"\n[space]\n{text}")), 9, value), name);
+            says(&picture, &["posterior mean", "act", "relu", "gelu", "tanh", "observed"]);
+        }
+    }
+    let many: Vec<String> = (0..60).map(|i| format!("\"c{i}\"")).collect();
+    let text = format!("name = \"many\"\n[space]\nc = {{ choice = [{}] }}\n", many.join(", "));
+    is_silent(&drawn(played(study(&text), 5, value), "many"), &["posterior over c"]);
 }
 
 #[test]
@@ -165,7 +180,7 @@ fn studies_without_a_value_are_drawn() {
         let mut study = study(text);
         let picture = drawn(study.clone(), name);
         says(&picture, &["value by trial"]);
-        is_silent(&picture, &["posterior mean", "mean", "observed", "best so far"]);
+        is_silent(&picture, &["posterior mean", "mean", "observed", "highest so far", "lowest so far"]);
         study.ask(2).unwrap();
         says(&drawn(study, name), &["pending"]);
     }
@@ -179,7 +194,7 @@ fn studies_without_a_value_are_drawn() {
 #[test]
 fn one_value_and_constant_values_are_drawn() {
     for (name, text, title) in [("constant-1", ONE, "posterior over x"), ("constant-2", TWO, "value by trial")] {
-        says(&drawn(played(study(text), 8, |_, _| Some(4.2)), name), &["observed", "best so far", title]);
+        says(&drawn(played(study(text), 8, |_, _| Some(4.2)), name), &["observed", title]);
         says(&drawn(played(study(text), 1, |_, _| Some(-0.001)), &format!("{name}-single")), &["observed", title]);
     }
 }

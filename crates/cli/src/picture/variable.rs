@@ -1,10 +1,16 @@
-//! What varies in a study, if all of it are numbers: parameters of a space, or coordinate columns of a pool.
+//! What varies in a study: parameters of a space, or coordinate columns of a pool. Categories are numbered from 0.
 
+use std::sync::Arc;
+
+use kuva::render::layout::{Layout, TickFormat};
 use manyhands_core::{Coordinates, Domain, Parameter, ParameterKind, Pool, Scale, Value};
 
 use super::axis::Axis;
 
-/// One number that varies.
+/// The most categories that have room for their names.
+const MOST: usize = 40;
+
+/// One thing that varies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     /// Its name.
@@ -18,10 +24,12 @@ pub struct Variable {
     whole: bool,
     /// How many values it has, where they are evenly spaced on its scale.
     count: Option<usize>,
+    /// What its numbers stand for, where they are not its values.
+    categories: Vec<Value>,
 }
 
 impl Variable {
-    /// All that vary; none where something varies that is not a number, or has no name.
+    /// All that vary; none where something that varies has no name, or too many categories.
     pub fn all(domain: &Domain) -> Vec<Self> {
         match domain {
             Domain::Space(space) => {
@@ -47,10 +55,13 @@ impl Variable {
             }
             ParameterKind::Int { low, high, scale } => (low as f64, high as f64, scale, None),
             ParameterKind::Levels(ref levels) => (*levels.first()?, *levels.last()?, Scale::Linear, None),
-            ParameterKind::Choice(_) | ParameterKind::Constant(_) => return None,
+            ParameterKind::Choice(ref all) if all.len() > MOST => return None,
+            ParameterKind::Choice(ref all) => (0.0, all.len() as f64 - 1.0, Scale::Linear, Some(all.len())),
+            ParameterKind::Constant(_) => return None,
         };
-        let whole = matches!(parameter.kind(), ParameterKind::Int { .. });
-        Some(Self { name: parameter.name().to_string(), index, low, high, scale, whole, count })
+        let categories = if let ParameterKind::Choice(all) = parameter.kind() { all.clone() } else { vec![] };
+        let whole = matches!(parameter.kind(), ParameterKind::Int { .. } | ParameterKind::Choice(_));
+        Some(Self { name: parameter.name().to_string(), index, low, high, scale, whole, count, categories })
     }
 
     /// A column, if it has more than one value.
@@ -59,17 +70,63 @@ impl Variable {
         let numbers = || (0..pool.len()).filter_map(|candidate| pool.params(candidate)[index].number());
         let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
         let (name, scale, count) = (name.to_string(), Scale::Linear, None);
-        (low < high).then_some(Self { name, index, low, high, scale, whole: false, count })
+        (low < high).then_some(Self { name, index, low, high, scale, whole: false, count, categories: vec![] })
     }
 
     /// Its value in a trial.
     pub fn of(&self, params: &[Value]) -> Option<f64> {
-        params.get(self.index).and_then(Value::number)
+        self.read(params.get(self.index)?)
     }
 
     /// Its value among named ones.
     pub fn among(&self, named: &[(String, Value)]) -> Option<f64> {
-        named.iter().find(|(name, _)| *name == self.name).and_then(|(_, value)| value.number())
+        named.iter().find(|(name, _)| *name == self.name).and_then(|(_, value)| self.read(value))
+    }
+
+    fn read(&self, value: &Value) -> Option<f64> {
+        if self.is_choice() {
+            return self.categories.iter().position(|category| category == value).map(|index| index as f64);
+        }
+        value.number()
+    }
+
+    /// Whether its values have no order.
+    pub fn is_choice(&self) -> bool {
+        !self.categories.is_empty()
+    }
+
+    /// The layout with its categories along the horizontal axis, if it has any.
+    pub fn across(&self, layout: Layout) -> Layout {
+        match self.words() {
+            Some(words) => layout.with_x_tick_step(1.0).with_x_tick_format(words),
+            None => layout,
+        }
+    }
+
+    /// The layout with its categories along the vertical axis, if it has any.
+    pub fn upwards(&self, layout: Layout) -> Layout {
+        match self.words() {
+            Some(words) => layout.with_y_tick_step(1.0).with_y_tick_format(words),
+            None => layout,
+        }
+    }
+
+    fn words(&self) -> Option<TickFormat> {
+        let names: Vec<String> = self.categories.iter().map(crate::show::text_of).collect();
+        let word = move |place: f64| match names.get(place.round().max(0.0) as usize) {
+            Some(name) if (place - place.round()).abs() < 1e-6 && place > -0.5 => name.clone(),
+            _ => String::new(),
+        };
+        self.is_choice().then(|| TickFormat::Custom(Arc::new(word)))
+    }
+
+    /// Its coordinates at a part of the way from its lowest value to its highest.
+    fn coordinates(&self, part: f64) -> Vec<f64> {
+        if !self.is_choice() {
+            return vec![part];
+        }
+        let chosen = self.number(part).round() as usize;
+        (0..self.categories.len()).map(|index| f64::from(u8::from(index == chosen))).collect()
     }
 
     /// Its axis, from its lowest value to its highest, with room for marks at the ends and for `beyond`, as a part of the way
@@ -112,10 +169,11 @@ impl Variable {
 /// The valid values at parts of the way along all that vary, by name; none where they break a constraint.
 pub fn values(domain: &Domain, variables: &[Variable], parts: &[f64]) -> Option<Vec<(String, Value)>> {
     let named: Vec<(String, Value)> = match domain {
-        // Numbers have one coordinate each, along which they are spread on their scale.
+        // Numbers have one coordinate each, along which they are spread on their scale; categories one for each.
         Domain::Space(space) => {
             let names = space.parameters().iter().map(|parameter| parameter.name().to_string());
-            names.zip(space.params(parts)).collect()
+            let point: Vec<f64> = variables.iter().zip(parts).flat_map(|(v, &part)| v.coordinates(part)).collect();
+            names.zip(space.params(&point)).collect()
         }
         _ => variables.iter().zip(parts).map(|(v, &part)| (v.name.clone(), v.number(part).into())).collect(),
     };

@@ -89,7 +89,14 @@ pub(super) fn check_placeholders(table: &Table, names: &[&str]) -> Checked<()> {
 }
 
 fn check_placeholder(node: &Node, name: &str, names: &[&str]) -> Checked<()> {
-    let known: Vec<&str> = names.iter().copied().chain(["trial", "study", "folder"]).collect();
+    const OWN: [&str; 3] = ["trial", "study", "folder"];
+    if OWN.contains(&name) && names.contains(&name) {
+        let message = format!("{{{name}}} is a parameter of this study and has a meaning of its own");
+        return Err(
+            Fault::new(node.at, message).hint("give the parameter another name, or read it from MANYHANDS_PARAMS")
+        );
+    }
+    let known: Vec<&str> = names.iter().copied().chain(OWN).collect();
     if known.contains(&name) {
         return Ok(());
     }

@@ -1,12 +1,11 @@
-//! The address of a PostgreSQL server, and whose certificate is believed: `sslmode` means here what it means to PostgreSQL's own
-//! client.
+//! The address of a PostgreSQL server, and whose certificate is believed. `sslmode` has the words of PostgreSQL's own client:
 //!
 //! | sslmode | encrypted | the server's certificate |
 //! |---|---|---|
 //! | `disable` | no | |
 //! | `prefer` (default) | if the server can | may be anyone's |
 //! | `require` | yes | may be anyone's |
-//! | `verify-full` | yes | must be for this host, by an issuer in `sslrootcert=FILE`, or one that the system trusts |
+//! | `verify-full` | yes | must be for this host, by an issuer in `sslrootcert=FILE`, or be in that file itself; without one, by an issuer that the system trusts |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,12 +13,15 @@ use std::sync::Arc;
 use percent_encoding::percent_decode_str;
 use postgres::Config;
 use postgres::config::SslMode;
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::connection::chain;
 
 /// Where a server is, and how it is spoken to.
 pub struct Address {
@@ -39,7 +41,7 @@ impl Address {
     pub fn read(url: &str) -> Result<Self, String> {
         let (rest, mode) = take(url, "sslmode");
         let (rest, issuers) = take(&rest, "sslrootcert");
-        let mut config: Config = rest.parse().map_err(|error: postgres::Error| error.to_string())?;
+        let mut config: Config = rest.parse().map_err(|error: postgres::Error| chain(&error))?;
         if config.get_hosts().is_empty() {
             return Err("it names no host".to_string());
         }
@@ -69,7 +71,10 @@ impl Address {
             Trust::Anyone => {
                 config.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider))).with_no_client_auth()
             }
-            Trust::Issuers(file) => config.with_root_certificates(issuers(file.as_deref())?).with_no_client_auth(),
+            Trust::Issuers(file) => {
+                let verifier = Arc::new(Known::new(file.as_deref(), &provider)?);
+                config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+            }
         };
         Ok(MakeRustlsConnect::new(config))
     }
@@ -85,20 +90,73 @@ fn take(url: &str, option: &str) -> (String, Option<String>) {
     (format!("{server}?{}", others.join("&")), value)
 }
 
-fn issuers(file: Option<&Path>) -> Result<RootCertStore, String> {
-    let (certificates, source) = match file {
-        Some(path) => {
-            let refuse = |error| format!("sslrootcert {} cannot be read: {error}", path.display());
-            let read: Result<Vec<_>, _> = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-            (read.map_err(refuse)?, path.display().to_string())
-        }
-        None => (rustls_native_certs::load_native_certs().certs, "the system's store".to_string()),
+/// The certificates that are trusted, and where they are from.
+fn trusted(file: Option<&Path>) -> Result<(Vec<CertificateDer<'static>>, String), String> {
+    let Some(path) = file else {
+        return Ok((rustls_native_certs::load_native_certs().certs, "the system's store".to_string()));
     };
-    let mut roots = RootCertStore::empty();
-    let (usable, _) = roots.add_parsable_certificates(certificates);
-    match usable {
-        0 => Err(format!("there is no certificate to trust in {source}; name a PEM file with sslrootcert=FILE")),
-        _ => Ok(roots),
+    let read: Result<Vec<_>, _> = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+    let refuse = |error| format!("sslrootcert {} cannot be read: {error}", path.display());
+    Ok((read.map_err(refuse)?, path.display().to_string()))
+}
+
+/// Believes certificates of known issuers for the host that was named, and those that are known themselves: a server's own,
+/// self-signed one is as good as an issuer's.
+#[derive(Debug)]
+struct Known {
+    certificates: Vec<CertificateDer<'static>>,
+    issuers: Arc<WebPkiServerVerifier>,
+}
+
+impl Known {
+    fn new(file: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+        let (certificates, source) = trusted(file)?;
+        let mut roots = RootCertStore::empty();
+        let (usable, _) = roots.add_parsable_certificates(certificates.clone());
+        if usable == 0 {
+            let mend = "name a PEM file with sslrootcert=FILE";
+            return Err(format!("there is no certificate to trust in {source}; {mend}"));
+        }
+        let issuers = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build();
+        Ok(Self { certificates, issuers: issuers.map_err(|error| error.to_string())? })
+    }
+}
+
+impl ServerCertVerifier for Known {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        chain: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.certificates.contains(certificate) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.issuers.verify_server_cert(certificate, chain, host, ocsp, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.issuers.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.issuers.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.issuers.supported_verify_schemes()
     }
 }
 
@@ -176,7 +234,7 @@ mod tests {
             refusal("postgres://h/db?sslmode=verify-ca").contains("it can be disable, prefer, require or verify-full")
         );
         assert!(refusal("postgres://h/db?sslrootcert=a.pem").contains("only read with sslmode=verify-full"));
-        assert!(refusal("postgres://h/db?sslmod=require").contains("sslmod"));
+        assert!(refusal("postgres://h/db?sslmod=require").contains("unknown option `sslmod`"));
         assert!(refusal("postgres://").contains("no host"));
     }
 

@@ -120,7 +120,7 @@ impl Connection {
 }
 
 /// An error with its causes.
-fn chain(error: &postgres::Error) -> String {
+pub(super) fn chain(error: &postgres::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {

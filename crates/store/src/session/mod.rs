@@ -75,10 +75,12 @@ impl Session {
         if !differences.is_empty() {
             return Err(Error::Differs { name: name.clone(), differences });
         }
-        if source.text() != row.text {
-            store.set_text(row.id, source.text())?;
-        }
         Self::at(store, &row, source)
+    }
+
+    /// Keeps the study file as it was given, for those who know the study by its name.
+    pub fn keep_text(&self) -> Result<()> {
+        self.store.set_text(self.id, self.source.text())
     }
 
     fn at(store: Arc<dyn Store>, row: &StudyRow, source: Source) -> Result<Self> {

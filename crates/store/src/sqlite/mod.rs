@@ -1,5 +1,6 @@
 //! A store in one SQLite file: the embedded default. Write-ahead log, every answer on disk.
 
+mod identity;
 mod refusal;
 mod schema;
 
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use self::refusal::{check_folder, refused, shown};
+use self::identity::Identity;
+use self::refusal::{check_folder, gone, refused, shown};
 use crate::codec::VERSION;
 use crate::error::found;
 use crate::store::{
@@ -27,6 +29,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
+    file: Identity,
     connection: Mutex<Connection>,
 }
 
@@ -50,7 +53,10 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, flags).map_err(|error| refused(&path, &error))?;
         match prepare(&mut connection).map_err(|error| refused(&path, &error))? {
-            schema::Found::Current => Ok(Self { path, connection: Mutex::new(connection) }),
+            schema::Found::Current => {
+                let file = Identity::of(&path).ok_or_else(|| gone(&path))?;
+                Ok(Self { path, file, connection: Mutex::new(connection) })
+            }
             schema::Found::Foreign => {
                 Err(Error::NotAStore { path, reason: "it is a database of another program".to_string() })
             }
@@ -65,13 +71,20 @@ impl Sqlite {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A file that was removed can still be written, and nobody will ever read it.
+    fn check_file(&self) -> Result<()> {
+        if Identity::of(&self.path) == Some(self.file) { Ok(()) } else { Err(gone(&self.path)) }
+    }
+
     /// Reads, outside of any transaction.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.check_file()?;
         work(&self.connection()).map_err(|error| refused(&self.path, &error))
     }
 
     /// One short transaction that writes.
     fn write<T>(&self, durable: Durable, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        self.check_file()?;
         let mut connection = self.connection();
         let run = || {
             let level = if durable == Durable::Yes { "FULL" } else { "NORMAL" };

@@ -29,6 +29,11 @@ pub fn shown(path: &Path) -> String {
     format!("sqlite:{}", path.display())
 }
 
+/// The file that a store was opened in is not there any more.
+pub fn gone(path: &Path) -> Error {
+    Error::Refused { store: shown(path), reason: "its file was removed or replaced while it was in use".to_string() }
+}
+
 /// An error of SQLite's, in the user's words.
 pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     let (store, path) = (shown(path), path.to_path_buf());
