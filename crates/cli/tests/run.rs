@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -254,6 +255,35 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         let status = bench.json(&["status", "s", "--json"]);
         assert_eq!((&status["observed"], &status["late_results"]), (&3.into(), &1.into()));
     }
+}
+
+#[test]
+fn a_run_that_is_stopped_in_its_last_trials_says_so() {
+    let bench = bench("trials = 2\nworkers = 2\n", "echo $3 >> started\n[ -e go ] || sleep 600\necho $1\n");
+    let mut runner = start(&bench, &["run", "study.toml"]);
+    wait_for(|| std::fs::read_to_string(bench.path().join("started")).is_ok_and(|text| text.lines().count() == 2));
+    let mut talk = BufReader::new(runner.stderr.take().unwrap()).lines().map(Result::unwrap);
+    signal(&runner, Signal::INT);
+    assert!(talk.any(|line| line.starts_with("finishing 2 running trials")));
+    signal(&runner, Signal::INT);
+    assert!(talk.any(|line| line.starts_with("interrupted")));
+    assert_eq!(runner.wait().unwrap().code(), Some(130));
+    assert_eq!(bench.session("s").ledger().pending(), 2);
+    bench.write("go", "");
+    assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(0));
+    bench.verify("s");
+}
+
+#[test]
+fn a_store_that_is_removed_under_a_run_ends_it() {
+    let bench = bench("trials = 1000\nworkers = 2\n", "echo $3 >> started\nsleep 0.05\necho $1\n");
+    let runner = start(&bench, &["run", "study.toml"]);
+    wait_for(|| bench.path().join("started").exists());
+    std::fs::remove_file(bench.path().join("manyhands.db")).unwrap();
+    let output = runner.wait_with_output().unwrap();
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{talk}");
+    assert!(talk.contains("its file was removed or replaced while it was in use"), "{talk}");
 }
 
 #[test]

@@ -153,7 +153,10 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
         assert_eq!(place.open().find("grid").unwrap().unwrap().text, GRID);
         // How trials are run is not what the study is, nor are comments.
         let changed = format!("# mine\n{GRID}[run]\ncommand = [\"true\"]\nworkers = 3\n");
-        assert_eq!(session(place.open(), &changed).most_pending(), Some(3));
+        let changed = session(place.open(), &changed);
+        assert_eq!(changed.most_pending(), Some(3));
+        assert_eq!(place.open().find("grid").unwrap().unwrap().text, GRID, "looking changes nothing");
+        changed.keep_text().unwrap();
         let stored = Session::open(place.open(), "grid", "it").unwrap();
         assert_eq!(stored.run().unwrap().workers, 3);
         assert_eq!(records(&stored).len(), 1);

@@ -80,7 +80,10 @@ impl Session {
 
     /// Keeps the study file as it was given, for those who know the study by its name.
     pub fn keep_text(&self) -> Result<()> {
-        self.store.set_text(self.id, self.source.text())
+        match self.store.find(self.name())? {
+            Some(row) if row.text == self.source.text() => Ok(()),
+            _ => self.store.set_text(self.id, self.source.text()),
+        }
     }
 
     fn at(store: Arc<dyn Store>, row: &StudyRow, source: Source) -> Result<Self> {
