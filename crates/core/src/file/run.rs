@@ -135,11 +135,17 @@ fn logs(table: &Table) -> Checked<String> {
     }
 }
 
+/// What every command finds in its environment.
+const GIVEN: [&str; 4] = ["MANYHANDS_PARAMS", "MANYHANDS_TRIAL", "MANYHANDS_STUDY", "MANYHANDS_FOLDER"];
+
 fn environment(entry: &Entry) -> Checked<Vec<(String, String)>> {
     let table = entry.node.table("env", "{ KEY = \"value\" }")?;
     let variable = |entry: &Entry| {
         if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
             return Err(Fault::new(entry.at, format!("\"{}\" is no name of an environment variable", entry.key)));
+        }
+        if GIVEN.contains(&entry.key.as_str()) {
+            return Err(Fault::new(entry.at, format!("{} is set for every trial and cannot be changed", entry.key)));
         }
         let value = entry.node.text(&entry.key)?;
         if value.contains('\0') {
