@@ -190,42 +190,64 @@ fn on_a_full_disk_everything_recorded_stays_and_room_is_all_it_needs() {
     events.unwrap();
 }
 
+/// A running `manyhands`, its talk line by line, and its end.
+struct Watched<L: Iterator<Item = String>>(Child, L);
+
+fn watched(bench: &Bench, arguments: &[&str]) -> Watched<impl Iterator<Item = String> + use<>> {
+    let mut child = start(bench, arguments);
+    let talk = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    Watched(child, talk)
+}
+
+impl<L: Iterator<Item = String>> Watched<L> {
+    fn interrupt(&self) {
+        kill_process(Pid::from_raw(self.0.id() as i32).unwrap(), Signal::INT).unwrap();
+    }
+
+    /// Waits for a line that begins so.
+    fn wait_for(&mut self, beginning: &str) {
+        assert!(self.1.any(|line| line.starts_with(beginning)), "it never said \"{beginning}\"");
+    }
+
+    fn code(mut self) -> Option<i32> {
+        self.0.wait().unwrap().code()
+    }
+}
+
 #[test]
 fn ctrl_c_once_finishes_what_runs_and_twice_stops_it_and_both_go_on() {
     let bench = Bench::new(&STUDY.replace("trials = 60", "trials = 12"));
-    bench.script("box.sh", &BOX.replace("sleep \"0.0$(($3 % 7))\"", "sleep 1"));
-    let interrupt = |child: &Child| {
-        kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
-    };
+    bench.script("box.sh", &BOX.replace("sleep \"0.0$(($3 % 7))\"", "while [ ! -e go ]; do sleep 0.02; done"));
     let wait_for_start = |count: usize| {
         let started = || std::fs::read_to_string(bench.path().join("started")).unwrap_or_default().lines().count();
         while started() < count {
             sleep(Duration::from_millis(10));
         }
     };
-    let child = start(&bench, &["run", "study.toml"]);
+    let states = || {
+        let session = bench.session("robust");
+        (session.ledger().count(TrialState::Observed), session.ledger().pending())
+    };
+    let mut once = watched(&bench, &["run", "study.toml"]);
     wait_for_start(4);
-    interrupt(&child);
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("finishing 4 running trials"), "{said}");
-    let ledger = bench.session("robust").ledger().clone();
-    assert_eq!((ledger.count(TrialState::Observed), ledger.pending()), (4, 0));
+    once.interrupt();
+    once.wait_for("finishing 4 running trials");
+    bench.write("go", "");
+    once.wait_for("interrupted");
+    assert_eq!((once.code(), states()), (Some(130), (4, 0)));
 
-    let child = start(&bench, &["run", "study.toml"]);
+    std::fs::remove_file(bench.path().join("go")).unwrap();
+    let mut twice = watched(&bench, &["run", "study.toml"]);
     wait_for_start(8);
-    interrupt(&child);
-    sleep(Duration::from_millis(100));
-    interrupt(&child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
+    twice.interrupt();
+    twice.wait_for("finishing 4 running trials");
+    twice.interrupt();
+    twice.wait_for("interrupted");
+    assert_eq!((twice.code(), states()), (Some(130), (4, 4)));
     assert_eq!(left_behind(bench.path()), [0; 0]);
-    let ledger = bench.session("robust").ledger().clone();
-    assert_eq!((ledger.count(TrialState::Observed), ledger.pending()), (4, 4));
 
-    let last = start(&bench, &["run", "study.toml"]);
-    let said = talk(last);
+    bench.write("go", "");
+    let said = talk(start(&bench, &["run", "study.toml"]));
     assert!(said.contains("run again"), "{said}");
     check(&bench, &acknowledged(&said), 12);
 }
