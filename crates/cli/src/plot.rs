@@ -16,7 +16,8 @@ Examples:
   manyhands plot study.toml -o branin.svg
   manyhands plot branin -o branin.png
 
-It shows the values by trial with the best so far and, for one or two parameters, the posterior mean with the trials on it.";
+It shows the values by trial with the best so far and, for one or two parameters, the posterior mean with its
+band and the trials on it.";
 
 /// Draw a picture of a study.
 #[derive(Debug, Args)]

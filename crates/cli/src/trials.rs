@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use manyhands_store::{Memory, Missing, Session};
+use manyhands_store::{Missing, Session, StudyLog};
 use serde_json::{Map, Value as Json};
 
 use crate::progress::say;
@@ -152,8 +151,8 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     let text = fs::read_to_string(path)
         .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
     // A log that is refused makes no store.
-    Session::import(Arc::new(Memory::new()), &text)?;
-    let session = Session::import(options.store.open(Missing::Create)?, &text)?;
+    let log = StudyLog::read(&text)?;
+    let session = Session::import(options.store.open(Missing::Create)?, log)?;
     let trials = session.ledger().trials().len();
     say(&format!("imported study {} with {trials} trials", session.name()));
     Ok(())

@@ -27,7 +27,7 @@ pub use ledger::{Entry, Ledger};
 pub use location::{Location, Missing};
 pub use memory::Memory;
 pub use postgres::Postgres;
-pub use session::{Claimed, Outside, Reported, Session};
+pub use session::{Claimed, Outside, Reported, Session, StudyLog};
 pub use source::Source;
 pub use sqlite::Sqlite;
 pub use store::{

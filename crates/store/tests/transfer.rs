@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::places;
 use common::study::{ALL, GRID, POOL, bits, outside, session, value};
 use manyhands_core::Study;
-use manyhands_store::{Error, Memory, Outside, Record, Session, Store};
+use manyhands_store::{Error, Memory, Outside, Record, Session, Store, StudyLog};
 
 /// A study with an event of every kind, and trials pending.
 fn lived(store: Arc<dyn Store>, text: &str) -> Session {
@@ -27,6 +27,10 @@ fn lived(store: Arc<dyn Store>, text: &str) -> Session {
     session
 }
 
+fn import(store: Arc<dyn Store>, text: &str) -> Result<Session, Error> {
+    Session::import(store, StudyLog::read(text)?)
+}
+
 fn records(session: &Session) -> Vec<Record> {
     session.store().events(session.id(), 0).unwrap()
 }
@@ -38,7 +42,7 @@ fn a_study_goes_from_any_store_to_any_other_and_goes_on_as_it_would_have() {
             let mut original = lived(from.open(), text);
             let log = original.export_log().unwrap();
             for to in places() {
-                let mut moved = Session::import(to.open(), &log).unwrap();
+                let mut moved = import(to.open(), &log).unwrap();
                 assert_eq!(records(&moved), records(&original), "{} to {}", from.location, to.location);
                 assert_eq!(moved.source().text(), text);
                 assert_eq!(moved.source().files(), original.source().files());
@@ -49,7 +53,7 @@ fn a_study_goes_from_any_store_to_any_other_and_goes_on_as_it_would_have() {
                 assert_eq!(bits(moved.ledger().events()), bits(replayed.events()));
                 // It is a study like any other, and not a second time.
                 assert_eq!(session(to.open(), text).ledger().events().len(), moved.ledger().events().len());
-                let again = Session::import(to.open(), &log).unwrap_err();
+                let again = import(to.open(), &log).unwrap_err();
                 assert_eq!(again, Error::StudyExists { name: moved.name().to_string() });
             }
         }
@@ -58,7 +62,7 @@ fn a_study_goes_from_any_store_to_any_other_and_goes_on_as_it_would_have() {
 
 /// Refused, and nothing of it is in the store.
 fn is_refused(store: &Arc<dyn Store>, log: &str) -> Error {
-    let error = Session::import(store.clone(), log).unwrap_err();
+    let error = import(store.clone(), log).unwrap_err();
     assert_eq!(store.studies().unwrap(), [], "{error}");
     error
 }
@@ -76,7 +80,7 @@ fn a_log_that_was_cut_off_anywhere_stores_nothing() {
             is_refused(&store, &log[..end]);
         }
         // Its line breaks are not part of it.
-        Session::import(store, &log.replace('\n', "\r\n\n")).unwrap();
+        import(store, &log.replace('\n', "\r\n\n")).unwrap();
     }
 }
 
@@ -109,7 +113,7 @@ fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
         let error = is_refused(&store, &changed).to_string();
         assert!(error.contains(said), "{error}");
     }
-    Session::import(store, &log).unwrap();
+    import(store, &log).unwrap();
 }
 
 #[test]
@@ -127,5 +131,5 @@ fn a_log_whose_sums_are_right_and_whose_events_are_not_stores_nothing() {
     let log = Session::open(store, "small", "it").unwrap().export_log().unwrap();
     let empty: Arc<dyn Store> = Arc::new(Memory::new());
     assert!(matches!(is_refused(&empty, &log), Error::Study(_)));
-    Session::import(empty, &grid.export_log().unwrap()).unwrap();
+    import(empty, &grid.export_log().unwrap()).unwrap();
 }

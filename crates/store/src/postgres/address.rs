@@ -65,18 +65,14 @@ impl Address {
     /// What encrypts the connection; the error says what is wrong with the certificates that are to be trusted.
     pub fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider.clone());
-        let config = config.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-        let config = match &self.trust {
-            Trust::Anyone => {
-                config.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider))).with_no_client_auth()
-            }
-            Trust::Issuers(file) => {
-                let verifier = Arc::new(Known::new(file.as_deref(), &provider)?);
-                config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
-            }
+        let known = match &self.trust {
+            Trust::Anyone => None,
+            Trust::Issuers(file) => Some(Known::read(file.as_deref(), &provider)?),
         };
-        Ok(MakeRustlsConnect::new(config))
+        let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
+        let config = config.map_err(|error| error.to_string())?.dangerous();
+        let verifier = Arc::new(Verifier { known, provider });
+        Ok(MakeRustlsConnect::new(config.with_custom_certificate_verifier(verifier).with_no_client_auth()))
     }
 }
 
@@ -100,16 +96,16 @@ fn trusted(file: Option<&Path>) -> Result<(Vec<CertificateDer<'static>>, String)
     Ok((read.map_err(refuse)?, path.display().to_string()))
 }
 
-/// Believes certificates of known issuers for the host that was named, and those that are known themselves: a server's own,
-/// self-signed one is as good as an issuer's.
+/// The certificates that are believed.
 #[derive(Debug)]
 struct Known {
+    /// A server's own one is as good as an issuer's.
     certificates: Vec<CertificateDer<'static>>,
     issuers: Arc<WebPkiServerVerifier>,
 }
 
 impl Known {
-    fn new(file: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+    fn read(file: Option<&Path>, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
         let (certificates, source) = trusted(file)?;
         let mut roots = RootCertStore::empty();
         let (usable, _) = roots.add_parsable_certificates(certificates.clone());
@@ -122,7 +118,14 @@ impl Known {
     }
 }
 
-impl ServerCertVerifier for Known {
+/// Believes what is known, or any certificate where nothing need be; in either case the server must have its key.
+#[derive(Debug)]
+struct Verifier {
+    known: Option<Known>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -131,10 +134,12 @@ impl ServerCertVerifier for Known {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        if self.certificates.contains(certificate) {
-            return Ok(ServerCertVerified::assertion());
+        match &self.known {
+            Some(known) if !known.certificates.contains(certificate) => {
+                known.issuers.verify_server_cert(certificate, chain, host, ocsp, now)
+            }
+            _ => Ok(ServerCertVerified::assertion()),
         }
-        self.issuers.verify_server_cert(certificate, chain, host, ocsp, now)
     }
 
     fn verify_tls12_signature(
@@ -143,7 +148,7 @@ impl ServerCertVerifier for Known {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.issuers.verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -152,50 +157,11 @@ impl ServerCertVerifier for Known {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.issuers.verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.issuers.supported_verify_schemes()
-    }
-}
-
-/// Believes any certificate, as long as the server has its key.
-#[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

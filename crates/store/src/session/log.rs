@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Session {
-    /// The study and its log, as lines of JSON that [`Session::import`] reads.
+    /// The study and its log, as lines of JSON that [`StudyLog::read`] reads.
     pub fn export_log(&mut self) -> Result<String> {
         let unwritable = |error: serde_json::Error| Error::Encode { reason: error.to_string() };
         let text_of = |file: &StoredFile| {
@@ -70,32 +70,36 @@ impl Session {
         Ok([head].iter().chain(&lines).map(|line| format!("{line}\n")).collect())
     }
 
-    /// A study from another store, with its whole log. Nothing is stored unless all of it can be read and replayed.
-    pub fn import(store: Arc<dyn Store>, text: &str) -> Result<Self> {
+    /// A study from another store, with its whole log.
+    pub fn import(store: Arc<dyn Store>, log: StudyLog) -> Result<Self> {
+        let row = store.create(&NewStudy { events: log.events, ..log.source.new_study() })?;
+        Self::at(store, &row, log.source)
+    }
+}
+
+/// A study and its whole log as text, read and replayed.
+#[derive(Debug)]
+pub struct StudyLog {
+    source: Source,
+    events: Vec<NewEvent>,
+}
+
+impl StudyLog {
+    /// Reads what [`Session::export_log`] wrote; refuses it unless all of it is there and can be replayed.
+    pub fn read(text: &str) -> Result<Self> {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let bad = |sequence: usize, reason: String| Error::Corrupt { sequence, reason };
-        let head = lines.next().ok_or_else(|| bad(0, "there is nothing in it".to_string()))?;
+        let head = lines.next().ok_or_else(|| bad(0, "there is nothing in it"))?;
         let lines: Vec<&str> = lines.collect();
-        let head: Head = serde_json::from_str(head).map_err(|error| bad(0, error.to_string()))?;
+        let head: Head = serde_json::from_str(head).map_err(|error| bad(0, error))?;
         if head.manyhands_log != FORMAT {
             return Err(bad(0, format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
         }
         let sum = sum(&head.text, &lines);
-        let file = |file: File| StoredFile {
-            role: file.role,
-            name: file.name,
-            sha256: file.sha256,
-            content: file.content.into_bytes(),
-        };
-        let files: Vec<StoredFile> = head.files.into_iter().map(file).collect();
-        if let Some(changed) = files.iter().find(|file| sha256(&file.content) != file.sha256) {
-            return Err(bad(0, format!("{} is not what it was: its SHA-256 differs", changed.name)));
-        }
-        let source = Source::stored(head.text, files)?;
+        let source = Source::stored(head.text, stored_files(head.files)?)?;
         let mut ledger = Ledger::default();
         let mut events = Vec::new();
         for (index, line) in lines.iter().enumerate() {
-            let line: Line = serde_json::from_str(line).map_err(|error| bad(index + 1, error.to_string()))?;
+            let line: Line = serde_json::from_str(line).map_err(|error| bad(index + 1, error))?;
             let Line { sequence, time, kind, version, body } = line;
             let time = Time::from_micros(time);
             let record = Record { sequence, time, kind, body: body.get().to_string(), version };
@@ -106,12 +110,24 @@ impl Session {
             return Err(bad(lines.len() + 1, format!("the log ends before it, and had {} events", head.events)));
         }
         if sum != head.sha256 {
-            return Err(bad(0, "the log is not what it was: its SHA-256 differs".to_string()));
+            return Err(bad(0, "the log is not what it was: its SHA-256 differs"));
         }
         Study::replay(source.study().spec.clone(), ledger.events())?;
-        let row = store.create(&NewStudy { events, ..source.new_study() })?;
-        Self::at(store, &row, source)
+        Ok(Self { source, events })
     }
+}
+
+fn bad(sequence: usize, reason: impl ToString) -> Error {
+    Error::Corrupt { sequence, reason: reason.to_string() }
+}
+
+/// The files that a study names; refuses one that is not what it was.
+fn stored_files(files: Vec<File>) -> Result<Vec<StoredFile>> {
+    let stored = |File { role, name, sha256: sum, content }: File| match sha256(content.as_bytes()) == sum {
+        true => Ok(StoredFile { role, name, sha256: sum, content: content.into_bytes() }),
+        false => Err(bad(0, format!("{name} is not what it was: its SHA-256 differs"))),
+    };
+    files.into_iter().map(stored).collect()
 }
 
 /// SHA-256 of a study's text and the lines of its log.

@@ -10,6 +10,7 @@ use manyhands_core::file::{Difference, RunSettings};
 use manyhands_core::{Spec, Study, Value};
 
 pub use self::ask::Claimed;
+pub use self::log::StudyLog;
 pub use self::tell::{Outside, Reported};
 use crate::store::{Store, StudyId, StudyRow};
 use crate::{Error, Holder, Ledger, Result, Source};
@@ -56,7 +57,7 @@ impl Session {
     }
 
     /// The study of a file, created if it is not there. A file that describes another study than the stored one is
-    /// refused; its `[run]` is taken over.
+    /// refused; its `[run]` is this session's, and [`Session::keep_text`] makes it everyone's.
     pub fn open_or_create(store: Arc<dyn Store>, source: Source) -> Result<Self> {
         let name = &source.study().name;
         let row = match store.find(name)? {
