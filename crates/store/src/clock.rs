@@ -35,6 +35,32 @@ impl Time {
     }
 }
 
+/// The clocks that a store reads; tests have others.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The wall clock: what users are shown. It may jump.
+    fn now(&self) -> Time;
+
+    /// A clock that never jumps, stands still while the machine sleeps, and is the same for all processes since the
+    /// machine was started: what leases are measured by.
+    fn ticks(&self) -> Duration;
+}
+
+/// The clocks of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Time {
+        Time::now()
+    }
+
+    fn ticks(&self) -> Duration {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let (seconds, nanos) = (u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0));
+        Duration::new(seconds, nanos)
+    }
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The years that RFC 3339 can write: 1970 to 9999.

@@ -91,7 +91,7 @@ fn written(event: &Event) -> Result<NewEvent> {
         Event::LateResult { trial, outcome: Err(reason) } => ("late", Some(*trial), end(*trial, None, Some(reason))?),
         other => return Err(Error::Encode { reason: format!("no format is known for {other:?}") }),
     };
-    Ok(NewEvent { kind, trial, body, time: None })
+    Ok(NewEvent { kind, trial, body, time: None, key: None })
 }
 
 /// The event of a record.

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use manyhands_core::file::{Difference, FileError};
 
+/// The longest key of an ask.
+pub(crate) const KEY_LENGTH: usize = 200;
+
 /// A refusal; nothing that is stored has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -35,7 +38,15 @@ pub enum Error {
         /// What is wrong with its certificate.
         reason: String,
     },
-    /// A store says no, and will say so again.
+    /// A server has no connection left for us.
+    #[error("the store {store} has no free connection: {reason}")]
+    Crowded {
+        /// The store, without its password.
+        store: String,
+        /// What it said.
+        reason: String,
+    },
+    /// A permanent refusal: trying again cannot help.
     #[error("the store {store} refuses: {reason}")]
     Refused {
         /// The store, without its password.
@@ -129,6 +140,22 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// The key of an ask was used for another number of suggestions.
+    #[error("the key \"{key}\" was used to ask for {before}, and now for {asked}")]
+    KeyUsed {
+        /// The key.
+        key: String,
+        /// How many suggestions it was used for.
+        before: usize,
+        /// How many are asked for now.
+        asked: usize,
+    },
+    /// A text that cannot be a key.
+    #[error("the key of an ask must have 1 to {KEY_LENGTH} characters and no control characters, got {key:?}")]
+    BadKey {
+        /// The text.
+        key: String,
+    },
     /// An event has no written form.
     #[error("an event cannot be stored: {reason}")]
     Encode {
@@ -163,6 +190,7 @@ impl Error {
             Self::Location { .. } => "store-address",
             Self::Unavailable { .. } => "store-unavailable",
             Self::Distrusted { .. } => "store-not-trusted",
+            Self::Crowded { .. } => "store-crowded",
             Self::Refused { .. } => "store-refused",
             Self::NoStore { .. } => "no-store",
             Self::Denied { .. } => "permission-denied",
@@ -176,6 +204,8 @@ impl Error {
             Self::Differs { .. } => "study-differs",
             Self::File(_) => "study-file",
             Self::Corrupt { .. } => "corrupt-log",
+            Self::KeyUsed { .. } => "key-used",
+            Self::BadKey { .. } => "bad-key",
             Self::Encode { .. } => "not-storable",
             Self::Busy { .. } => "busy",
             Self::TooManyPending { .. } => "too-many-pending",
@@ -193,6 +223,11 @@ impl Error {
                 "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or its own: \
                  sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and believes any server"
             }
+            Self::Crowded { .. } => {
+                "try again, end clients that are idle, or raise max_connections (or the role's limit) on the server"
+            }
+            Self::KeyUsed { .. } => "ask for the same number again, or use another key",
+            Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
             Self::Refused { .. } => {
                 "check that the address names what it should, and that the user may read and write there"
             }
@@ -216,7 +251,14 @@ impl Error {
 
     /// Whether the same call may succeed later, with nothing changed but the store.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Locked { .. } | Self::Full { .. } | Self::Busy { .. })
+        matches!(
+            self,
+            Self::Unavailable { .. }
+                | Self::Crowded { .. }
+                | Self::Locked { .. }
+                | Self::Full { .. }
+                | Self::Busy { .. }
+        )
     }
 }
 

@@ -23,14 +23,35 @@ impl Holder {
         Self { host, boot: this_boot(), pid, started: start_of(pid).unwrap_or(0) }
     }
 
-    /// Whether the process is known to be gone: it was on this host since its last start, among the processes that can be
-    /// seen from here, and no such process runs. Of others nothing is known: another start of a host may be another
-    /// host of the same name, and another space of process numbers (a container) cannot be looked into.
-    pub fn is_dead(&self) -> bool {
+    /// Whether the process is known to run, or to be gone: it was on this host since its last start, among the processes
+    /// that can be seen from here. Of others nothing is known: another start of a host may be another host of the same
+    /// name, and another space of process numbers (a container) cannot be looked into.
+    pub fn life(&self) -> Life {
         let here = Self::this_process();
         let is_seen = self.host == here.host && self.boot == here.boot && !self.boot.is_empty() && self.started != 0;
-        is_seen && start_of(self.pid) != Some(self.started)
+        match is_seen {
+            true if start_of(self.pid) == Some(self.started) => Life::Runs,
+            true => Life::Gone,
+            false => Life::Unknown,
+        }
     }
+
+    /// Whether it has lived since the same start of the same machine as this process: their clocks agree.
+    pub(crate) fn shares_clock(&self) -> bool {
+        let machine = |boot: &str| boot.split('/').next().unwrap_or_default().to_string();
+        !self.boot.is_empty() && machine(&self.boot) == machine(&this_boot())
+    }
+}
+
+/// What is known of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// It runs, on this machine.
+    Runs,
+    /// It ran on this machine, and has ended.
+    Gone,
+    /// It cannot be seen from here.
+    Unknown,
 }
 
 impl std::fmt::Display for Holder {
@@ -66,19 +87,19 @@ mod tests {
     #[test]
     fn this_process_is_alive_and_one_that_ended_is_dead() {
         let here = Holder::this_process();
-        assert!(!here.is_dead());
+        assert_eq!(here.life(), Life::Runs);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
         let other = Holder { pid, started: start_of(pid).unwrap(), ..here.clone() };
-        assert!(!other.is_dead());
+        assert_eq!(other.life(), Life::Runs);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(other.is_dead());
-        assert!(Holder { started: here.started + 1, ..here.clone() }.is_dead(), "a number used again");
-        assert!(
-            !Holder { host: "elsewhere".to_string(), ..other.clone() }.is_dead(),
-            "nothing is known of other hosts"
-        );
-        assert!(!Holder { boot: "b/n".to_string(), ..other }.is_dead(), "two hosts may have one name");
+        assert_eq!(other.life(), Life::Gone);
+        let again = Holder { started: here.started + 1, ..here.clone() };
+        assert_eq!(again.life(), Life::Gone, "a number used again");
+        let elsewhere = Holder { host: "elsewhere".to_string(), ..other.clone() };
+        assert_eq!(elsewhere.life(), Life::Unknown, "nothing is known of other hosts");
+        let namesake = Holder { boot: "b/n".to_string(), ..other };
+        assert_eq!(namesake.life(), Life::Unknown, "two hosts may have one name");
     }
 }

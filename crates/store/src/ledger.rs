@@ -1,7 +1,10 @@
 //! What became of every trial, from the log alone: the fold without the model, so that telling costs nothing.
 
+use std::collections::HashMap;
+
 use manyhands_core::{Error as Refusal, Event, TrialState, Value};
 
+use crate::chain::Link;
 use crate::store::Record;
 use crate::{Error, Result, Time, decode};
 
@@ -33,6 +36,10 @@ pub struct Ledger {
     trials: Vec<Entry>,
     pending: usize,
     late: usize,
+    /// The trials that were asked for with a key.
+    keys: HashMap<String, Vec<usize>>,
+    /// The running hash so far.
+    hash: Option<Vec<u8>>,
 }
 
 impl Ledger {
@@ -61,6 +68,11 @@ impl Ledger {
         self.late
     }
 
+    /// The trials that were asked for with this key.
+    pub fn keyed(&self, key: &str) -> Option<&[usize]> {
+        self.keys.get(key).map(Vec::as_slice)
+    }
+
     /// The trial of this number, if it is pending.
     pub fn pending_trial(&self, number: usize) -> Result<&Entry> {
         let trial = self.trial(number)?;
@@ -82,6 +94,7 @@ impl Ledger {
         if record.sequence != self.events.len() + 1 {
             return Err(corrupt(format!("event {} is next", self.events.len() + 1)));
         }
+        let hash = self.checked_hash(record).map_err(corrupt)?;
         let event = decode(record)?;
         let time = record.time;
         match &event {
@@ -103,9 +116,25 @@ impl Ledger {
             _ => Ok(()),
         }
         .map_err(corrupt)?;
+        if let (Some(key), Event::Asked(asked)) = (&record.key, &event) {
+            self.keys.entry(key.clone()).or_default().push(asked.trial);
+        }
+        self.hash = hash.or(self.hash.take());
         self.late += usize::from(matches!(event, Event::LateResult { .. }));
         self.events.push(event);
         Ok(())
+    }
+
+    /// The running hash with this event, which must be the stored one; none where none was stored.
+    fn checked_hash(&self, record: &Record) -> std::result::Result<Option<Vec<u8>>, String> {
+        let Record { sequence, time, kind, body, version, key, hash } = record;
+        let Some(stored) = hash else { return Ok(None) };
+        let (sequence, time, version, key) = (*sequence as i64, *time, *version, key.as_deref());
+        let link = Link { sequence, time, kind, version, key, body };
+        match link.after(self.hash.as_deref()) == *stored {
+            true => Ok(hash.clone()),
+            false => Err("it or an event before it is not what was written: its hash differs".to_string()),
+        }
     }
 
     fn begin(&mut self, number: usize, entry: Entry) -> std::result::Result<(), String> {

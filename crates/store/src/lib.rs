@@ -4,6 +4,7 @@
 //! [`Session`] keeps one study of a store: it catches up with what others have logged, asks, tells, and claims trials for
 //! workers. Everything that a user meets calls sessions.
 
+mod chain;
 mod clock;
 mod codec;
 mod error;
@@ -18,16 +19,16 @@ mod source;
 mod sqlite;
 mod store;
 
-pub use clock::Time;
+pub use clock::{Clock, SystemClock, Time};
 pub use codec::{decode, encode};
 pub use error::{Error, Result};
-pub use holder::Holder;
+pub use holder::{Holder, Life};
 pub use keeper::Keeper;
 pub use ledger::{Entry, Ledger};
 pub use location::{Location, Missing};
 pub use memory::Memory;
 pub use postgres::Postgres;
-pub use session::{Claimed, Outside, Reported, Session, StudyLog};
+pub use session::{Claimed, Outside, Reported, Session, StudyLog, Survey};
 pub use source::Source;
 pub use sqlite::Sqlite;
 pub use store::{

@@ -1,13 +1,15 @@
 //! A store in memory: for tests, and for studies that nobody needs to keep.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::codec::VERSION;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
+    trial_of, trial_resource,
 };
-use crate::{Error, Result, Time};
+use crate::{Error, Holder, Result, Time};
 
 /// A store in memory.
 #[derive(Debug, Default)]
@@ -26,10 +28,23 @@ struct Kept {
     row: StudyRow,
     files: Vec<StoredFile>,
     records: Vec<Record>,
-    /// For each record, the trial that it begins and the one that it ends.
-    beginnings: Vec<usize>,
-    ends: Vec<usize>,
-    leases: Vec<Lease>,
+    /// The trials that have begun, and that have ended.
+    beginnings: HashSet<usize>,
+    ends: HashSet<usize>,
+    origins: HashSet<String>,
+    leases: Vec<Held>,
+    /// How often the log or a lease has changed.
+    pulse: u64,
+}
+
+#[derive(Debug)]
+struct Held {
+    resource: String,
+    token: u64,
+    holder: Holder,
+    since: Time,
+    renewed: Instant,
+    term: Duration,
 }
 
 impl State {
@@ -38,27 +53,52 @@ impl State {
     }
 }
 
+impl Held {
+    fn lease(&self) -> Lease {
+        let (resource, token, holder) = (self.resource.clone(), self.token, self.holder.clone());
+        Lease { resource, token, holder, since: self.since, silent: self.renewed.elapsed(), term: self.term }
+    }
+}
+
 impl Kept {
-    fn lease(&mut self, resource: &str) -> Option<&mut Lease> {
+    fn lease(&mut self, resource: &str) -> Option<&mut Held> {
         self.leases.iter_mut().find(|lease| lease.resource == resource)
     }
 
     fn grant(&mut self, claim: &Claim<'_>) -> u64 {
-        let expires = Time::now().after(claim.term);
         let token = self.lease(claim.resource).map_or(1, |lease| lease.token + 1);
-        let (resource, holder) = (claim.resource.to_string(), claim.holder.clone());
+        let (resource, holder, term) = (claim.resource.to_string(), claim.holder.clone(), claim.term);
         self.leases.retain(|lease| lease.resource != resource);
-        self.leases.push(Lease { resource, token, holder, expires, lapsed: false });
+        self.leases.push(Held { resource, token, holder, since: Time::now(), renewed: Instant::now(), term });
         token
+    }
+
+    fn release(&mut self, fence: Fence<'_>) {
+        if let Some(lease) = self.lease(fence.resource).filter(|lease| lease.token == fence.token) {
+            lease.term = Duration::ZERO;
+        }
     }
 
     /// The first trial that has been begun, or ended, by another event.
     fn taken(&self, append: &Append<'_>) -> Option<usize> {
         let clash = |event: &&NewEvent| {
-            let among = |list: &[usize]| event.trial.is_some_and(|trial| list.contains(&trial));
+            let among = |set: &HashSet<usize>| event.trial.is_some_and(|trial| set.contains(&trial));
             (event.begins() && among(&self.beginnings)) || (event.ends() && among(&self.ends))
         };
         append.events.iter().find(clash).and_then(|event| event.trial)
+    }
+
+    fn push(&mut self, events: &[NewEvent]) {
+        for event in events {
+            let (sequence, time) = (self.records.len() + 1, event.time.unwrap_or_else(Time::now));
+            let (kind, body, key) = (event.kind.to_string(), event.body.clone(), event.key.clone());
+            self.records.push(Record { sequence, time, kind, body, version: VERSION, key, hash: None });
+            self.beginnings.extend(event.trial.filter(|_| event.begins()));
+            if let Some(trial) = event.trial.filter(|_| event.ends()) {
+                self.ends.insert(trial);
+                self.leases.retain(|lease| lease.resource != trial_resource(trial));
+            }
+        }
     }
 }
 
@@ -83,9 +123,9 @@ impl Store for Memory {
         state.created += 1;
         let (id, created) = (StudyId(state.created), Time::now());
         let row = StudyRow { id, name: study.name.clone(), created, text: study.text.clone() };
-        let (beginnings, ends) = (vec![], vec![]);
-        let files = study.files.clone();
-        let mut kept = Kept { row: row.clone(), files, records: vec![], beginnings, ends, leases: vec![] };
+        let (beginnings, ends, origins) = Default::default();
+        let (files, records, leases) = (study.files.clone(), vec![], vec![]);
+        let mut kept = Kept { row: row.clone(), files, records, beginnings, ends, origins, leases, pulse: 0 };
         kept.push(&study.events);
         state.studies.push(kept);
         Ok(row)
@@ -124,6 +164,10 @@ impl Store for Memory {
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let mut state = self.state();
         let kept = state.study(study)?;
+        if kept.origins.contains(append.origin) {
+            let token = |claim: &Claim<'_>| kept.lease(claim.resource).map(|lease| lease.token);
+            return Ok(Appended::Stored(append.claims.iter().filter_map(token).collect()));
+        }
         if let Some(fence) = append.fence
             && let Some(lease) = kept.lease(fence.resource).filter(|lease| lease.token != fence.token)
         {
@@ -133,29 +177,25 @@ impl Store for Memory {
             return Ok(Appended::Taken { trial });
         }
         kept.push(append.events);
-        for claim in append.claims {
-            kept.grant(claim);
-        }
-        for fence in append.releases {
-            kept.release(*fence);
-        }
-        Ok(Appended::Stored)
+        kept.origins.insert(append.origin.to_string());
+        let granted = append.claims.iter().map(|claim| kept.grant(claim)).collect();
+        append.releases.iter().for_each(|fence| kept.release(*fence));
+        kept.pulse += 1;
+        Ok(Appended::Stored(granted))
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
-        let now = Time::now();
-        let with_state = |lease: &Lease| Lease { lapsed: lease.expires <= now, ..lease.clone() };
-        Ok(self.state().study(study)?.leases.iter().map(with_state).collect())
+        Ok(self.state().study(study)?.leases.iter().map(Held::lease).collect())
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
         let mut state = self.state();
         let kept = state.study(study)?;
-        let now = Time::now();
-        match kept.lease(claim.resource) {
-            Some(lease) if lease.expires > now && claim.instead_of != Some(lease.token) => {
-                Ok(Acquired::Held(lease.clone()))
-            }
+        if trial_of(claim.resource).is_some_and(|trial| kept.ends.contains(&trial)) {
+            return Ok(Acquired::Ended);
+        }
+        match kept.lease(claim.resource).map(|held| held.lease()) {
+            Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => Ok(Acquired::Held(lease)),
             _ => Ok(Acquired::Granted(kept.grant(claim))),
         }
     }
@@ -163,30 +203,19 @@ impl Store for Memory {
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
         let mut state = self.state();
         let lease = state.study(study)?.lease(fence.resource).filter(|lease| lease.token == fence.token);
-        let renewed = lease.map(|lease| lease.expires = Time::now().after(term));
+        let renewed = lease.map(|lease| (lease.renewed, lease.term) = (Instant::now(), term));
         Ok(renewed.is_some())
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        self.state().study(study)?.release(fence);
+        let mut state = self.state();
+        let kept = state.study(study)?;
+        kept.release(fence);
+        kept.pulse += 1;
         Ok(())
     }
-}
 
-impl Kept {
-    fn push(&mut self, events: &[NewEvent]) {
-        for event in events {
-            let (sequence, time) = (self.records.len() + 1, event.time.unwrap_or_else(Time::now));
-            let (kind, body) = (event.kind.to_string(), event.body.clone());
-            self.records.push(Record { sequence, time, kind, body, version: VERSION });
-            self.beginnings.extend(event.trial.filter(|_| event.begins()));
-            self.ends.extend(event.trial.filter(|_| event.ends()));
-        }
-    }
-
-    fn release(&mut self, fence: Fence<'_>) {
-        if let Some(lease) = self.lease(fence.resource).filter(|lease| lease.token == fence.token) {
-            lease.expires = Time::default();
-        }
+    fn pulse(&self, study: StudyId) -> Result<u64> {
+        Ok(self.state().study(study)?.pulse)
     }
 }

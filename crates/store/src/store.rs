@@ -1,9 +1,12 @@
 //! What a store is: studies, stored files, append-only events and leases, behind one blocking trait.
 
 use std::fmt::Debug;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::{Holder, Result, Time};
+
+/// How long to wait before looking again whether a lease is free, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
 /// A study's key inside its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +62,8 @@ pub struct NewEvent {
     pub body: String,
     /// When it happened, if that is not now.
     pub time: Option<Time>,
+    /// The key of the ask that it belongs to, if its asker gave one.
+    pub key: Option<String>,
 }
 
 impl NewEvent {
@@ -99,12 +104,16 @@ pub struct Record {
     pub body: String,
     /// The version of the content's format.
     pub version: i64,
+    /// The key of the ask that it belongs to, if its asker gave one.
+    pub key: Option<String>,
+    /// The running hash up to and including this event; none where the store keeps none, or did not yet.
+    pub hash: Option<Vec<u8>>,
 }
 
 /// Events to be logged together, or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Append<'a> {
-    /// A name that no other append has: one that is repeated because its answer was lost is stored once.
+    /// A name that no other append has: one that is repeated, because its answer was lost, is stored once.
     pub origin: &'a str,
     /// The events.
     pub events: &'a [NewEvent],
@@ -134,8 +143,18 @@ pub struct Claim<'a> {
     pub holder: &'a Holder,
     /// For how long, unless it is renewed.
     pub term: Duration,
-    /// A grant that does not count any more, because its holder is known to be dead.
+    /// A grant that no longer counts: its holder is known to be dead, or a user takes the trial away.
     pub instead_of: Option<u64>,
+}
+
+/// The name of a trial's lease.
+pub(crate) fn trial_resource(trial: usize) -> String {
+    format!("trial:{trial}")
+}
+
+/// The trial that a lease is for.
+pub(crate) fn trial_of(resource: &str) -> Option<usize> {
+    resource.strip_prefix("trial:")?.parse().ok()
 }
 
 /// A lease.
@@ -147,10 +166,29 @@ pub struct Lease {
     pub token: u64,
     /// Who holds it.
     pub holder: Holder,
-    /// When it lapses, by the store's clock.
-    pub expires: Time,
-    /// Whether it has lapsed, by the store's clock.
-    pub lapsed: bool,
+    /// Since when this holder has had it.
+    pub since: Time,
+    /// How long ago it was granted or last renewed, by the store's clock, which does not jump.
+    pub silent: Duration,
+    /// How long it holds without being renewed; zero once it has been released.
+    pub term: Duration,
+}
+
+impl Lease {
+    /// Whether its holder has given it back.
+    pub fn is_released(&self) -> bool {
+        self.term.is_zero()
+    }
+
+    /// Whether it was released, or not renewed in time.
+    pub fn has_lapsed(&self) -> bool {
+        self.silent >= self.term
+    }
+}
+
+/// Whether a lease is what a claim wants and someone else's.
+fn is_held(lease: &Lease, claim: &Claim<'_>) -> bool {
+    lease.resource == claim.resource && !lease.has_lapsed() && claim.instead_of != Some(lease.token)
 }
 
 /// What became of a claim.
@@ -160,13 +198,15 @@ pub enum Acquired {
     Granted(u64),
     /// Someone else holds it.
     Held(Lease),
+    /// It is the lease of a trial that has ended, which nobody may have any more.
+    Ended,
 }
 
 /// What became of an append.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Appended {
-    /// It is durable.
-    Stored,
+    /// It is durable; the tokens of its claims, in their order.
+    Stored(Vec<u64>),
     /// A newer lease was granted; nothing was stored.
     Fenced {
         /// Its token.
@@ -202,14 +242,38 @@ pub trait Store: Send + Sync + Debug {
     /// The events after the first `after`, in order.
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>>;
 
-    /// Logs events.
+    /// Logs events. An append whose origin is in the log already is answered as stored, and changes nothing. The lease of
+    /// a trial that ends is removed.
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended>;
 
-    /// All leases of a study.
+    /// All leases of a study: that of asking, and those of trials that have not ended.
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>>;
 
-    /// Grants a lease, unless someone holds it.
+    /// Grants a lease, unless someone holds it, or it is that of a trial that has ended.
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired>;
+
+    /// As [`Store::acquire`], waiting up to `patience` for the holder to release it.
+    fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
+        let (start, mut pause) = (Instant::now(), PAUSES.0);
+        loop {
+            let held = match self.acquire(study, claim)? {
+                Acquired::Held(lease) => lease,
+                done => return Ok(done),
+            };
+            // Looking takes no lock; only what looks free is asked for again.
+            while self.leases(study)?.iter().any(|lease| lease.token == held.token && is_held(lease, claim)) {
+                if start.elapsed() >= patience {
+                    return Ok(Acquired::Held(held));
+                }
+                std::thread::sleep(pause);
+                pause = (2 * pause).min(PAUSES.1);
+            }
+        }
+    }
+
+    /// A number that changes when the study's log or leases change; asking for it costs no transaction. It may also
+    /// change once in a while when nothing has happened, where the store cannot know better.
+    fn pulse(&self, study: StudyId) -> Result<u64>;
 
     /// Prolongs a lease to `term` from now; false if it is gone or a newer one was granted.
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool>;

@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::places;
+use common::{origin, places};
 use manyhands_store::{
     Acquired, Append, Appended, Claim, Error, Fence, Holder, NewEvent, NewStudy, Store, StoredFile, StudyId, Time,
 };
@@ -38,11 +38,11 @@ fn study(name: &str) -> NewStudy {
 }
 
 fn event(kind: &'static str, trial: Option<usize>) -> NewEvent {
-    NewEvent { kind, trial, body: format!("{{\"kind\":\"{kind}\",\"z\":1,\"a\":0.1}}"), time: None }
+    NewEvent { kind, trial, body: format!("{{\"kind\":\"{kind}\",\"z\":1,\"a\":0.1}}"), time: None, key: None }
 }
 
 fn append(store: &dyn Store, id: StudyId, events: &[NewEvent]) -> Appended {
-    store.append(id, &Append { origin: "test", events, ..Append::default() }).unwrap()
+    store.append(id, &Append { origin: &origin(), events, ..Append::default() }).unwrap()
 }
 
 fn holder() -> Holder {
@@ -130,15 +130,15 @@ fn events_come_back_in_order_and_letter_for_letter() {
 fn a_trial_begins_once_and_ends_once_and_a_refused_append_stores_nothing() {
     each(|store| {
         let id = store.create(&study("s")).unwrap().id;
-        assert_eq!(append(&*store, id, &[event("asked", Some(0)), event("asked", Some(1))]), Appended::Stored);
+        assert_eq!(append(&*store, id, &[event("asked", Some(0)), event("asked", Some(1))]), Appended::Stored(vec![]));
         let clash = [event("asked", Some(2)), event("included", Some(1))];
         assert_eq!(append(&*store, id, &clash), Appended::Taken { trial: 1 });
         for (kind, expected) in [
-            ("told", Appended::Stored),
+            ("told", Appended::Stored(vec![])),
             ("told", Appended::Taken { trial: 0 }),
             ("failed", Appended::Taken { trial: 0 }),
             ("cancelled", Appended::Taken { trial: 0 }),
-            ("late", Appended::Stored),
+            ("late", Appended::Stored(vec![])),
         ] {
             assert_eq!(append(&*store, id, &[event(kind, Some(0))]), expected, "{kind}");
         }
@@ -153,7 +153,7 @@ fn a_lease_is_held_by_one_and_its_token_only_grows() {
         let (me, other) = (holder(), Holder { pid: 8, ..holder() });
         assert_eq!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Granted(1));
         let Acquired::Held(lease) = store.acquire(id, &claim("ask", &other)).unwrap() else { panic!("it is held") };
-        assert_eq!((lease.holder, lease.token, lease.lapsed), (me.clone(), 1, false));
+        assert_eq!((lease.holder.clone(), lease.token, lease.has_lapsed()), (me.clone(), 1, false));
         assert_eq!(store.acquire(id, &claim("trial:0", &other)).unwrap(), Acquired::Granted(1));
         // Its holder is known to be dead.
         let instead = |of| Claim { instead_of: Some(of), ..claim("ask", &other) };
@@ -167,7 +167,7 @@ fn a_lease_is_held_by_one_and_its_token_only_grows() {
         assert!(store.renew(id, current, TERM).unwrap());
         store.release(id, current).unwrap();
         let lapsed: Vec<bool> =
-            store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.lapsed).collect();
+            store.leases(id).unwrap().iter().filter(|l| l.resource == "ask").map(|l| l.has_lapsed()).collect();
         assert_eq!(lapsed, [true]);
         assert_eq!(store.acquire(id, &claim("ask", &me)).unwrap(), Acquired::Granted(3));
     });
@@ -201,18 +201,18 @@ fn an_append_under_an_old_token_stores_nothing() {
             let (claims, releases) = ([claim("trial:5", &me)], [fence]);
             let events = [event("asked", Some(trial))];
             let append =
-                Append { origin: "o", events: &events, fence: Some(fence), claims: &claims, releases: &releases };
+                Append { origin: &origin(), events: &events, fence: Some(fence), claims: &claims, releases: &releases };
             store.append(id, &append).unwrap()
         };
-        assert_eq!(append(1, 0), Appended::Stored);
+        assert_eq!(append(1, 0), Appended::Stored(vec![1]));
         let mut leases = store.leases(id).unwrap();
         leases.sort_by(|a, b| a.resource.cmp(&b.resource));
-        let seen: Vec<(&str, u64, bool)> = leases.iter().map(|l| (l.resource.as_str(), l.token, l.lapsed)).collect();
+        let seen: Vec<(&str, u64, bool)> = leases.iter().map(|l| (l.resource.as_str(), l.token, l.has_lapsed())).collect();
         assert_eq!(seen, [("ask", 1, true), ("trial:5", 1, false)]);
         store.acquire(id, &claim("ask", &me)).unwrap();
         assert_eq!(append(1, 1), Appended::Fenced { current: 2 });
         assert_eq!(store.events(id, 0).unwrap().len(), 1);
-        assert_eq!(append(2, 1), Appended::Stored);
+        assert_eq!(append(2, 1), Appended::Stored(vec![2]), "the token is the one that was granted");
     });
 }
 
@@ -230,12 +230,105 @@ fn many_threads_append_with_no_number_twice_and_none_lost() {
                         let (trial, origin) = (thread * 25 + i, format!("{thread}/{i}"));
                         let events = [event("asked", Some(trial)), event("told", Some(trial))];
                         let append = Append { origin: &origin, events: &events, ..Append::default() };
-                        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+                        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
                     }
                 });
             }
         });
         let sequences: Vec<usize> = store.events(id, 0).unwrap().iter().map(|record| record.sequence).collect();
         assert_eq!(sequences, (1..=400).collect::<Vec<_>>(), "{}", place.location);
+    }
+}
+
+#[test]
+fn an_append_that_is_repeated_under_its_origin_is_stored_once() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        let me = holder();
+        let (asked, claims) = ([event("fitted", None), event("asked", Some(0))], [claim("trial:0", &me)]);
+        let ask = Append { origin: "ask", events: &asked, claims: &claims, ..Append::default() };
+        let told = [event("told", Some(0))];
+        let fence = Some(Fence { resource: "trial:0", token: 1 });
+        let tell = Append { origin: "tell", events: &told, fence, ..Append::default() };
+        for _ in 0..3 {
+            assert_eq!(store.append(id, &ask).unwrap(), Appended::Stored(vec![1]));
+        }
+        for _ in 0..3 {
+            assert_eq!(store.append(id, &tell).unwrap(), Appended::Stored(vec![]));
+        }
+        assert_eq!(store.events(id, 0).unwrap().len(), 3);
+    });
+}
+
+#[test]
+fn a_trial_that_has_ended_has_no_lease_and_is_never_granted_again() {
+    each(|store| {
+        let id = store.create(&study("s")).unwrap().id;
+        for (trial, end) in ["told", "failed", "cancelled"].into_iter().enumerate() {
+            let (me, resource) = (holder(), format!("trial:{trial}"));
+            append(&*store, id, &[event("asked", Some(trial))]);
+            assert_eq!(store.acquire(id, &claim(&resource, &me)).unwrap(), Acquired::Granted(1));
+            append(&*store, id, &[event(end, Some(trial))]);
+            assert_eq!(store.acquire(id, &claim(&resource, &me)).unwrap(), Acquired::Ended);
+            let taking = Claim { instead_of: Some(1), ..claim(&resource, &me) };
+            assert_eq!(store.acquire(id, &taking).unwrap(), Acquired::Ended);
+            assert!(!store.renew(id, Fence { resource: &resource, token: 1 }, TERM).unwrap());
+        }
+        assert_eq!(store.leases(id).unwrap(), []);
+    });
+}
+
+#[test]
+fn the_pulse_changes_with_whatever_another_process_does() {
+    for place in places() {
+        let (mine, other) = (place.open(), place.open());
+        let id = mine.create(&study("s")).unwrap().id;
+        let me = holder();
+        // Notifications have to be listened for first, which the first look begins.
+        let mut seen = mine.pulse(id).unwrap();
+        mine.events(id, 0).unwrap();
+        mine.pulse(id).unwrap();
+        let mut changes_after = |what: &str, deed: &dyn Fn()| {
+            seen = mine.pulse(id).unwrap();
+            deed();
+            let changed = (0..500).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                mine.pulse(id).unwrap() != seen
+            });
+            assert!(changed, "{what} on {}", place.location);
+        };
+        changes_after("an append", &|| drop(append(&*other, id, &[event("asked", Some(0))])));
+        other.acquire(id, &claim("trial:0", &me)).unwrap();
+        changes_after("a release", &|| other.release(id, Fence { resource: "trial:0", token: 1 }).unwrap());
+        changes_after("an end", &|| drop(append(&*mine, id, &[event("told", Some(0))])));
+    }
+}
+
+#[test]
+fn who_waits_for_a_lease_has_it_soon_after_it_is_released() {
+    for place in places() {
+        let id = place.open().create(&study("s")).unwrap().id;
+        let turns = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for worker in 0..6 {
+                let (place, turns) = (&place, &turns);
+                scope.spawn(move || {
+                    let (store, me) = (place.open(), Holder { pid: worker, ..holder() });
+                    for _ in 0..5 {
+                        let acquired = store.acquire_in_turn(id, &claim("ask", &me), 2 * TERM).unwrap();
+                        let Acquired::Granted(token) = acquired else { panic!("{acquired:?}") };
+                        assert_eq!(turns.fetch_add(1, std::sync::atomic::Ordering::SeqCst) % 2, 0, "one at a time");
+                        std::thread::sleep(Duration::from_millis(2));
+                        turns.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                        store.release(id, Fence { resource: "ask", token }).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(turns.into_inner(), 60, "{}", place.location);
+        let me = holder();
+        let Acquired::Granted(token) = place.open().acquire(id, &claim("ask", &me)).unwrap() else { panic!("free") };
+        let acquired = place.open().acquire_in_turn(id, &claim("ask", &me), Duration::from_millis(100)).unwrap();
+        assert!(matches!(acquired, Acquired::Held(lease) if lease.token == token));
     }
 }

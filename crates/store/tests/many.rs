@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::study::{GRID, session};
-use common::{Place, again, places, role};
+use common::{Place, again, origin, places, role};
 use manyhands_core::{Event, Study, TrialState, Value};
 use manyhands_store::{Location, Missing, Reported, Session, Store};
 
@@ -48,7 +48,7 @@ fn work(store: Arc<dyn Store>, study: usize, worker: usize) -> Vec<(usize, f64)>
         for claimed in claimed.iter().rev() {
             let value = evaluate(&session.ledger().trial(claimed.trial).unwrap().params, worker);
             if claimed.trial % 2 == 0 {
-                assert_eq!(session.report(claimed, Ok(value)).unwrap(), Reported::Recorded);
+                assert_eq!(session.report(claimed, &origin(), Ok(value)).unwrap(), Reported::Recorded);
             } else {
                 session.tell(claimed.trial, value).unwrap();
             }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use common::postgres::Server;
-use common::server;
+use common::{origin, server};
 use common::study::{GRID, session};
 use manyhands_core::{Study, TrialState};
 use manyhands_store::{Append, Appended, Error, NewEvent, NewStudy, Postgres, Reported, Store};
@@ -40,7 +40,7 @@ fn work(url: &str, stop: &AtomicBool, done: &AtomicUsize) -> Vec<(usize, f64)> {
     while !stop.load(Ordering::Relaxed) {
         let claimed = session.ask_for_worker(1, None, Duration::from_secs(60)).unwrap().remove(0);
         let value = (claimed.trial as f64).sin();
-        assert_eq!(session.report(&claimed, Ok(value)).unwrap(), Reported::Recorded);
+        assert_eq!(session.report(&claimed, &origin(), Ok(value)).unwrap(), Reported::Recorded);
         acknowledged.push((claimed.trial, value));
         done.fetch_add(1, Ordering::Relaxed);
     }
@@ -54,9 +54,9 @@ fn append(url: &str, thread: usize, stop: &AtomicBool, done: &AtomicUsize) -> Ve
     let mut acknowledged = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let body = format!("{thread}/{}", acknowledged.len());
-        let events = [NewEvent { kind: "late", trial: None, body: body.clone(), time: None }];
+        let events = [NewEvent { kind: "late", trial: None, body: body.clone(), time: None, key: None }];
         let append = Append { origin: &body, events: &events, ..Append::default() };
-        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
         acknowledged.push(body);
         done.fetch_add(1, Ordering::Relaxed);
     }
@@ -207,8 +207,11 @@ fn a_newer_store_is_refused_and_an_older_one_upgraded() {
     session(open(&url), GRID).ask(3).unwrap();
     server.sql(database(&url), "UPDATE manyhands_schema SET version = 99");
     let error = Postgres::open(&url).unwrap_err();
-    assert!(matches!(error, Error::Newer { found: 99, known: 2, .. }), "{error}");
-    let older = "DROP INDEX manyhands_beginnings, manyhands_ends; UPDATE manyhands_schema SET version = 1";
+    assert!(matches!(error, Error::Newer { found: 99, known: 3, .. }), "{error}");
+    let older = "DROP INDEX manyhands_beginnings, manyhands_ends, manyhands_origins; DROP TABLE manyhands_turns;
+        ALTER TABLE manyhands_events DROP COLUMN key, DROP COLUMN hash;
+        ALTER TABLE manyhands_leases DROP COLUMN since, DROP COLUMN renewed, DROP COLUMN term;
+        UPDATE manyhands_schema SET version = 1";
     server.sql(database(&url), older);
     std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(|| open(&url)))));
     assert_eq!(session(open(&url), GRID).ledger().trials().len(), 3);
@@ -235,9 +238,9 @@ fn a_server_with_other_habits_keeps_the_log_in_order() {
                 let store = open(url);
                 for i in 0..20 {
                     let (origin, trial) = (format!("{thread}/{i}"), Some(thread * 20 + i));
-                    let events = [NewEvent { kind: "asked", trial, body: origin.clone(), time: None }];
+                    let events = [NewEvent { kind: "asked", trial, body: origin.clone(), time: None, key: None }];
                     let append = Append { origin: &origin, events: &events, ..Append::default() };
-                    assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+                    assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
                 }
             });
         }

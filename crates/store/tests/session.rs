@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::meddler::{Meddler, Moment, away};
-use common::places;
+use common::{origin, places};
 use common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
 use manyhands_store::{Error, Memory, Outside, Record, Session, Store};
@@ -122,8 +122,14 @@ fn what_cannot_be_told_is_refused_and_the_log_stays() {
             let expected = || Refusal::NotPending { trial, state };
             refused(mine.tell(trial, 2.0).unwrap_err(), expected());
             refused(other.fail(trial, "again").unwrap_err(), expected());
-            refused(mine.cancel(trial).unwrap_err(), expected());
+            if state != TrialState::Cancelled {
+                refused(mine.cancel(trial).unwrap_err(), expected());
+            }
         }
+        // What is so already is no mistake.
+        mine.tell(0, 1.0).unwrap();
+        mine.fail(1, "x").unwrap();
+        mine.cancel(2).unwrap();
         refused(mine.tell(4, 2.0).unwrap_err(), Refusal::UnknownTrial { trial: 4, trials: 4 });
         assert!(mine.tell(3, f64::NAN).is_err() && mine.tell(3, f64::INFINITY).is_err());
         assert!(mine.ask(0).is_err());
@@ -285,7 +291,7 @@ fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
     goes_away();
     session.tell(0, 1.0).unwrap();
     goes_away();
-    session.report(&claimed[1], Ok(2.0)).unwrap();
+    session.report(&claimed[1], &origin(), Ok(2.0)).unwrap();
     goes_away();
     assert_eq!(session.include(&Outside { params: outside(GRID, true), value: Some(3.0) }).unwrap(), 2);
     goes_away();
@@ -295,4 +301,44 @@ fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
     let told = |event: &&Event| matches!(event, Event::Told { .. });
     assert_eq!(session.ledger().events().iter().filter(told).count(), 2);
     assert_eq!(session.ledger().trials().len(), 4);
+}
+
+#[test]
+fn an_ask_that_is_repeated_with_its_key_gives_the_same_suggestions() {
+    for place in places() {
+        for text in ALL {
+            let (mut mine, mut other) = (session(place.open(), text), session(place.open(), text));
+            let asked = mine.ask_with_key(3, "plate 1").unwrap();
+            mine.ask(1).unwrap();
+            mine.tell(asked[0].trial, 1.0).unwrap();
+            mine.cancel(asked[1].trial).unwrap();
+            assert_eq!(other.ask_with_key(3, "plate 1").unwrap(), asked, "also by another, and later");
+            let before = records(&mine);
+            let used = Error::KeyUsed { key: "plate 1".to_string(), before: 3, asked: 2 };
+            assert_eq!(other.ask_with_key(2, "plate 1").unwrap_err(), used);
+            for key in ["", "a\nb", &"x".repeat(201)] {
+                assert_eq!(mine.ask_with_key(1, key).unwrap_err(), Error::BadKey { key: key.to_string() });
+            }
+            assert_eq!(records(&mine), before);
+            // Another store knows it too.
+            let log = manyhands_store::StudyLog::read(&mine.export_log().unwrap()).unwrap();
+            let mut moved = Session::import(Arc::new(Memory::new()), log).unwrap();
+            assert_eq!(moved.ask_with_key(3, "plate 1").unwrap(), asked);
+            assert_ne!(moved.ask_with_key(3, "plate 2").unwrap(), asked);
+        }
+    }
+}
+
+#[test]
+fn two_who_ask_with_one_key_at_once_get_the_same() {
+    for place in places() {
+        session(place.open(), GRID);
+        let asked: Vec<_> = std::thread::scope(|scope| {
+            let ask = || session(place.open(), GRID).ask_with_key(2, "k").unwrap();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(asked.iter().all(|suggestions| *suggestions == asked[0]), "{}", place.location);
+        assert_eq!(session(place.open(), GRID).ledger().trials().len(), 2);
+    }
 }

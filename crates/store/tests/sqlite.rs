@@ -62,11 +62,13 @@ fn a_store_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
     assert_eq!(times, [1_700_000_001, 1_700_000_002, 1_700_000_003, 1_700_000_004]);
     assert_eq!(records[1].body, "{\"trial\":0,\"value\":-0.0}");
     assert_eq!((session.ledger().trials().len(), session.ledger().late()), (2, 1));
-    assert_eq!(session.take_over(std::time::Duration::from_secs(60), &[]).unwrap().unwrap().token, 5);
+    assert_eq!(session.survey(1, std::time::Duration::from_secs(60)).unwrap().taken[0].token, 5);
     session.ask(2).unwrap();
     Study::verify(session.spec(), session.ledger().events()).unwrap();
-    assert_eq!(pragma(&path, "user_version"), "Integer(2)");
-    // What the second schema added.
+    assert_eq!(pragma(&path, "user_version"), "Integer(3)");
+    // What the later schemas added: the log has a running hash from its first new event on.
+    let hashed: Vec<bool> = store.events(session.id(), 0).unwrap().iter().map(|r| r.hash.is_some()).collect();
+    assert_eq!(hashed, [false, false, false, false, true, true]);
     let twice =
         "INSERT INTO events SELECT study, 99, time, kind, trial, body, version, origin FROM events WHERE kind = 'told'";
     let refused = Connection::open(&path).unwrap().execute(twice, []).unwrap_err();
@@ -301,7 +303,7 @@ fn fill(path: &Path) {
 fn an_append_is_whole_or_not_there_when_its_program_is_killed() {
     const TEST: &str = "an_append_is_whole_or_not_there_when_its_program_is_killed";
     let events = |trial: usize| {
-        let event = |kind, body: usize| NewEvent { kind, trial: Some(trial), body: "y".repeat(body), time: None };
+        let event = |kind, body: usize| NewEvent { kind, trial: Some(trial), body: "y".repeat(body), time: None, key: None };
         [event("asked", 3000), event("late", 9000), event("told", 10)]
     };
     if let Some(path) = role() {
@@ -310,7 +312,7 @@ fn an_append_is_whole_or_not_there_when_its_program_is_killed() {
         println!();
         for trial in 0.. {
             let append = Append { origin: "o", events: &events(trial), ..Append::default() };
-            assert_eq!(store.append(id, &append).unwrap(), Appended::Stored);
+            assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
             println!("acknowledged {trial}");
         }
     }

@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::places;
+use common::{origin, places};
 use common::study::{ALL, GRID, POOL, bits, outside, session, value};
 use manyhands_core::Study;
 use manyhands_store::{Error, Memory, Outside, Record, Session, Store, StudyLog};
@@ -22,8 +22,8 @@ fn lived(store: Arc<dyn Store>, text: &str) -> Session {
     let claimed = session.ask_for_worker(4, None, Duration::from_secs(60)).unwrap();
     session.fail(claimed[0].trial, "\0 ü \"\n").unwrap();
     session.cancel(claimed[1].trial).unwrap();
-    session.report(&claimed[0], Ok(1e-300)).unwrap();
-    session.report(&claimed[1], Err("late".to_string())).unwrap();
+    session.report(&claimed[0], &origin(), Ok(1e-300)).unwrap();
+    session.report(&claimed[1], &origin(), Err("late".to_string())).unwrap();
     session
 }
 

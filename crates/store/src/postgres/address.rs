@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
-use postgres::Config;
-use postgres::config::SslMode;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connection::chain;
+use super::failure::chain;
 
 /// Where a server is, and how it is spoken to.
 pub struct Address {
@@ -41,7 +41,7 @@ impl Address {
     pub fn read(url: &str) -> Result<Self, String> {
         let (rest, mode) = take(url, "sslmode");
         let (rest, issuers) = take(&rest, "sslrootcert");
-        let mut config: Config = rest.parse().map_err(|error: postgres::Error| chain(&error))?;
+        let mut config: Config = rest.parse().map_err(|error: tokio_postgres::Error| chain(&error))?;
         if config.get_hosts().is_empty() {
             return Err("it names no host".to_string());
         }

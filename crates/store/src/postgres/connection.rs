@@ -1,29 +1,91 @@
-//! A connection that comes back: transactions are tried again when the server goes away under them.
+//! One connection to a PostgreSQL server: opened when it is needed, given back when it is not, opened again when the server
+//! has been away, and never waited for without a limit.
 
-use std::sync::{Mutex, PoisonError};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
-use postgres::error::SqlState;
-use postgres::{Client, Config, Transaction};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::AbortHandle;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{AsyncMessage, Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::schema;
+use super::failure::Failure;
+use super::news::News;
+use super::transaction::{Transaction, within};
 use crate::location::without_password;
 use crate::{Error, Result};
 
 /// How long a server may be away before a call gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long to wait for a server that has no connection left.
+const FULL_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a transaction may take from here; the server itself gives up before ([`SETTINGS`]), unless it is frozen.
+const LIMIT: Duration = Duration::from_secs(30);
+
 /// How long to wait before the next try, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// A connection to one database.
+/// How long an unused connection is kept; less on a server that has few left.
+const IDLE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
+
+/// How often to look whether a connection is unused.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How often to look how many connections the server has left.
+const CENSUS: Duration = Duration::from_secs(5);
+
+/// What was answered must be on disk, and who waited for a lock must see what was done, regardless of the server's defaults.
+/// No statement waits for ever.
+const SETTINGS: &str =
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+    SET default_transaction_isolation = 'read committed';
+    SET lock_timeout = '10s'; SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s'";
+
+/// Whether nine tenths of the server's connections are taken.
+const CROWDED: &str = "SELECT count(*) >= 0.9 * (current_setting('max_connections')::int - \
+                       current_setting('superuser_reserved_connections')::int) FROM pg_stat_activity \
+                       WHERE backend_type = 'client backend'";
+
+/// A connection to one database, shared by all sessions of a process.
 pub struct Connection {
-    url: String,
+    shared: Arc<Shared>,
+    /// Drives the connection and its notifications.
+    runtime: Runtime,
+}
+
+struct Shared {
+    /// The address without its password.
+    shown: String,
     config: Config,
     connector: MakeRustlsConnect,
-    client: Mutex<Option<Client>>,
+    link: Mutex<Option<Link>>,
+    news: News,
+    /// Whether someone listens for notifications, as of the last look whether the connection is unused.
+    wanted: AtomicBool,
+}
+
+/// An open connection.
+struct Link {
+    client: Client,
+    driver: AbortHandle,
+    used: Instant,
+    counted: Instant,
+    crowded: bool,
+    listens: bool,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // A server that does not answer must not hold the connection's task.
+        self.driver.abort();
+    }
 }
 
 /// Whether a transaction is tried for the first time, or again after its answer was lost.
@@ -34,135 +96,207 @@ pub enum Try {
 }
 
 impl Connection {
-    /// Connects, and makes the tables if they are not there. A server that is not there now is not waited for.
+    /// Connects. A server that is not there now is not waited for, one without a free connection is.
     pub fn open(url: &str) -> Result<Self> {
-        let refuse = |reason: String| Error::Location { url: without_password(url), reason };
+        let shown = without_password(url);
+        let refuse = |reason: String| Error::Location { url: shown.clone(), reason };
         let address = Address::read(url).map_err(refuse)?;
         let connector = address.connector().map_err(refuse)?;
         let mut config = address.config;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
-        config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
+        config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(LIMIT);
         config.application_name("manyhands");
-        let connection = Self { url: without_password(url), config, connector, client: Mutex::new(None) };
-        let client = connection.connect().map_err(|error| connection.refused(&error))?;
-        *connection.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
-        match connection.transact(|t, _| schema::migrate(t))? {
-            Some(found) => Err(Error::Newer { store: connection.url, found, known: schema::STEPS.len() as i64 }),
-            None => Ok(connection),
+        let no_thread = |error: std::io::Error| Error::Unavailable { store: shown.clone(), reason: error.to_string() };
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).thread_name("postgres").enable_all().build().map_err(no_thread)?;
+        let (link, news, wanted) = (Mutex::new(None), News::default(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { shown, config, connector, link, news, wanted });
+        runtime.spawn(give_back_when_unused(Arc::downgrade(&shared)));
+        let connection = Self { shared, runtime };
+        connection.connect_first()?;
+        Ok(connection)
+    }
+
+    fn connect_first(&self) -> Result<()> {
+        let (start, mut pause) = (Instant::now(), PAUSES.0);
+        loop {
+            match self.connect() {
+                Ok(link) => {
+                    *self.link() = Some(link);
+                    return Ok(());
+                }
+                Err(failure) if failure.is_full() && start.elapsed() < FULL_PATIENCE => wait(&mut pause),
+                Err(failure) => return Err(failure.refusal(&self.shared.shown, "connecting")),
+            }
         }
     }
 
-    /// One short transaction, tried again while the server is away.
+    /// The address without its password.
+    pub fn shown(&self) -> &str {
+        &self.shared.shown
+    }
+
+    /// One short transaction, tried again while the server is away. `what` is told where it took too long.
     pub fn transact<T>(
         &self,
-        work: impl Fn(&mut Transaction<'_>, Try) -> std::result::Result<T, postgres::Error>,
+        what: &str,
+        work: impl Fn(&Transaction<'_>, Try) -> std::result::Result<T, Failure>,
     ) -> Result<T> {
-        // A panic inside a transaction has closed its connection.
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        self.persist(what, |t, time| {
+            t.run("BEGIN")?;
+            let result = work(t, time);
+            match &result {
+                Ok(_) => t.run("COMMIT")?,
+                // A connection that is gone has nothing to roll back, and its loss is what matters.
+                Err(_) => drop(t.run("ROLLBACK")),
+            }
+            result
+        })
+    }
+
+    /// One statement that reads, tried again while the server is away.
+    pub fn read<T>(
+        &self,
+        what: &str,
+        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>,
+    ) -> Result<T> {
+        self.persist(what, |t, _| work(t))
+    }
+
+    fn persist<T>(
+        &self,
+        what: &str,
+        work: impl Fn(&Transaction<'_>, Try) -> std::result::Result<T, Failure>,
+    ) -> Result<T> {
+        let mut link = self.link();
         let (mut time, mut pause, start) = (Try::First, PAUSES.0, Instant::now());
         loop {
-            let error = match self.attempt(&mut client, |t| work(t, time)) {
+            let failure = match self.attempt(&mut link, |t| work(t, time)) {
                 Ok(result) => return Ok(result),
-                Err(error) => error,
+                Err(failure) => failure,
             };
-            if client.as_ref().is_none_or(|client| client.is_closed()) || is_away(&error) {
-                *client = None;
+            if link.as_ref().is_none_or(|link| link.client.is_closed()) || failure.is_away() {
+                *link = None;
             }
-            if !is_passing(&error) || start.elapsed() > PATIENCE {
-                return Err(self.refused(&error));
+            let patience = if failure.is_full() { FULL_PATIENCE } else { PATIENCE };
+            if !failure.is_passing() || start.elapsed() > patience {
+                return Err(failure.refusal(&self.shared.shown, what));
             }
             time = Try::Again;
-            std::thread::sleep(pause);
-            pause = (2 * pause).min(PAUSES.1);
+            wait(&mut pause);
         }
     }
 
     fn attempt<T>(
         &self,
-        client: &mut Option<Client>,
-        work: impl Fn(&mut Transaction<'_>) -> std::result::Result<T, postgres::Error>,
-    ) -> std::result::Result<T, postgres::Error> {
-        let client = match client {
-            Some(client) => client,
+        link: &mut Option<Link>,
+        work: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Failure>,
+    ) -> std::result::Result<T, Failure> {
+        let link = match link {
+            Some(link) => link,
             none => none.insert(self.connect()?),
         };
-        let mut transaction = client.transaction()?;
-        let result = work(&mut transaction)?;
-        transaction.commit()?;
-        Ok(result)
+        link.used = Instant::now();
+        let transaction = Transaction::new(&self.runtime, &link.client, LIMIT);
+        if link.counted.elapsed() > CENSUS {
+            (link.crowded, link.counted) = (is_crowded(&transaction)?, Instant::now());
+        }
+        let result = work(&transaction);
+        link.used = Instant::now();
+        result
     }
 
-    fn connect(&self) -> std::result::Result<Client, postgres::Error> {
-        let mut client = self.config.connect(self.connector.clone())?;
-        // What was answered must be on disk, and who waited for a lock must see what was done, whatever this server's habit.
-        client.batch_execute(
-            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-             SET default_transaction_isolation = 'read committed'",
-        )?;
-        Ok(client)
+    fn connect(&self) -> std::result::Result<Link, Failure> {
+        let Shared { config, connector, .. } = &*self.shared;
+        let (client, connection) = within(&self.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
+        let driver = self.runtime.spawn(drive(connection, Arc::downgrade(&self.shared))).abort_handle();
+        let now = Instant::now();
+        let mut link = Link { client, driver, used: now, counted: now, crowded: false, listens: false };
+        let transaction = Transaction::new(&self.runtime, &link.client, LIMIT);
+        transaction.run(SETTINGS)?;
+        link.crowded = is_crowded(&transaction)?;
+        Ok(link)
     }
 
-    fn refused(&self, error: &postgres::Error) -> Error {
-        let store = self.url.clone();
-        let reason = match error.as_db_error() {
-            Some(said) => said.message().to_string(),
-            None => chain(error),
+    fn link(&self) -> MutexGuard<'_, Option<Link>> {
+        // A transaction that a panic left open ends with its connection, which is not used again unless it is sound.
+        self.shared.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What others have notified of. Listens from now on, for as long as this is called again and again, if the connection
+    /// is open and the server has enough of them; otherwise the news come from a slow clock.
+    pub fn news(&self) -> &News {
+        self.shared.wanted.store(true, Ordering::Relaxed);
+        let mut link = match self.shared.link.try_lock() {
+            Ok(link) => link,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // A transaction is under way: the next call will do.
+            Err(TryLockError::WouldBlock) => return &self.shared.news,
         };
-        match error.code() {
-            _ if is_distrust(error) => Error::Distrusted { store, reason },
-            Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
-            Some(_) if !is_passing(error) => Error::Refused { store, reason },
-            _ => Error::Unavailable { store, reason },
+        if let Some(open) = link.as_mut().filter(|link| !link.listens && !link.crowded) {
+            let transaction = Transaction::new(&self.runtime, &open.client, LIMIT);
+            match transaction.run(&self.shared.news.subscription()) {
+                Ok(()) => open.listens = true,
+                // The next transaction connects again.
+                Err(_) => *link = None,
+            }
+        }
+        &self.shared.news
+    }
+}
+
+/// Waits a little, longer each time, and not as long as others do.
+fn wait(pause: &mut Duration) {
+    let part = f64::from(std::time::UNIX_EPOCH.elapsed().map_or(0, |now| now.subsec_nanos()) % 1000) / 1000.0;
+    std::thread::sleep(pause.mul_f64(0.5 + part));
+    *pause = (2 * *pause).min(PAUSES.1);
+}
+
+fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, Failure> {
+    match transaction.query_one(CROWDED, &[]) {
+        Ok(row) => Ok(row.get(0)),
+        // A server that does not let us count has told us nothing.
+        Err(failure) if failure.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Reads what the server sends until the connection ends.
+async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, shared: Weak<Shared>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+        let Some(shared) = shared.upgrade() else { return };
+        if let AsyncMessage::Notification(notification) = message {
+            shared.news.take_in(notification.payload());
         }
     }
 }
 
-/// An error with its causes.
-pub(super) fn chain(error: &postgres::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
+/// Closes the connection once nobody has used it for a while: a command may run for hours.
+async fn give_back_when_unused(shared: Weak<Shared>) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let Some(shared) = shared.upgrade() else { return };
+        let listened = shared.wanted.swap(false, Ordering::Relaxed);
+        let Ok(mut link) = shared.link.try_lock() else { continue };
+        let is_unused = |link: &Link| match link.crowded {
+            true => link.used.elapsed() > IDLE.1,
+            false => link.used.elapsed() > IDLE.0 && !(link.listens && listened),
+        };
+        if link.as_ref().is_some_and(is_unused) {
+            *link = None;
+            shared.news.lose();
         }
-        cause = error.source();
     }
-    text
-}
-
-/// Whether the server has gone, or is going.
-fn is_away(error: &postgres::Error) -> bool {
-    const GOING: [SqlState; 4] = [
-        SqlState::ADMIN_SHUTDOWN,
-        SqlState::CRASH_SHUTDOWN,
-        SqlState::CANNOT_CONNECT_NOW,
-        SqlState::TOO_MANY_CONNECTIONS,
-    ];
-    match error.code() {
-        Some(code) => GOING.contains(code),
-        None => !is_distrust(error),
-    }
-}
-
-/// Whether the server's certificate is not believed.
-fn is_distrust(error: &postgres::Error) -> bool {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
-    let said = source.and_then(|error| error.get_ref()).and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    matches!(said, Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented))
-}
-
-/// Whether the same transaction may succeed later.
-fn is_passing(error: &postgres::Error) -> bool {
-    let collided =
-        matches!(error.code(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED));
-    collided || is_away(error)
 }
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Connection").field("url", &self.shared.shown).finish_non_exhaustive()
     }
 }

@@ -1,9 +1,11 @@
 //! The tables of a PostgreSQL store and how older ones become newer ones.
 
-use postgres::{Error, Transaction};
+use super::failure::Failure;
+use super::transaction::Transaction;
+use tokio_postgres::types::Type;
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
-pub const STEPS: [&str; 2] = [
+pub const STEPS: [&str; 3] = [
     "CREATE TABLE manyhands_studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -43,39 +45,55 @@ pub const STEPS: [&str; 2] = [
     // A trial begins once and ends at most once, whoever writes.
     "CREATE UNIQUE INDEX manyhands_beginnings ON manyhands_events (study, trial) WHERE kind IN ('asked', 'included');
     CREATE UNIQUE INDEX manyhands_ends ON manyhands_events (study, trial) WHERE kind IN ('told', 'failed', 'cancelled');",
+    // Keys of asks, a running hash, how long leases are silent, turns to ask; no lease of a trial that has ended.
+    "ALTER TABLE manyhands_events ADD COLUMN key TEXT, ADD COLUMN hash BYTEA;
+    CREATE INDEX manyhands_origins ON manyhands_events (study, origin);
+    ALTER TABLE manyhands_leases ADD COLUMN since BIGINT, ADD COLUMN renewed BIGINT, ADD COLUMN term BIGINT;
+    DELETE FROM manyhands_leases AS lease USING manyhands_events AS event WHERE event.study = lease.study
+        AND lease.resource = 'trial:' || event.trial AND event.kind IN ('told', 'failed', 'cancelled');
+    CREATE TABLE manyhands_turns (
+        study BIGINT NOT NULL REFERENCES manyhands_studies (id) ON DELETE CASCADE,
+        ticket TEXT NOT NULL,
+        place BIGINT GENERATED ALWAYS AS IDENTITY,
+        until BIGINT NOT NULL,
+        PRIMARY KEY (study, ticket)
+    );",
 ];
 
 /// Only one process at a time makes tables.
 const LOCK: i64 = 0x6d6e_7968;
 
 /// Makes the tables, or brings them up to date; the schema found if it is newer than any known.
-pub fn migrate(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> {
+pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
     let known = STEPS.len() as i64;
-    if let Some(version) = version(transaction)?.filter(|version| *version >= known) {
+    if let Some(version) = version(t)?.filter(|version| *version >= known) {
         return Ok((version > known).then_some(version));
     }
-    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
+    // A large store takes as long as it takes.
+    t.run("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")?;
+    t.query("SELECT pg_advisory_xact_lock($1)", &[(&LOCK, Type::INT8)])?;
     // Another process may have been faster. Only making the table makes the server look again whether it is there.
-    transaction.batch_execute("CREATE TABLE IF NOT EXISTS manyhands_schema (version BIGINT NOT NULL)")?;
-    let found = version(transaction)?;
+    t.run("CREATE TABLE IF NOT EXISTS manyhands_schema (version BIGINT NOT NULL)")?;
+    let found = version(t)?;
     if found.is_none() {
-        transaction.batch_execute("INSERT INTO manyhands_schema (version) VALUES (0)")?;
+        t.run("INSERT INTO manyhands_schema (version) VALUES (0)")?;
     }
     let found = found.unwrap_or(0);
     if found > known {
         return Ok(Some(found));
     }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        transaction.batch_execute(step)?;
+        t.run(step)?;
     }
-    transaction.execute("UPDATE manyhands_schema SET version = $1 WHERE version < $1", &[&known])?;
+    t.execute("UPDATE manyhands_schema SET version = $1 WHERE version < $1", &[(&known, Type::INT8)])?;
     Ok(None)
 }
 
-fn version(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> {
-    let there: bool = transaction.query_one("SELECT to_regclass('manyhands_schema') IS NOT NULL", &[])?.get(0);
+/// The schema that a database has.
+pub fn version(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
+    let there: bool = t.query_one("SELECT to_regclass('manyhands_schema') IS NOT NULL", &[])?.get(0);
     if !there {
         return Ok(None);
     }
-    Ok(transaction.query_opt("SELECT version FROM manyhands_schema", &[])?.map(|row| row.get(0)))
+    Ok(t.query_opt("SELECT version FROM manyhands_schema", &[])?.map(|row| row.get(0)))
 }

@@ -1,13 +1,13 @@
 //! Asking: one process chooses at a time, with no transaction open, and what it chose is logged in one short one.
 
-use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, Event, Suggestion, TrialState};
 
-use super::Session;
-use crate::store::{Acquired, Append, Appended, Claim, Fence, Lease, NewEvent};
-use crate::{Entry, Error, Keeper, Result, encode};
+use super::{Claimed, Session};
+use crate::error::KEY_LENGTH;
+use crate::store::{Acquired, Append, Appended, Claim, Fence, NewEvent, trial_resource};
+use crate::{Entry, Error, Keeper, Life, Result, encode};
 
 /// What is leased while trials are chosen.
 const ASK: &str = "ask";
@@ -18,44 +18,67 @@ const TERM: Duration = Duration::from_secs(30);
 /// How long to wait for others who choose.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How long to wait before looking again, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+/// How long to wait before looking whether the one who chooses is still alive.
+const LOOK: Duration = Duration::from_secs(1);
 
-/// A trial that a worker holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
-    /// The trial's number.
-    pub trial: usize,
-    /// The fencing token: a result under an older one is refused.
-    pub token: u64,
-    resource: String,
+/// What is wanted of an ask.
+#[derive(Clone, Copy)]
+struct Wish<'a> {
+    /// How many trials, once it is this session's turn.
+    count: &'a dyn Fn(&Session) -> Result<usize>,
+    /// For how long they are claimed, if they are.
+    term: Option<Duration>,
+    /// What names the ask, so that it can be repeated.
+    key: Option<&'a str>,
 }
 
-impl Claimed {
-    fn new(trial: usize, token: u64) -> Self {
-        Self { trial, token, resource: resource(trial) }
-    }
-
-    /// The lease.
-    pub fn fence(&self) -> Fence<'_> {
-        Fence { resource: &self.resource, token: self.token }
-    }
-}
-
-fn resource(trial: usize) -> String {
-    format!("trial:{trial}")
-}
-
-fn trial_of(lease: &Lease) -> Option<usize> {
-    lease.resource.strip_prefix("trial:")?.parse().ok()
+/// What came of an ask: trials, and their tokens where they were claimed.
+#[derive(Default)]
+struct Chosen {
+    trials: Vec<usize>,
+    tokens: Vec<u64>,
 }
 
 impl Session {
     /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.
     pub fn ask(&mut self, count: usize) -> Result<Vec<Suggestion>> {
-        let asked = self.ask_and(|session| session.check_workers(count).map(|()| count), None)?;
+        let count = |session: &Self| session.check_workers(count).map(|()| count);
+        let chosen = self.ask_and(Wish { count: &count, term: None, key: None })?;
+        self.suggested(&chosen.trials)
+    }
+
+    /// As [`Session::ask`], and the same suggestions again when it is repeated with the same key, as by a client whose
+    /// connection broke.
+    pub fn ask_with_key(&mut self, count: usize, key: &str) -> Result<Vec<Suggestion>> {
+        if !(1..=KEY_LENGTH).contains(&key.chars().count()) || key.chars().any(char::is_control) {
+            return Err(Error::BadKey { key: key.to_string() });
+        }
+        self.sync()?;
+        if let Some(trials) = self.repeated(key, count)? {
+            return self.suggested(&trials);
+        }
+        let wished = |session: &Self| match session.repeated(key, count)? {
+            Some(_) => Ok(0),
+            None => session.check_workers(count).map(|()| count),
+        };
+        let chosen = self.ask_and(Wish { count: &wished, term: None, key: Some(key) })?;
+        let trials = self.repeated(key, count)?.unwrap_or(chosen.trials);
+        self.suggested(&trials)
+    }
+
+    /// The trials that were asked for with this key, if there are any.
+    fn repeated(&self, key: &str, asked: usize) -> Result<Option<Vec<usize>>> {
+        match self.ledger.keyed(key).map(<[usize]>::to_vec) {
+            Some(trials) if trials.len() != asked => {
+                Err(Error::KeyUsed { key: key.to_string(), before: trials.len(), asked })
+            }
+            trials => Ok(trials),
+        }
+    }
+
+    fn suggested(&mut self, trials: &[usize]) -> Result<Vec<Suggestion>> {
         let all = self.study()?.suggestions();
-        Ok(all.into_iter().filter(|s| asked.contains(&s.trial)).collect())
+        Ok(all.into_iter().filter(|suggestion| trials.contains(&suggestion.trial)).collect())
     }
 
     /// As [`Session::ask`], for a worker of this process, who holds them for `term` and renews that. Fewer than `count`, or
@@ -67,9 +90,8 @@ impl Session {
             let most = session.most_pending().unwrap_or(usize::MAX);
             Ok(count.min(to_come).min(most.saturating_sub(session.ledger.pending())))
         };
-        let asked = self.ask_and(to_be_had, Some(term))?;
-        // A new trial's first lease.
-        Ok(asked.map(|trial| Claimed::new(trial, 1)).collect())
+        let chosen = self.ask_and(Wish { count: &to_be_had, term: Some(term), key: None })?;
+        Ok(chosen.trials.into_iter().zip(chosen.tokens).map(|(trial, token)| Claimed::restored(trial, token)).collect())
     }
 
     /// How many trials were suggested and not called off.
@@ -78,51 +100,10 @@ impl Session {
         self.ledger.trials().iter().filter(counts).count()
     }
 
-    /// How many pending trials are held by workers of other processes.
-    pub fn held_by_others(&mut self) -> Result<usize> {
-        self.sync()?;
-        let leases = self.store.leases(self.id)?;
-        let is_held = |lease: &&Lease| {
-            let pending = trial_of(lease).is_some_and(|trial| self.ledger.pending_trial(trial).is_ok());
-            pending && !lease.lapsed && lease.holder != self.holder
-        };
-        Ok(leases.iter().filter(is_held).count())
-    }
-
-    /// A pending trial whose worker is gone: its lease has lapsed, or its process, on this host, is dead. Not one that the
-    /// caller itself runs, whose lease may have lapsed while this host slept or the store was away.
-    pub fn take_over(&mut self, term: Duration, own: &[usize]) -> Result<Option<Claimed>> {
-        self.sync()?;
-        for lease in self.store.leases(self.id)? {
-            let Some(trial) = trial_of(&lease).filter(|trial| !own.contains(trial)) else { continue };
-            let is_dead = lease.holder.is_dead();
-            if self.ledger.pending_trial(trial).is_err() || !(lease.lapsed || is_dead) {
-                continue;
-            }
-            // One that has lapsed may have been renewed since: its holder was only slow.
-            let claim = self.claim(&lease.resource, term, is_dead.then_some(lease.token));
-            if let Acquired::Granted(token) = self.store.acquire(self.id, &claim)? {
-                return Ok(Some(Claimed::new(trial, token)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Lets go of a trial that was not finished: another worker may take it at once.
-    pub fn let_go(&mut self, claimed: &Claimed) -> Result<()> {
-        self.store.release(self.id, claimed.fence())
-    }
-
-    /// Keeps a trial's lease from lapsing for as long as the keeper lives.
-    pub fn keep(&self, claimed: &Claimed, term: Duration) -> Keeper {
-        Keeper::start(self.store.clone(), self.id, claimed.fence(), term)
-    }
-
-    /// Asks for as many as `count` says once it is this session's turn, and claims them where a term is given.
-    fn ask_and(&mut self, count: impl Fn(&Self) -> Result<usize>, term: Option<Duration>) -> Result<Range<usize>> {
+    fn ask_and(&mut self, wish: Wish<'_>) -> Result<Chosen> {
         loop {
             let fence = Fence { resource: ASK, token: self.wait_for_turn()? };
-            let result = self.choose_and_log(&count, term, fence);
+            let result = self.choose_and_log(wish, fence);
             if !matches!(result, Ok(Some(_))) {
                 // A lease that cannot be given back lapses by itself; the first error is what matters.
                 let released = self.store.release(self.id, fence);
@@ -137,37 +118,38 @@ impl Session {
         }
     }
 
-    fn choose_and_log(
-        &mut self,
-        count: impl Fn(&Self) -> Result<usize>,
-        term: Option<Duration>,
-        fence: Fence<'_>,
-    ) -> Result<Option<Range<usize>>> {
+    fn choose_and_log(&mut self, wish: Wish<'_>, fence: Fence<'_>) -> Result<Option<Chosen>> {
         let keeper = Keeper::start(self.store.clone(), self.id, fence, TERM);
         self.sync()?;
-        let count = count(self)?;
-        let events = if count > 0 || term.is_none() { self.propose(count, term)? } else { vec![] };
+        let count = (wish.count)(self)?;
+        let is_nothing_to_ask = count == 0 && (wish.term.is_some() || wish.key.is_some());
+        let events = if is_nothing_to_ask { vec![] } else { self.propose(count, wish.term)? };
         let first = self.ledger.trials().len();
-        let asked = first..first + events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
-        let events: Vec<NewEvent> = events.iter().map(encode).collect::<Result<_>>()?;
-        let resources: Vec<String> = asked.clone().map(resource).collect();
-        let claims: Vec<Claim<'_>> = match term {
+        let picks = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
+        let trials: Vec<usize> = (first..first + picks).collect();
+        let keyed = |event| Ok(NewEvent { key: wish.key.map(str::to_string), ..encode(event)? });
+        let events: Vec<NewEvent> = events.iter().map(keyed).collect::<Result<_>>()?;
+        let resources: Vec<String> = trials.iter().map(|trial| trial_resource(*trial)).collect();
+        let claims: Vec<Claim<'_>> = match wish.term {
             Some(term) => resources.iter().map(|resource| self.claim(resource, term, None)).collect(),
             None => vec![],
         };
         // Renewing after the release would hold up the next one.
         drop(keeper);
-        let (origin, releases) = (self.origin(), [fence]);
+        let (origin, releases) = (self.new_origin(), [fence]);
         let append =
             Append { origin: &origin, events: &events, fence: Some(fence), claims: &claims, releases: &releases };
         let appended = self.store.append(self.id, &append);
-        if appended != Ok(Appended::Stored) {
+        if !matches!(appended, Ok(Appended::Stored(_))) {
             // It holds picks that are not in the log.
             self.study = None;
         }
-        let stored = appended? == Appended::Stored;
+        let stored = match appended? {
+            Appended::Stored(tokens) => Some(Chosen { trials, tokens }),
+            Appended::Fenced { .. } | Appended::Taken { .. } => None,
+        };
         self.look_again();
-        Ok(stored.then_some(asked))
+        Ok(stored)
     }
 
     /// The events of an ask, knowing what the ledger knows. A worker gets what is left of a pool.
@@ -181,25 +163,23 @@ impl Session {
 
     /// Waits until nobody else is choosing; the token of the turn.
     fn wait_for_turn(&self) -> Result<u64> {
-        let (start, mut pause, mut instead_of) = (Instant::now(), PAUSES.0, None);
+        let (start, mut patience, mut instead_of) = (Instant::now(), Duration::ZERO, None);
         loop {
-            let held = match self.store.acquire(self.id, &self.claim(ASK, TERM, instead_of))? {
+            let claim = self.claim(ASK, TERM, instead_of);
+            let held = match self.store.acquire_in_turn(self.id, &claim, patience)? {
                 Acquired::Granted(token) => return Ok(token),
                 Acquired::Held(lease) => lease,
+                // Only trials end.
+                Acquired::Ended => return Err(Error::Deleted),
             };
             if start.elapsed() > PATIENCE {
                 return Err(Error::Busy { holder: held.holder.to_string(), seconds: PATIENCE.as_secs() });
             }
-            instead_of = held.holder.is_dead().then_some(held.token);
-            if instead_of.is_none() {
-                std::thread::sleep(pause);
-                pause = (2 * pause).min(PAUSES.1);
-            }
+            (patience, instead_of) = match held.holder.life() {
+                Life::Gone => (Duration::ZERO, Some(held.token)),
+                Life::Runs | Life::Unknown => (LOOK, None),
+            };
         }
-    }
-
-    fn claim<'a>(&'a self, resource: &'a str, term: Duration, instead_of: Option<u64>) -> Claim<'a> {
-        Claim { resource, holder: &self.holder, term, instead_of }
     }
 
     /// `max_pending` is the study's own; without it the number of workers is the bound.

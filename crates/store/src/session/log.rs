@@ -42,6 +42,8 @@ struct Line {
     time: i64,
     kind: String,
     version: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
     body: Box<RawValue>,
 }
 
@@ -59,9 +61,9 @@ impl Session {
         };
         let files = self.source.files().iter().map(file).collect::<Result<_>>()?;
         let mut lines = Vec::new();
-        for Record { sequence, time, kind, body, version } in self.store.events(self.id, 0)? {
+        for Record { sequence, time, kind, body, version, key, .. } in self.store.events(self.id, 0)? {
             let body = RawValue::from_string(body).map_err(unwritable)?;
-            let line = Line { sequence, time: time.micros(), kind, version, body };
+            let line = Line { sequence, time: time.micros(), kind, version, key, body };
             lines.push(serde_json::to_string(&line).map_err(unwritable)?);
         }
         let (text, sha256) = (self.source.text().to_string(), sum(self.source.text(), &lines));
@@ -100,11 +102,12 @@ impl StudyLog {
         let mut events = Vec::new();
         for (index, line) in lines.iter().enumerate() {
             let line: Line = serde_json::from_str(line).map_err(|error| bad(index + 1, error))?;
-            let Line { sequence, time, kind, version, body } = line;
+            let Line { sequence, time, kind, version, key, body } = line;
             let time = Time::from_micros(time);
-            let record = Record { sequence, time, kind, body: body.get().to_string(), version };
+            let body = body.get().to_string();
+            let record = Record { sequence, time, kind, body, version, key: key.clone(), hash: None };
             ledger.apply(&record)?;
-            events.push(NewEvent { time: Some(time), ..encode(&decode(&record)?)? });
+            events.push(NewEvent { time: Some(time), key, ..encode(&decode(&record)?)? });
         }
         if lines.len() < head.events {
             return Err(bad(lines.len() + 1, format!("the log ends before it, and had {} events", head.events)));

@@ -1,6 +1,7 @@
 //! A session: one study of a store, kept up to date. Everything that a user meets calls this.
 
 mod ask;
+mod claim;
 mod log;
 mod tell;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use manyhands_core::file::{Difference, RunSettings};
 use manyhands_core::{Spec, Study, Value};
 
-pub use self::ask::Claimed;
+pub use self::claim::{Claimed, Survey};
 pub use self::log::StudyLog;
 pub use self::tell::{Outside, Reported};
 use crate::store::{Store, StudyId, StudyRow};
@@ -117,6 +118,17 @@ impl Session {
         };
         study.extend(&self.ledger.events()[study.events().len()..])?;
         Ok(self.study.insert(study))
+    }
+
+    /// A number that changes when the study's log or leases change; asking for it costs no transaction. It may also change
+    /// once in a while when nothing has happened.
+    pub fn pulse(&self) -> Result<u64> {
+        self.store.pulse(self.id)
+    }
+
+    /// On behalf of another process than this one, as a service does.
+    pub fn held_by(self, holder: Holder) -> Self {
+        Self { holder, ..self }
     }
 
     /// What became of every trial, as of the last look.

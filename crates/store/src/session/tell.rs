@@ -1,10 +1,10 @@
 //! What becomes of trials: told, failed, cancelled, reported by a worker, or made elsewhere.
 
-use manyhands_core::{Event, Value};
+use manyhands_core::{Event, TrialState, Value};
 
 use super::{Claimed, Session};
 use crate::store::{Append, Appended};
-use crate::{Result, Time, encode};
+use crate::{Entry, Result, Time, encode};
 
 /// An evaluation made elsewhere: parameters by name, and the value if it is there already.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub enum Reported {
 }
 
 impl Session {
-    /// A trial's value arrived.
+    /// A trial's value arrived. Telling a trial the value that it has changes nothing.
     pub fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
         self.spec().check_value(trial, value)?;
         self.end(trial, &Event::Told { trial, value })
@@ -42,21 +42,30 @@ impl Session {
     }
 
     fn end(&mut self, trial: usize, event: &Event) -> Result<()> {
-        let events = [encode(event)?];
+        let (events, origin) = ([encode(event)?], self.new_origin());
         loop {
             self.sync()?;
+            if is_so(self.ledger.trial(trial)?, event) {
+                return Ok(());
+            }
             self.ledger.pending_trial(trial)?;
-            let append = Append { origin: &self.origin(), events: &events, ..Append::default() };
+            let append = Append { origin: &origin, events: &events, ..Append::default() };
             // Someone else may have ended it in between: the next look says so.
-            if self.store.append(self.id, &append)? == Appended::Stored {
+            if let Appended::Stored(_) = self.store.append(self.id, &append)? {
                 self.look_again();
                 return Ok(());
             }
         }
     }
 
-    /// What a worker found: a value, or why there is none.
-    pub fn report(&mut self, claimed: &Claimed, outcome: std::result::Result<f64, String>) -> Result<Reported> {
+    /// What a worker found: a value, or why there is none. A report that is repeated, because its answer was lost, has the
+    /// same origin and is recorded once.
+    pub fn report(
+        &mut self,
+        claimed: &Claimed,
+        origin: &str,
+        outcome: std::result::Result<f64, String>,
+    ) -> Result<Reported> {
         let trial = claimed.trial;
         let event = match &outcome {
             Ok(value) => {
@@ -65,15 +74,13 @@ impl Session {
             }
             Err(reason) => Event::Failed { trial, reason: reason.clone() },
         };
-        let (events, fence) = ([encode(&event)?], claimed.fence());
-        let (origin, releases) = (self.origin(), [fence]);
-        let append =
-            Append { origin: &origin, events: &events, fence: Some(fence), releases: &releases, ..Append::default() };
+        let (events, fence) = ([encode(&event)?], Some(claimed.fence()));
+        let append = Append { origin, events: &events, fence, ..Append::default() };
         let reported = match self.store.append(self.id, &append)? {
-            Appended::Stored => Reported::Recorded,
+            Appended::Stored(_) => Reported::Recorded,
             Appended::Fenced { .. } | Appended::Taken { .. } => {
-                let events = [encode(&Event::LateResult { trial, outcome })?];
-                self.store.append(self.id, &Append { origin: &self.origin(), events: &events, ..Append::default() })?;
+                let (events, origin) = ([encode(&Event::LateResult { trial, outcome })?], format!("{origin}/late"));
+                self.store.append(self.id, &Append { origin: &origin, events: &events, ..Append::default() })?;
                 Reported::TooLate
             }
         };
@@ -83,14 +90,15 @@ impl Session {
 
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
     pub fn include(&mut self, outside: &Outside) -> Result<usize> {
+        let origin = self.new_origin();
         loop {
             let study = self.study()?;
             let included = study.propose_included(&outside.params, outside.value)?;
             let trial = included.trial;
             let events = [encode(&Event::Included(included))?];
-            let append = Append { origin: &self.origin(), events: &events, ..Append::default() };
+            let append = Append { origin: &origin, events: &events, ..Append::default() };
             // Taken: another trial has got this number in between.
-            if self.store.append(self.id, &append)? == Appended::Stored {
+            if let Appended::Stored(_) = self.store.append(self.id, &append)? {
                 self.look_again();
                 return Ok(trial);
             }
@@ -103,10 +111,20 @@ impl Session {
     }
 
     /// A name that no other append has.
-    pub(super) fn origin(&self) -> String {
+    pub fn new_origin(&self) -> String {
         use std::sync::atomic::{AtomicU64, Ordering};
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let (holder, count) = (&self.holder, COUNT.fetch_add(1, Ordering::Relaxed));
         format!("{}/{}/{}/{}/{count}", holder.host, holder.pid, holder.started, Time::now().micros())
+    }
+}
+
+/// Whether a trial has already ended in this very way.
+fn is_so(trial: &Entry, event: &Event) -> bool {
+    match event {
+        Event::Told { value, .. } => trial.value == Some(*value),
+        Event::Failed { reason, .. } => trial.state == TrialState::Failed && trial.reason.as_ref() == Some(reason),
+        Event::Cancelled { .. } => trial.state == TrialState::Cancelled,
+        _ => false,
     }
 }

@@ -1,23 +1,26 @@
 //! A store in one SQLite file: the embedded default. Write-ahead log, every answer on disk.
 
 mod identity;
+mod leases;
+mod log;
 mod refusal;
 mod schema;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use self::identity::Identity;
 use self::refusal::{check_folder, gone, refused, shown};
-use crate::codec::VERSION;
+use crate::clock::{Clock, SystemClock};
 use crate::error::found;
 use crate::store::{
-    Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
+    Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
-use crate::{Error, Holder, Missing, Result, Time};
+use crate::{Error, Missing, Result, Time};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,6 +34,9 @@ pub struct Sqlite {
     path: PathBuf,
     file: Identity,
     connection: Mutex<Connection>,
+    clock: Arc<dyn Clock>,
+    /// How often this process has written: SQLite itself tells only of other connections.
+    writes: AtomicU64,
 }
 
 /// Whether a commit must be on disk before it is answered. A lease need not be: it protects processes, and no process
@@ -55,7 +61,8 @@ impl Sqlite {
         match prepare(&mut connection).map_err(|error| refused(&path, &error))? {
             schema::Found::Current => {
                 let file = Identity::of(&path).ok_or_else(|| gone(&path))?;
-                Ok(Self { path, file, connection: Mutex::new(connection) })
+                let (connection, clock) = (Mutex::new(connection), Arc::new(SystemClock));
+                Ok(Self { path, file, connection, clock, writes: AtomicU64::new(0) })
             }
             schema::Found::Foreign => {
                 Err(Error::NotAStore { path, reason: "it is a database of another program".to_string() })
@@ -66,9 +73,18 @@ impl Sqlite {
         }
     }
 
+    /// By other clocks than this machine's.
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // A panic inside a transaction has rolled it back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn moment(&self) -> leases::Moment {
+        leases::Moment { wall: self.clock.now(), ticks: self.clock.ticks() }
     }
 
     /// A file that was removed can still be written, and nobody will ever read it.
@@ -92,6 +108,7 @@ impl Sqlite {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
             transaction.commit()?;
+            self.writes.fetch_add(1, Ordering::Relaxed);
             Ok(result)
         };
         run().map_err(|error| refused(&self.path, &error))
@@ -100,7 +117,7 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
-        let created = Time::now();
+        let created = self.clock.now();
         let id = self.write(Durable::Yes, |t| {
             let sql = "INSERT INTO studies (name, created, text) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING";
             if t.execute(sql, params![study.name, created.micros(), study.text])? == 0 {
@@ -111,9 +128,7 @@ impl Store for Sqlite {
                 let sql = "INSERT INTO files (study, role, name, sha256, content) VALUES (?, ?, ?, ?, ?)";
                 t.execute(sql, params![id, file.role, file.name, file.sha256, file.content])?;
             }
-            for (event, sequence) in study.events.iter().zip(1..) {
-                insert(t, StudyId(id), sequence, "", event)?;
-            }
+            log::insert(t, StudyId(id), "", &study.events, created)?;
             Ok(Some(id))
         })?;
         let id = id.ok_or_else(|| Error::StudyExists { name: study.name.clone() })?;
@@ -156,16 +171,7 @@ impl Store for Sqlite {
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
         let (records, is_there) = self.read(|c| {
-            let sql = "SELECT sequence, time, kind, body, version FROM events WHERE study = ? AND sequence > ? \
-                       ORDER BY sequence";
-            let mut statement = c.prepare_cached(sql)?;
-            let record = |row: &Row<'_>| {
-                let (sequence, time) = (row.get::<_, i64>(0)?, Time::from_micros(row.get(1)?));
-                let sequence = usize::try_from(sequence).unwrap_or(0);
-                Ok(Record { sequence, time, kind: row.get(2)?, body: row.get(3)?, version: row.get(4)? })
-            };
-            let records: Vec<Record> =
-                statement.query_map(params![study.0, after as i64], record)?.collect::<rusqlite::Result<_>>()?;
+            let records = log::read(c, study, after)?;
             let is_there = !records.is_empty() || is_there(c, study)?;
             Ok((records, is_there))
         })?;
@@ -173,64 +179,73 @@ impl Store for Sqlite {
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
+        let now = self.moment();
         let appended = self.write(Durable::Yes, |t| {
             if !is_there(t, study)? {
                 return Ok(None);
             }
+            if log::is_stored(t, study, append.origin)? {
+                let token = |claim: &Claim<'_>| leases::token(t, study, claim.resource).transpose();
+                let tokens: rusqlite::Result<_> = append.claims.iter().filter_map(token).collect();
+                return Ok(Some(Appended::Stored(tokens?)));
+            }
             if let Some(fence) = append.fence
-                && let Some(current) = token(t, study, fence.resource)?.filter(|current| *current != fence.token)
+                && let Some(current) = leases::token(t, study, fence.resource)?.filter(|token| *token != fence.token)
             {
                 return Ok(Some(Appended::Fenced { current }));
             }
-            if let Some(trial) = taken(t, study, append.events)? {
+            if let Some(trial) = log::taken(t, study, append.events)? {
                 return Ok(Some(Appended::Taken { trial }));
             }
-            let sql = "SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?";
-            let last: i64 = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0))?;
-            for (event, sequence) in append.events.iter().zip(last + 1..) {
-                insert(t, study, sequence, append.origin, event)?;
-            }
-            append.claims.iter().try_for_each(|claim| grant(t, study, claim).map(drop))?;
-            append.releases.iter().try_for_each(|fence| lapse(t, study, *fence))?;
-            Ok(Some(Appended::Stored))
+            log::insert(t, study, append.origin, append.events, now.wall)?;
+            let ended = append.events.iter().filter(|event| event.ends()).filter_map(|event| event.trial);
+            ended.into_iter().try_for_each(|trial| leases::remove(t, study, trial))?;
+            let granted: rusqlite::Result<Vec<u64>> =
+                append.claims.iter().map(|claim| leases::grant(t, study, claim, now)).collect();
+            append.releases.iter().try_for_each(|fence| leases::release(t, study, *fence))?;
+            Ok(Some(Appended::Stored(granted?)))
         })?;
         appended.ok_or(Error::Deleted)
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
-        self.read(|c| {
-            let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases WHERE study = ?";
-            c.prepare_cached(sql)?.query_map([study.0], lease_row)?.collect()
-        })
+        let now = self.moment();
+        self.read(|c| leases::read(c, study, now))
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
+        let now = self.moment();
         let acquired = self.write(Durable::No, |t| {
             if !is_there(t, study)? {
                 return Ok(None);
             }
-            let sql = "SELECT resource, token, host, boot, pid, started, expires FROM leases \
-                       WHERE study = ? AND resource = ?";
-            let lease = t.prepare_cached(sql)?.query_row(params![study.0, claim.resource], lease_row).optional()?;
-            match lease {
-                Some(lease) if !lease.lapsed && claim.instead_of != Some(lease.token) => {
+            if let Some(trial) = trial_of(claim.resource)
+                && log::has_ended(t, study, trial)?
+            {
+                return Ok(Some(Acquired::Ended));
+            }
+            match leases::find(t, study, claim.resource, now)? {
+                Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
                     Ok(Some(Acquired::Held(lease)))
                 }
-                _ => grant(t, study, claim).map(|token| Some(Acquired::Granted(token))),
+                _ => leases::grant(t, study, claim, now).map(|token| Some(Acquired::Granted(token))),
             }
         })?;
         acquired.ok_or(Error::Deleted)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
-        let sql = "UPDATE leases SET expires = ? WHERE study = ? AND resource = ? AND token = ?";
-        let expires = Time::now().after(term).micros();
-        let values = params![expires, study.0, fence.resource, fence.token as i64];
-        self.write(Durable::No, |t| t.execute(sql, values).map(|rows| rows > 0))
+        let now = self.moment();
+        self.write(Durable::No, |t| leases::renew(t, study, fence, term, now))
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        self.write(Durable::No, |t| lapse(t, study, fence))
+        self.write(Durable::No, |t| leases::release(t, study, fence))
+    }
+
+    fn pulse(&self, _study: StudyId) -> Result<u64> {
+        let others = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
+        Ok((self.read(others)? as u64).wrapping_add(self.writes.load(Ordering::Relaxed)))
     }
 }
 
@@ -268,61 +283,11 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
     Ok(StudyRow { id, name: row.get(1)?, created, text: row.get(3)? })
 }
 
-fn lease_row(row: &Row<'_>) -> rusqlite::Result<Lease> {
-    let holder =
-        Holder { host: row.get(2)?, boot: row.get(3)?, pid: row.get(4)?, started: row.get::<_, i64>(5)? as u64 };
-    let expires = Time::from_micros(row.get(6)?);
-    let (token, lapsed) = (row.get::<_, i64>(1)? as u64, expires <= Time::now());
-    Ok(Lease { resource: row.get(0)?, token, holder, expires, lapsed })
-}
-
-/// The first trial that another event has begun, or ended.
-fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> rusqlite::Result<Option<usize>> {
-    for event in events {
-        let Some((trial, kinds)) = event.rivals() else { continue };
-        let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({kinds})");
-        if t.prepare_cached(&sql)?.exists(params![study.0, trial])? {
-            return Ok(event.trial);
-        }
-    }
-    Ok(None)
-}
-
-fn insert(t: &Transaction<'_>, study: StudyId, sequence: i64, origin: &str, event: &NewEvent) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-    let (time, trial) = (event.time.unwrap_or_else(Time::now).micros(), event.trial.map(|trial| trial as i64));
-    let values = params![study.0, sequence, time, event.kind, trial, event.body, VERSION, origin];
-    t.prepare_cached(sql)?.execute(values).map(drop)
-}
-
-fn token(t: &Transaction<'_>, study: StudyId, resource: &str) -> rusqlite::Result<Option<u64>> {
-    let sql = "SELECT token FROM leases WHERE study = ? AND resource = ?";
-    let found: Option<i64> =
-        t.prepare_cached(sql)?.query_row(params![study.0, resource], |row| row.get(0)).optional()?;
-    Ok(found.map(|token| token as u64))
-}
-
-fn grant(t: &Transaction<'_>, study: StudyId, claim: &Claim<'_>) -> rusqlite::Result<u64> {
-    let sql = "INSERT INTO leases (study, resource, token, host, boot, pid, started, expires) \
-               VALUES (?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (study, resource) DO UPDATE SET token = token + 1, \
-               host = excluded.host, boot = excluded.boot, pid = excluded.pid, started = excluded.started, \
-               expires = excluded.expires RETURNING token";
-    let Holder { host, boot, pid, started } = claim.holder;
-    let expires = Time::now().after(claim.term).micros();
-    let values = params![study.0, claim.resource, host, boot, pid, *started as i64, expires];
-    t.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).map(|token| token as u64)
-}
-
-fn lapse(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> rusqlite::Result<()> {
-    let sql = "UPDATE leases SET expires = 0 WHERE study = ? AND resource = ? AND token = ?";
-    t.prepare_cached(sql)?.execute(params![study.0, fence.resource, fence.token as i64]).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::store::NewEvent;
 
     #[test]
     fn a_store_that_has_reached_its_size_refuses_whole_appends_and_goes_on_when_it_may_grow() {
@@ -337,17 +302,17 @@ mod tests {
             connection.query_row(&format!("PRAGMA max_page_count = {}", now + pages), [], |_| Ok(())).unwrap();
         };
         let append = |trial: usize| {
-            let event = |kind| NewEvent { kind, trial: Some(trial), body: "x".repeat(3000), time: None };
-            let events = [event("asked"), event("told")];
-            store.append(id, &Append { origin: "o", events: &events, ..Append::default() })
+            let event = |kind| NewEvent { kind, trial: Some(trial), body: "x".repeat(3000), time: None, key: None };
+            let (events, origin) = ([event("asked"), event("told")], trial.to_string());
+            store.append(id, &Append { origin: &origin, events: &events, ..Append::default() })
         };
         may_have(10);
-        let stored = (0..).take_while(|trial| append(*trial) == Ok(Appended::Stored)).count();
+        let stored = (0..).take_while(|trial| append(*trial) == Ok(Appended::Stored(vec![]))).count();
         assert!(stored > 0);
         assert!(matches!(append(stored), Err(Error::Full { .. })));
         assert_eq!(store.events(id, 0).unwrap().len(), 2 * stored);
         may_have(1000);
-        assert_eq!(append(stored), Ok(Appended::Stored));
+        assert_eq!(append(stored), Ok(Appended::Stored(vec![])));
         let sound: String = store.connection().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!((sound.as_str(), store.events(id, 0).unwrap().len()), ("ok", 2 * stored + 2));
     }

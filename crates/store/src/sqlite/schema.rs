@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub const APPLICATION: i64 = 0x6d6e_7968;
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
-pub const STEPS: [&str; 2] = [
+pub const STEPS: [&str; 3] = [
     "CREATE TABLE studies (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
@@ -46,6 +46,15 @@ pub const STEPS: [&str; 2] = [
     // A trial begins once and ends at most once, whoever writes.
     "CREATE UNIQUE INDEX beginnings ON events (study, trial) WHERE kind IN ('asked', 'included');
     CREATE UNIQUE INDEX ends ON events (study, trial) WHERE kind IN ('told', 'failed', 'cancelled');",
+    // Keys of asks, a running hash, leases by a clock that does not jump; no lease of a trial that has ended.
+    "ALTER TABLE events ADD COLUMN key TEXT;
+    ALTER TABLE events ADD COLUMN hash BLOB;
+    CREATE INDEX origins ON events (study, origin);
+    ALTER TABLE leases ADD COLUMN since INTEGER;
+    ALTER TABLE leases ADD COLUMN renewed INTEGER;
+    ALTER TABLE leases ADD COLUMN term INTEGER;
+    DELETE FROM leases WHERE EXISTS (SELECT 1 FROM events WHERE events.study = leases.study
+        AND leases.resource = 'trial:' || events.trial AND kind IN ('told', 'failed', 'cancelled'));",
 ];
 
 /// What a file turned out to be.

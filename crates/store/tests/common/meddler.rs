@@ -114,4 +114,12 @@ impl Store for Meddler {
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
         self.inner.release(study, fence)
     }
+
+    fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
+        self.inner.acquire_in_turn(study, claim, patience)
+    }
+
+    fn pulse(&self, study: StudyId) -> Result<u64> {
+        self.inner.pulse(study)
+    }
 }

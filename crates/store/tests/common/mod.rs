@@ -68,3 +68,10 @@ pub fn again(test: &str, role: &str) -> Command {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }
+
+/// An origin that no other append has.
+pub fn origin() -> String {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    format!("{}/{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}

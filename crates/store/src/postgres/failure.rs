@@ -1,0 +1,105 @@
+//! Why a transaction failed, and what that means to a user.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use tokio_postgres::error::SqlState;
+
+use crate::Error;
+
+/// A transaction that failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The server said so, or the connection to it broke.
+    Server(tokio_postgres::Error),
+    /// The server did not answer in time.
+    Silence(Duration),
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl Failure {
+    pub fn code(&self) -> Option<&SqlState> {
+        match self {
+            Self::Server(error) => error.code(),
+            Self::Silence(_) => None,
+        }
+    }
+
+    /// Whether the server has no connection left for us.
+    pub fn is_full(&self) -> bool {
+        self.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
+    }
+
+    /// Whether the connection is of no use any more: the server has gone, is going, or does not answer.
+    pub fn is_away(&self) -> bool {
+        const GOING: [SqlState; 4] = [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::TOO_MANY_CONNECTIONS,
+        ];
+        match self.code() {
+            Some(code) => GOING.contains(code),
+            None => !self.is_distrust(),
+        }
+    }
+
+    /// Whether the same transaction may succeed in a moment.
+    pub fn is_passing(&self) -> bool {
+        const COLLIDED: [SqlState; 2] = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        let has_waited = matches!(self, Self::Silence(_));
+        self.code().is_some_and(|code| COLLIDED.contains(code)) || (self.is_away() && !has_waited)
+    }
+
+    /// Whether the server's certificate is not believed.
+    fn is_distrust(&self) -> bool {
+        let Self::Server(error) = self else { return false };
+        let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        let said = source.and_then(|error| error.get_ref()).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        matches!(said, Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented))
+    }
+
+    /// What a user is told: of which store, and what was waited for.
+    pub fn refusal(&self, store: &str, what: &str) -> Error {
+        let store = store.to_string();
+        let error = match self {
+            Self::Server(error) => error,
+            Self::Silence(limit) => {
+                let reason = format!("no answer within {} seconds ({what})", limit.as_secs());
+                return Error::Unavailable { store, reason };
+            }
+        };
+        let reason = match error.as_db_error() {
+            Some(said) => said.message().to_string(),
+            None => chain(error),
+        };
+        match error.code() {
+            _ if self.is_distrust() => Error::Distrusted { store, reason },
+            Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::Locked { store, seconds: 10 },
+            Some(&SqlState::QUERY_CANCELED) => Error::Unavailable { store, reason: format!("{reason} ({what})") },
+            Some(&SqlState::TOO_MANY_CONNECTIONS) => Error::Crowded { store, reason },
+            Some(_) if !self.is_passing() => Error::Refused { store, reason },
+            _ => Error::Unavailable { store, reason },
+        }
+    }
+}
+
+/// An error with its causes.
+pub fn chain(error: &tokio_postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}

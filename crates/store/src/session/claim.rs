@@ -1,0 +1,113 @@
+//! Claiming: which trials workers hold, and which of them are free to be taken over.
+
+use std::time::Duration;
+
+use manyhands_core::Error as Refusal;
+
+use super::Session;
+use crate::store::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
+use crate::{Keeper, Life, Result};
+
+/// A trial that a worker holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// The trial's number.
+    pub trial: usize,
+    /// The fencing token: a result under an older one is refused.
+    pub token: u64,
+    resource: String,
+}
+
+impl Claimed {
+    /// A claim as it was granted, perhaps to an earlier process.
+    pub fn restored(trial: usize, token: u64) -> Self {
+        Self { trial, token, resource: trial_resource(trial) }
+    }
+
+    /// The lease.
+    pub fn fence(&self) -> Fence<'_> {
+        Fence { resource: &self.resource, token: self.token }
+    }
+}
+
+/// Who holds the pending trials.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Survey {
+    /// Trials that were free and are now held by this session's process.
+    pub taken: Vec<Claimed>,
+    /// The leases of trials that others hold.
+    pub elsewhere: Vec<(usize, Lease)>,
+}
+
+impl Session {
+    /// Looks at who holds the pending trials, and takes over up to `most` of those whose worker is gone: the lease was
+    /// given back, or has lapsed, or its process, on this host, is dead. A process that is seen to be alive keeps its
+    /// trials, however long it has not renewed them: its machine may have slept.
+    pub fn survey(&mut self, most: usize, term: Duration) -> Result<Survey> {
+        self.sync()?;
+        let mut survey = Survey::default();
+        for (trial, lease) in self.pending_leases()? {
+            let life = lease.holder.life();
+            let is_free = match life {
+                Life::Runs => lease.is_released(),
+                Life::Gone => true,
+                Life::Unknown => lease.has_lapsed(),
+            };
+            if !is_free && lease.holder != self.holder {
+                survey.elsewhere.push((trial, lease));
+            } else if is_free && survey.taken.len() < most {
+                // One that has lapsed may have been renewed since: its holder was only slow.
+                let instead_of = (life == Life::Gone).then_some(lease.token);
+                survey.taken.extend(self.claim_trial(trial, term, instead_of)?);
+            }
+        }
+        Ok(survey)
+    }
+
+    /// Takes a pending trial away from whoever holds it: the wish of a user who knows better.
+    pub fn take(&mut self, trial: usize, term: Duration) -> Result<Claimed> {
+        loop {
+            self.sync()?;
+            self.ledger.pending_trial(trial)?;
+            let held = self.pending_leases()?.into_iter().find(|(number, _)| *number == trial);
+            // Where it was renewed or granted anew in between, the next look knows.
+            if let Some(claimed) = self.claim_trial(trial, term, held.map(|(_, lease)| lease.token))? {
+                return Ok(claimed);
+            }
+        }
+    }
+
+    /// The leases of pending trials, as of the last look at the log.
+    pub fn pending_leases(&self) -> Result<Vec<(usize, Lease)>> {
+        let is_pending = |trial: &usize| match self.ledger.pending_trial(*trial) {
+            // A trial that this session has not heard of yet has begun since its last look.
+            Err(error) => matches!(error, crate::Error::Study(Refusal::UnknownTrial { .. })),
+            Ok(_) => true,
+        };
+        let leases = self.store.leases(self.id)?.into_iter();
+        let of_trials = leases.filter_map(|lease| Some((trial_of(&lease.resource)?, lease)));
+        Ok(of_trials.filter(|(trial, _)| is_pending(trial)).collect())
+    }
+
+    /// Gives back a trial that was not finished: another worker may take it at once.
+    pub fn release(&mut self, claimed: &Claimed) -> Result<()> {
+        self.store.release(self.id, claimed.fence())
+    }
+
+    /// Keeps a trial's lease from lapsing for as long as the keeper lives.
+    pub fn keep(&self, claimed: &Claimed, term: Duration) -> Keeper {
+        Keeper::start(self.store.clone(), self.id, claimed.fence(), term)
+    }
+
+    fn claim_trial(&self, trial: usize, term: Duration, instead_of: Option<u64>) -> Result<Option<Claimed>> {
+        let resource = trial_resource(trial);
+        Ok(match self.store.acquire(self.id, &self.claim(&resource, term, instead_of))? {
+            Acquired::Granted(token) => Some(Claimed::restored(trial, token)),
+            Acquired::Held(_) | Acquired::Ended => None,
+        })
+    }
+
+    pub(super) fn claim<'a>(&'a self, resource: &'a str, term: Duration, instead_of: Option<u64>) -> Claim<'a> {
+        Claim { resource, holder: &self.holder, term, instead_of }
+    }
+}

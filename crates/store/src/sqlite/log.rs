@@ -1,0 +1,78 @@
+//! The log of a study in SQLite: events, their running hash, and what must not be logged twice.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use crate::Time;
+use crate::chain::Link;
+use crate::codec::VERSION;
+use crate::store::{NewEvent, Record, StudyId};
+
+/// The events after the first `after`, in order.
+pub fn read(c: &Connection, study: StudyId, after: usize) -> rusqlite::Result<Vec<Record>> {
+    let sql = "SELECT sequence, time, kind, body, version, key, hash FROM events WHERE study = ? AND sequence > ? \
+               ORDER BY sequence";
+    c.prepare_cached(sql)?.query_map(params![study.0, after as i64], record)?.collect()
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    Ok(Record {
+        sequence: usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
+        time: Time::from_micros(row.get(1)?),
+        kind: row.get(2)?,
+        body: row.get(3)?,
+        version: row.get(4)?,
+        key: row.get(5)?,
+        hash: row.get(6)?,
+    })
+}
+
+/// Adds events at the end.
+pub fn insert(
+    t: &Transaction<'_>,
+    study: StudyId,
+    origin: &str,
+    events: &[NewEvent],
+    now: Time,
+) -> rusqlite::Result<()> {
+    let last: i64 = t
+        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?")?
+        .query_row([study.0], |row| row.get(0))?;
+    let sql = "SELECT hash FROM events WHERE study = ? AND hash IS NOT NULL ORDER BY sequence DESC LIMIT 1";
+    let mut hash: Option<Vec<u8>> = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0)).optional()?;
+    let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin, key, hash) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let mut statement = t.prepare_cached(sql)?;
+    for (event, sequence) in events.iter().zip(last + 1..) {
+        let NewEvent { kind, trial, body, time, key } = event;
+        let (time, trial) = (time.unwrap_or(now), trial.map(|trial| trial as i64));
+        let link = Link { sequence, time, kind, version: VERSION, key: key.as_deref(), body };
+        let next = link.after(hash.as_deref());
+        let micros = time.micros();
+        statement.execute(params![study.0, sequence, micros, kind, trial, body, VERSION, origin, key, next])?;
+        hash = Some(next);
+    }
+    Ok(())
+}
+
+/// Whether an append of this origin is in the log.
+pub fn is_stored(t: &Transaction<'_>, study: StudyId, origin: &str) -> rusqlite::Result<bool> {
+    t.prepare_cached("SELECT 1 FROM events WHERE study = ? AND origin = ?")?.exists(params![study.0, origin])
+}
+
+/// Whether a trial has been told, failed or cancelled.
+pub fn has_ended(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ('told', 'failed', 'cancelled')";
+    t.prepare_cached(sql)?.exists(params![study.0, trial as i64])
+}
+
+/// The first trial that another event has begun, or ended.
+pub fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> rusqlite::Result<Option<usize>> {
+    for event in events {
+        let Some((trial, kinds)) = event.rivals() else { continue };
+        let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({kinds})");
+        if t.prepare_cached(&sql)?.exists(params![study.0, trial])? {
+            return Ok(event.trial);
+        }
+    }
+    Ok(None)
+}
