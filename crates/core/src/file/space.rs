@@ -26,7 +26,9 @@ pub(super) fn read(root: &Table, entry: &Entry) -> Checked<Space> {
 /// Where the constraint stands that an error speaks of, or the parameter in it.
 fn to_blame(error: &Error, constraints: &[(&Table, Constraint)]) -> Option<usize> {
     match error {
-        Error::Constraint { constraint, .. } | Error::Infeasible { constraint, .. } => {
+        Error::Constraint { constraint, .. }
+        | Error::Infeasible { constraint, .. }
+        | Error::Unsolved { constraint, .. } => {
             constraints.iter().find(|(_, known)| known.to_string() == *constraint).map(|(sum, _)| sum.at)
         }
         Error::UnknownParameter { name, .. } => {
