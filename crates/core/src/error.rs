@@ -382,6 +382,9 @@ impl Error {
             Self::NoCandidates => Some("use include with the values of the parameters"),
             Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
+            Self::Parameter { what: "the number of choices", .. } => {
+                Some("list the settings in a table and name it in [candidates], or use levels if they have an order")
+            }
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
