@@ -177,12 +177,16 @@ pub enum Error {
         reason: String,
     },
     /// A log holds a choice or a fit that would not be made from what it knew.
-    #[error("the log says {logged}, but what it knew gives {chosen}")]
+    #[error("{what} cannot be made again: its {field} is {logged} in the log, and {made} by what it knew")]
     NotReproduced {
-        /// What the log holds.
+        /// Which event: a trial's number, or the place of a fit in the log.
+        what: String,
+        /// The first field that differs.
+        field: &'static str,
+        /// What the log holds there.
         logged: String,
         /// What is chosen or fitted anew.
-        chosen: String,
+        made: String,
     },
     /// The discretization D_t of the paper's appendix is too large.
     #[error(
@@ -275,6 +279,17 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// Whether a constraint can be kept was not found out.
+    #[error(
+        "whether anything satisfies the constraint {constraint} together with those before it was not settled in \
+         {pivots} pivots of the simplex method"
+    )]
+    Unsolved {
+        /// The constraint, as on paper.
+        constraint: String,
+        /// After how many pivots the search was given up.
+        pivots: usize,
+    },
     /// Values violate a constraint.
     #[error("the constraint {constraint} is violated by {}", significant(*by, 4))]
     Violated {
@@ -340,6 +355,7 @@ impl Error {
             Self::RepeatedParameter { .. } => "repeated-parameter",
             Self::Constraint { .. } => "constraint",
             Self::Infeasible { .. } => "infeasible",
+            Self::Unsolved { .. } => "unsolved",
             Self::Violated { .. } => "violated-constraint",
         }
     }
@@ -360,17 +376,21 @@ impl Error {
                 Some("use a fixed grid as the domain; the theorem then holds for that grid")
             }
             Self::NotReproduced { .. } => {
-                Some("the log comes from another spec, another version, or another kind of CPU")
+                Some("the log was changed, or comes from another spec or another kind of CPU")
             }
             Self::NoParameters => Some("use include_candidate"),
             Self::NoCandidates => Some("use include with the values of the parameters"),
             Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
+            Self::Parameter { what: "the number of choices", .. } => {
+                Some("list the settings in a table and name it in [candidates], or use levels if they have an order")
+            }
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
             Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
+            Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),
             Self::MissingParameter { .. } => {
                 Some("only parameters with one value, and columns that are no coordinates, may be left out")
             }

@@ -4,6 +4,13 @@ use manyhands_gp::{Hyperparameters, Warp};
 
 use crate::Value;
 
+/// The number of the engine that fits and chooses here.
+///
+/// It is raised by any change that alters a fit or a choice, be it by one bit, so that a log says which of its events
+/// this engine can make again. Events from before there was a number are those of engine 1; 2 has fits of many values
+/// and of values of any magnitude that 1 did not have.
+pub const ENGINE: u32 = 2;
+
 /// One entry of a study's log. Sequence numbers start at 1.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -63,6 +70,8 @@ pub struct Fitted {
     pub warp: Warp,
     /// The sequence number of the last event that the fit knew.
     pub seen: usize,
+    /// The number of the engine that made it; see [`ENGINE`].
+    pub engine: u32,
 }
 
 /// A trial that was not suggested here.
@@ -104,4 +113,6 @@ pub struct Asked {
     /// The sequence number of the last event the choice knew. Choices logged one after the other with the same `seen`
     /// were made together, and each knew those before it.
     pub seen: usize,
+    /// The number of the engine that made it; see [`ENGINE`].
+    pub engine: u32,
 }

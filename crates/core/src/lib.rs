@@ -29,7 +29,7 @@ mod tuning;
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use domain::Domain;
 pub use error::{Error, Result};
-pub use event::{Asked, Event, Fitted, Included, Phase};
+pub use event::{Asked, ENGINE, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
@@ -39,7 +39,8 @@ pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Sp
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
-    Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Trial, TrialState,
+    Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally, Trial,
+    TrialState, Verification,
 };
 pub use tuning::Tuning;
 

@@ -23,6 +23,10 @@ const EVALUATIONS_OF_MANY: usize = 15;
 /// Given numbers keep to this many times the values' own scale either way: nothing is told apart beyond.
 const LARGEST: f64 = 1e20;
 
+/// Noise is at least this part of the prior variance. Given noise may be nothing beside an extreme value; then the pivots
+/// of rows that nearly repeat each other are rounding, each magnifies the ones before it, and no number stays finite.
+const LEAST_NOISE: f64 = 1e-24;
+
 /// What a model is learned over: the kernel's family, and how its lengthscales lie over the coordinates.
 #[derive(Debug, Clone)]
 pub(crate) struct Learner {
@@ -70,7 +74,8 @@ impl Learner {
         let unit = hyperparameters.prior(&self.family, &self.groups)?;
         let each: Vec<f64> =
             unit.kernel().lengthscales().iter().zip(&self.extents).map(|(l, extent)| l * extent).collect();
-        Ok(Prior::new(unit.kernel().with_lengthscales(&each)?, unit.mean(), unit.noise())?)
+        let noise = unit.noise().max(LEAST_NOISE * unit.kernel().variance());
+        Ok(Prior::new(unit.kernel().with_lengthscales(&each)?, unit.mean(), noise)?)
     }
 
     /// The warp and the hyperparameters that explain the values best. Values are larger-is-better.

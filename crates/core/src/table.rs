@@ -45,6 +45,12 @@ fn first_line(text: &[u8], record: &csv::ByteRecord) -> u64 {
 
 fn utf8(cell: &[u8], line: u64, column: usize) -> Result<String> {
     match std::str::from_utf8(cell) {
+        // Commands get cells as arguments and in their environment, and neither can hold a NUL.
+        Ok(cell) if cell.contains('\0') => {
+            let reason = format!("must be free of NUL characters, which no command can be given, got {cell:?}");
+            let hint = Some("remove the NUL characters; a file saved as UTF-16 has many of them: save it as UTF-8");
+            Err(Error::Table { place: place(line, &(column + 1).to_string()), reason, hint })
+        }
         Ok(cell) => Ok(cell.to_string()),
         Err(_) => {
             let reason = format!("must be UTF-8 text, got {:?}", String::from_utf8_lossy(cell));

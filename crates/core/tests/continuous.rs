@@ -91,7 +91,7 @@ fn the_initialization_scheme_takes_the_points_of_largest_variance() {
             assert!(batch[..i].iter().all(|b| apart(&b.point) > 0.5), "{:?}", a.point);
             assert_eq!((a.multiplier, a.score), (0.0, a.sd));
         }
-        assert_eq!(Study::verify(live.spec(), live.events()), Ok(()));
+        assert_eq!(Study::verify(live.spec(), live.events()).map(drop), Ok(()));
     }
 }
 
@@ -273,7 +273,7 @@ fn batches_grow_while_they_pay() {
             assert!(matches!(live.ask_while_paying(2, limit), Err(Error::Setting { .. })));
         }
         assert_eq!(live.events().len(), events);
-        assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+        assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
     }
 }
 
@@ -308,7 +308,7 @@ fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
                 live.tell(s.trial, wavy(&s.point)).unwrap();
             }
         }
-        assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+        assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
     }
     let exact = given(domain(), matern(0.3), Strategy::new(Rule::IgpBucb, 1.0)).unwrap();
     assert!(exact.finite().is_some());

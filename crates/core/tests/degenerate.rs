@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::{rng, uniform};
-use manyhands_core::gp::Points;
+use common::{config, rng, uniform};
+use manyhands_core::gp::{Kernel, Points};
 use manyhands_core::{
-    Constraint, Direction, Domain, Error, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
+    Constraint, Direction, Domain, Error, Given, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
 };
+use proptest::prelude::*;
 
 fn cube(dimension: usize) -> Domain {
     let axis = |i| Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap();
@@ -71,7 +72,7 @@ fn survive(values: &[f64]) {
         batch.suggestions.iter().for_each(check);
         let numbers = batch.outlooks.iter().chain(&batch.next).map(|o| o.improvement);
         assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.outlooks);
-        assert_eq!(Study::verify(&spec, live.events()), Ok(()));
+        assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
     }
 }
 
@@ -105,6 +106,89 @@ fn one_outlier_among_tame_values_is_survived() {
     for outlier in [1e9, -1e9, 1e40] {
         values[9] = outlier;
         survive(&values);
+    }
+}
+
+/// No bound is finer than the floats that the values are.
+fn check_bounds(live: &mut Study, largest: f64) {
+    let least = 4.0 * f64::EPSILON * largest;
+    let best = live.best().unwrap().regret_bound;
+    assert!(best.is_none_or(|bound| bound.is_finite() && bound >= least), "{best:?}");
+    if let Ok(certificate) = live.certificate() {
+        assert!(certificate.regret_bound.is_finite() && certificate.regret_bound >= least, "{certificate}");
+    }
+}
+
+#[test]
+fn a_bound_is_never_finer_than_the_values() {
+    for (values, count) in [(vec![1e17], 1), (vec![1e17], 9), (vec![1e17, 1e17 + 32.0], 9), (vec![f64::MAX], 9)] {
+        for (domain, direction) in [(cube(2), Direction::Maximize), (pool(40), Direction::Minimize)] {
+            let mut live = study(&learned(domain).with_direction(direction));
+            for (i, s) in live.ask(count).unwrap().iter().enumerate() {
+                live.tell(s.trial, values[i % values.len()]).unwrap();
+            }
+            live.ask(1).unwrap();
+            check_bounds(&mut live, values[0]);
+            let certificate = live.certificate().unwrap();
+            assert!(!certificate.to_string().contains("within 0 of"), "{certificate}");
+        }
+    }
+}
+
+/// Models of which nothing or a part is given; what is given is in units of the values.
+fn partly_given(mask: usize, domain: Domain) -> Spec {
+    let some = |bit: usize, number: f64| (mask == bit).then_some(number);
+    let given = Given { lengthscales: None, noise: some(1, 0.01), variance: some(2, 1.0), mean: some(3, 0.0) };
+    Spec::learned_given(&Kernel::matern(2.5, &[1.0]).unwrap(), given, domain, Strategy::auto()).unwrap()
+}
+
+#[test]
+fn given_noise_that_is_nothing_beside_an_extreme_value_is_survived() {
+    for (extreme, mask) in
+        [2e220, -2e220, 1e300, f64::MAX, -1e308, 5e-324].into_iter().flat_map(|v| (1..4).map(move |m| (v, m)))
+    {
+        let mut live = study(&partly_given(mask, pool(40)));
+        let value = |i: usize| if i == 9 { extreme } else { (i as f64).sin() };
+        for count in [8, 3, 3, 1] {
+            for s in live.ask(count).unwrap() {
+                live.tell(s.trial, value(s.trial)).unwrap();
+            }
+        }
+        live.ask(1).unwrap().iter().for_each(check);
+        check_all(&mut live);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(48))]
+
+    #[test]
+    fn a_study_with_values_of_any_magnitude_always_asks(
+        values in prop::collection::vec((-323i32..=308, any::<bool>(), 1.0f64..1.79), 3..14),
+        tame in 0usize..12,
+        mask in 0usize..4,
+        finite: bool,
+    ) {
+        let number = |&(exponent, negative, digits): &(i32, bool, f64)| {
+            let size = digits * 10f64.powi(exponent / 2) * 10f64.powi(exponent - exponent / 2);
+            if negative { -size } else { size }
+        };
+        let extreme = values.iter().map(number);
+        let values: Vec<f64> = (0..tame).map(|i| (i as f64).cos()).chain(extreme).collect();
+        let domain = if finite { pool(40) } else { cube(2) };
+        let mut live = study(&partly_given(mask, domain));
+        let mut left = values.as_slice();
+        while !left.is_empty() {
+            let (now, rest) = left.split_at(left.len().min(4));
+            for (s, value) in live.ask(now.len()).unwrap().iter().zip(now) {
+                check(s);
+                live.tell(s.trial, *value).unwrap();
+            }
+            left = rest;
+        }
+        live.ask(2).unwrap().iter().for_each(check);
+        check_all(&mut live);
+        check_bounds(&mut live, values.iter().fold(0.0, |most: f64, v| most.max(v.abs())));
     }
 }
 

@@ -9,7 +9,7 @@ use common::{Oracle, RULES, candidates, config, dot, f, largest_eigenvalue, rng,
 use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Direction, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
+    Asked, Direction, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
     Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
@@ -362,7 +362,8 @@ fn gp_bts_chooses_by_the_law_of_dense_cholesky_draws() {
     let prior = Prior::new(kernel, 2.0, 0.1).unwrap();
     let asked = |trial, candidate| {
         let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
-        Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase: Phase::Rule, seen: 0 })
+        let (phase, seen, engine) = (Phase::Rule, 0, ENGINE);
+        Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine })
     };
     // One failed and one pending beside two observed; their points stay hallucinated.
     let log = [

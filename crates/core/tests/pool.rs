@@ -248,3 +248,12 @@ fn an_empirical_covariance_is_of_a_pools_rows() {
     let raw = Pool::from_csv(b"temp\n0\n1\n2\n", Some(&columns), Coordinates::Raw).unwrap();
     assert!(Spec::new(Domain::Pool(Arc::new(raw)), prior(), strategy()).is_err());
 }
+
+#[test]
+fn a_cell_or_a_name_with_a_nul_is_refused_with_its_place() {
+    let refused = |text: &[u8]| Pool::from_csv(text, None, Coordinates::Unit).unwrap_err();
+    let error = refused(b"label,temp\nA,20\nB\0C,60\n");
+    assert!(error.to_string().starts_with("line 3, column 1: must be free of NUL characters"), "{error}");
+    assert!(error.to_string().ends_with(r#"got "B\0C""#) && error.hint().is_some(), "{error}");
+    assert!(refused(b"la\0bel,temp\nA,20\n").to_string().starts_with("line 1, column 1: "));
+}

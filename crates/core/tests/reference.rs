@@ -4,8 +4,8 @@
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Assumptions, Domain, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
-    simulate,
+    Asked, Assumptions, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy,
+    Study, simulate,
 };
 use serde_json::Value;
 
@@ -205,5 +205,6 @@ fn benchmark_functions_on_their_grid_match_the_reference() {
 
 fn asked(trial: usize, candidate: usize) -> Event {
     let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
-    Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase: Phase::Rule, seen: 0 })
+    let (phase, seen, engine) = (Phase::Rule, 0, ENGINE);
+    Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine })
 }

@@ -259,3 +259,12 @@ proptest! {
         prop_assert_eq!(space.snap(&placed), placed);
     }
 }
+
+#[test]
+fn a_choice_of_more_than_a_thousand_categories_is_refused_with_a_way_out() {
+    let names = |count: usize| (0..count).map(|i| format!("c{i}")).collect::<Vec<_>>();
+    assert!(Parameter::choice("c", &names(1000)).is_ok());
+    let error = Parameter::choice("c", &names(1001)).unwrap_err();
+    assert_eq!(error.to_string(), "the number of choices of parameter \"c\" must be at most 1000, got 1001");
+    assert!(error.hint().unwrap().contains("[candidates]"));
+}

@@ -25,7 +25,7 @@ const NODES: [(f64, f64); 10] = [
     (7.619048541679758, 1.2578006724379264e-13),
 ];
 
-/// Values are kept to this size, so that differences of two of them are finite.
+/// Values of the model are kept to this size, so that differences of two of them are finite.
 const LARGEST: f64 = 0.25 * f64::MAX;
 
 /// So many values come first: they lie over the whole domain, whereas later ones may crowd around the optimum.
@@ -139,6 +139,11 @@ impl Warp {
     /// v of a value. Halved first: the difference of two finite values may not be finite.
     fn scaled(&self, value: f64) -> f64 {
         (0.5 * value - 0.5 * self.anchor) / self.unit * 2.0
+    }
+
+    /// How far a value can be from the one that the model has for it because of its size alone.
+    pub fn resolution(value: f64) -> f64 {
+        (4.0 * f64::EPSILON * value.abs()).max(value.abs() - LARGEST)
     }
 
     /// How strongly the lower tail is compressed.

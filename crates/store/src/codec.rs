@@ -7,8 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::store::{NewEvent, Record};
 use crate::{Error, Result};
 
-/// The version of the format.
-pub(crate) const VERSION: i64 = 1;
+/// The version of the format: 2 since choices and fits say which engine made them.
+pub(crate) const VERSION: i64 = 2;
+
+/// The engine of events from before they said it.
+fn first_engine() -> u32 {
+    1
+}
 
 /// The value of a parameter: a number, a word, or yes or no. Whole floats are written with ".0", so that they stay floats.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,6 +38,8 @@ struct AskedBody {
     gap: Option<f64>,
     phase: String,
     seen: usize,
+    #[serde(default = "first_engine")]
+    engine: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -45,6 +52,8 @@ struct FittedBody {
     density: f64,
     warp: [f64; 5],
     seen: usize,
+    #[serde(default = "first_engine")]
+    engine: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -148,6 +157,7 @@ fn asked_body(asked: &Asked) -> AskedBody {
         gap: asked.gap,
         phase: phase_name(asked.phase).to_string(),
         seen: asked.seen,
+        engine: asked.engine,
     }
 }
 
@@ -165,19 +175,25 @@ fn asked(body: AskedBody) -> std::result::Result<Event, String> {
         gap: body.gap,
         phase,
         seen: body.seen,
+        engine: engine(body.engine)?,
     }))
 }
 
 fn fitted_body(fitted: &Fitted) -> FittedBody {
     let Hyperparameters { lengthscales, noise, variance, mean, density } = fitted.hyperparameters.clone();
-    FittedBody { lengthscales, noise, variance, mean, density, warp: fitted.warp.numbers(), seen: fitted.seen }
+    let (warp, seen, engine) = (fitted.warp.numbers(), fitted.seen, fitted.engine);
+    FittedBody { lengthscales, noise, variance, mean, density, warp, seen, engine }
 }
 
 fn fitted(body: FittedBody) -> std::result::Result<Event, String> {
-    let FittedBody { lengthscales, noise, variance, mean, density, warp, seen } = body;
+    let FittedBody { lengthscales, noise, variance, mean, density, warp, seen, engine } = body;
     let warp = Warp::from_numbers(warp).ok_or_else(|| format!("{warp:?} is not a warp"))?;
     let hyperparameters = Hyperparameters { lengthscales, noise, variance, mean, density };
-    Ok(Event::Fitted(Fitted { hyperparameters, warp, seen }))
+    Ok(Event::Fitted(Fitted { hyperparameters, warp, seen, engine: self::engine(engine)? }))
+}
+
+fn engine(number: u32) -> std::result::Result<u32, String> {
+    if number == 0 { Err("its engine is 0; engines are numbered from 1".to_string()) } else { Ok(number) }
 }
 
 fn end(trial: usize, value: Option<f64>, reason: Option<&str>) -> Result<String> {

@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use manyhands_core::gp::{Hyperparameters, Warp};
-use manyhands_core::{Asked, Event, Fitted, Included, Phase, Value};
+use manyhands_core::{
+    Asked, Direction, Domain, ENGINE, Event, Fitted, Included, Parameter, Phase, Space, Spec, Strategy as Rule, Study,
+    Value,
+};
 use manyhands_store::{Error, Record, Time, decode, encode};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -61,9 +64,9 @@ fn warp() -> impl Strategy<Value = Warp> {
 fn event() -> impl Strategy<Value = Event> {
     let phase = prop::sample::select(vec![Phase::Design, Phase::Initial, Phase::Rule]);
     let numbers = (number(), number(), number(), number(), prop::option::of(number()));
-    let asked = (count(), count(), params(), numbers, phase, count()).prop_map(
-        |(trial, candidate, params, (mean, sd, multiplier, score, gap), phase, seen)| {
-            Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen })
+    let asked = (count(), count(), params(), numbers, phase, count(), 1..=u32::MAX).prop_map(
+        |(trial, candidate, params, (mean, sd, multiplier, score, gap), phase, seen, engine)| {
+            Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine })
         },
     );
     let hyperparameters = (prop::collection::vec(number(), 0..4), number(), number(), number(), number()).prop_map(
@@ -75,8 +78,9 @@ fn event() -> impl Strategy<Value = Event> {
             density,
         },
     );
-    let fitted = (hyperparameters, warp(), count())
-        .prop_map(|(hyperparameters, warp, seen)| Event::Fitted(Fitted { hyperparameters, warp, seen }));
+    let fitted = (hyperparameters, warp(), count(), 1..=u32::MAX).prop_map(|(hyperparameters, warp, seen, engine)| {
+        Event::Fitted(Fitted { hyperparameters, warp, seen, engine })
+    });
     let included = (count(), count(), params(), prop::option::of(number()))
         .prop_map(|(trial, candidate, params, value)| Event::Included(Included { trial, candidate, params, value }));
     let outcome = prop_oneof![number().prop_map(Ok), text().prop_map(Err)];
@@ -127,11 +131,12 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
         gap: None,
         phase: Phase::Rule,
         seen: 0,
+        engine: ENGINE,
     };
     let fitted = |lengthscales, noise| {
         let hyperparameters = Hyperparameters { lengthscales, noise, variance: 1.0, mean: 0.0, density: 0.0 };
         let warp = Warp::from_numbers([0.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
-        Event::Fitted(Fitted { hyperparameters, warp, seen: 0 })
+        Event::Fitted(Fitted { hyperparameters, warp, seen: 0, engine: ENGINE })
     };
     assert!(encode(&Event::Asked(asked.clone())).is_ok() && encode(&fitted(vec![1.0], 1.0)).is_ok());
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -214,6 +219,10 @@ fn bodies_that_say_too_much_or_too_little_are_refused() {
             "fitted",
             r#"{"lengthscales":[1.0],"noise":1.0,"variance":1.0,"mean":0.0,"density":0.0,"warp":[0,0],"seen":1}"#,
         ),
+        (
+            "fitted",
+            r#"{"lengthscales":[1.0],"noise":1.0,"variance":1.0,"mean":0.0,"density":0.0,"warp":[0.0,1.0,0.0,0.0,1.0],"seen":1,"engine":0}"#,
+        ),
         ("Told", r#"{"trial":1,"value":1.0}"#),
     ] {
         assert!(matches!(decode(&record(kind, body, 1)), Err(Error::Corrupt { sequence: 41, .. })), "{kind} {body}");
@@ -223,9 +232,56 @@ fn bodies_that_say_too_much_or_too_little_are_refused() {
 #[test]
 fn only_formats_that_are_known_are_read() {
     let body = r#"{"trial":1,"value":1.0}"#;
-    assert_eq!(decode(&record("told", body, 1)), Ok(Event::Told { trial: 1, value: 1.0 }));
-    for version in [2, 0, -1, i64::MIN, i64::MAX] {
+    for version in [1, 2] {
+        assert_eq!(decode(&record("told", body, version)), Ok(Event::Told { trial: 1, value: 1.0 }));
+    }
+    for version in [3, 0, -1, i64::MIN, i64::MAX] {
         let error = decode(&record("told", body, version)).unwrap_err();
         assert!(error.to_string().contains(&format!("its format is {version}")), "{error}");
+    }
+}
+
+/// A log as it was written before choices and fits said which engine made them.
+const OLD: [(&str, &str); 5] = [
+    (
+        "asked",
+        r#"{"trial":0,"candidate":0,"params":[0.25],"mean":0.0,"sd":1.0,"multiplier":0.0,"score":1.0,"gap":null,"phase":"design","seen":0}"#,
+    ),
+    ("told", r#"{"trial":0,"value":3.0}"#),
+    (
+        "fitted",
+        r#"{"lengthscales":[0.5],"noise":0.01,"variance":1.0,"mean":0.0,"density":-1.0,"warp":[3.0,1.0,0.0,0.0,1.0],"seen":2}"#,
+    ),
+    (
+        "asked",
+        r#"{"trial":1,"candidate":1,"params":[0.75],"mean":-0.5,"sd":0.5,"multiplier":2.0,"score":0.5,"gap":null,"phase":"rule","seen":2}"#,
+    ),
+    ("told", r#"{"trial":1,"value":2.5}"#),
+];
+
+#[test]
+fn a_log_from_before_the_engine_had_a_number_is_of_engine_1_and_goes_on() {
+    let old: Vec<Event> = OLD.iter().map(|(kind, body)| decode(&record(kind, body, 1)).unwrap()).collect();
+    let engines = |events: &[Event]| -> Vec<u32> {
+        let engine = |event: &Event| match event {
+            Event::Asked(asked) => Some(asked.engine),
+            Event::Fitted(fitted) => Some(fitted.engine),
+            _ => None,
+        };
+        events.iter().filter_map(engine).collect()
+    };
+    assert_eq!(engines(&old), [1, 1, 1]);
+    let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap()], vec![]).unwrap();
+    let spec = Spec::learned(Domain::Space(space), Rule::auto()).unwrap().with_direction(Direction::Minimize);
+    let mut study = Study::replay(spec.clone(), &old).unwrap();
+    study.ask(1).unwrap();
+    assert!(engines(&study.events()[old.len()..]).iter().all(|engine| *engine == ENGINE));
+    let found = Study::verify(&spec, study.events()).unwrap();
+    assert_eq!((found.older.choices, found.older.fits, found.checked.choices, found.checked.fits), (2, 1, 1, 1));
+    for event in study.events() {
+        let stored = encode(event).unwrap();
+        let says = |kind: &str| stored.kind == kind && stored.body.contains(r#""engine":"#);
+        assert!(says("asked") || says("fitted") || stored.kind == "told", "{}", stored.body);
+        assert_eq!(decode(&record(stored.kind, &stored.body, 2)).as_ref(), Ok(event));
     }
 }

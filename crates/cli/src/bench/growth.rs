@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use manyhands_core::gp::{Kernel, Points};
-use manyhands_core::{Asked, Domain, Event, Phase, Spec, Study};
+use manyhands_core::{Asked, Domain, ENGINE, Event, Phase, Spec, Study};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -83,7 +83,20 @@ fn random_log(spec: &Spec, size: usize, n: usize) -> Result<Vec<Event>> {
         let seen = log.len();
         let (mean, sd, multiplier, score) = (0.0, 1.0, 1.0, 1.0);
         let (params, gap, phase) = (vec![], None, Phase::Rule);
-        log.push(Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen }));
+        let engine = ENGINE;
+        log.push(Event::Asked(Asked {
+            trial,
+            candidate,
+            params,
+            mean,
+            sd,
+            multiplier,
+            score,
+            gap,
+            phase,
+            seen,
+            engine,
+        }));
         log.push(Event::Told { trial, value: problem::value(trial, &point(spec, candidate)) });
     }
     Ok(log)

@@ -1,8 +1,8 @@
 //! `[space]` and `[[constraint]]`: the parameters and what binds them.
 
 use super::error::{Checked, Fault};
-use super::node::{Entry, Node, Table};
-use crate::{Constraint, Error, Parameter, ParameterKind as Kind, Relation, Scale, Space};
+use super::node::{Entry, Node, Table, Tree};
+use crate::{Constraint, Error, Parameter, ParameterKind as Kind, Relation, Scale, Space, Value};
 
 const FORMS: [&str; 5] = ["float", "int", "choice", "levels", "constant"];
 const LIKE: &str = "{ float = [0.0, 1.0] }";
@@ -26,7 +26,9 @@ pub(super) fn read(root: &Table, entry: &Entry) -> Checked<Space> {
 /// Where the constraint stands that an error speaks of, or the parameter in it.
 fn to_blame(error: &Error, constraints: &[(&Table, Constraint)]) -> Option<usize> {
     match error {
-        Error::Constraint { constraint, .. } | Error::Infeasible { constraint, .. } => {
+        Error::Constraint { constraint, .. }
+        | Error::Infeasible { constraint, .. }
+        | Error::Unsolved { constraint, .. } => {
             constraints.iter().find(|(_, known)| known.to_string() == *constraint).map(|(sum, _)| sum.at)
         }
         Error::UnknownParameter { name, .. } => {
@@ -61,7 +63,8 @@ fn parameter(entry: &Entry) -> Checked<Parameter> {
     };
     Parameter::new(entry.key.as_str(), kind).map_err(|error| {
         let at = match &error {
-            Error::EmptyName => entry.at,
+            Error::EmptyName | Error::Parameter { what: "the name", .. } => entry.at,
+            Error::Parameter { what: "a choice", .. } => with_nul(&form.node).unwrap_or(form.node.at),
             Error::Parameter { what: "the number of points", .. } => {
                 table.get("points").map_or(form.node.at, |points| points.node.at)
             }
@@ -69,6 +72,13 @@ fn parameter(entry: &Entry) -> Checked<Parameter> {
         };
         Fault::of(at, &error)
     })
+}
+
+/// Where the first text of a list stands that holds a NUL.
+fn with_nul(list: &Node) -> Option<usize> {
+    let Tree::List(items) = &list.value else { return None };
+    let holds = |node: &&Node| matches!(&node.value, Tree::Plain(Value::Text(text)) if text.contains('\0'));
+    items.iter().find(holds).map(|node| node.at)
 }
 
 /// The key that says what kind of parameter it is.

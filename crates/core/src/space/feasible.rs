@@ -5,6 +5,7 @@ use rand::{Rng, RngExt};
 
 use super::mixed::{Mixed, Partial, Variable};
 use super::polytope::Local;
+use super::simplex::{Solved, Stalled};
 use super::{Constraint, Linear, Space, Value};
 use crate::number::plain;
 use crate::{Error, Result};
@@ -27,6 +28,30 @@ pub(super) struct Feasible {
     mixed: Mixed,
     /// The coordinates of the constrained parameters at one point that keeps every constraint.
     anchor: Vec<f64>,
+}
+
+/// Why no point that keeps the constraints is known.
+enum Nowhere {
+    /// None was found, and so many tries were left.
+    Tried { left: usize },
+    /// The question was not answered.
+    Stalled(Stalled),
+}
+
+impl Nowhere {
+    /// What is told of the first constraint that fails, the `number`-th.
+    fn refusal(&self, constraint: &Constraint, number: usize) -> Error {
+        let constraint = constraint.to_string();
+        let reason = match (self, number) {
+            (Self::Stalled(Stalled { pivots }), _) => return Error::Unsolved { constraint, pivots: *pivots },
+            (Self::Tried { left: 0 }, _) => {
+                format!("no values that keep it and the constraints before it were found in {THOROUGH} tries")
+            }
+            (_, 1) => "no values that the parameters step through keep it".to_string(),
+            _ => "no values keep it together with the constraints before it".to_string(),
+        };
+        Error::Infeasible { constraint, reason }
+    }
 }
 
 impl Feasible {
@@ -53,19 +78,19 @@ impl Feasible {
         let with = |count: usize| {
             let mixed = Mixed::new(&space.axes, &starts, &linear[..count]);
             let mut budget = THOROUGH;
-            anchor(&mixed, &mut budget).map(|anchor| (mixed, anchor)).ok_or(budget)
+            match anchor(&mixed, &mut budget) {
+                Ok(Some(anchor)) => Ok((mixed, anchor)),
+                Ok(None) => Err(Nowhere::Tried { left: budget }),
+                Err(stalled) => Err(Nowhere::Stalled(stalled)),
+            }
         };
-        if let Ok((mixed, anchor)) = with(linear.len()) {
-            return Ok(Self { linear, starts, mixed, anchor });
-        }
-        let failing = (1..=linear.len()).find_map(|count| with(count).err().map(|budget| (count, budget)));
-        let (first, budget) = failing.unwrap_or((linear.len(), 0));
-        let reason = match (first, budget) {
-            (_, 0) => format!("no values that keep it and the constraints before it were found in {THOROUGH} tries"),
-            (1, _) => "no values that the parameters step through keep it".to_string(),
-            _ => "no values keep it together with the constraints before it".to_string(),
+        let last = match with(linear.len()) {
+            Ok((mixed, anchor)) => return Ok(Self { linear, starts, mixed, anchor }),
+            Err(nowhere) => (linear.len(), nowhere),
         };
-        Err(Error::Infeasible { constraint: space.constraints[first - 1].to_string(), reason })
+        let failing = (1..linear.len()).find_map(|count| with(count).err().map(|nowhere| (count, nowhere)));
+        let (first, nowhere) = failing.unwrap_or(last);
+        Err(nowhere.refusal(&space.constraints[first - 1], first))
     }
 
     /// The coordinates with the shares of the constrained parameters put in.
@@ -99,18 +124,18 @@ impl Feasible {
         (partial, shares)
     }
 
-    fn random_shares(&self, rng: &mut impl Rng) -> Option<Vec<f64>> {
+    fn random_shares(&self, rng: &mut impl Rng) -> Solved<Vec<f64>> {
         let mut order = self.mixed.positions(Variable::is_pinned);
         order.shuffle(rng);
         order.sort_by_key(|&i| self.mixed.freedom(i));
         let mut options = |variable: &Variable, range| random_options(variable, range, rng);
-        let partial = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut BUDGET.clone())?;
-        let point = partial.polytope.sample(rng)?;
-        Some(partial.complete(&point))
+        let pinned = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut BUDGET.clone())?;
+        let Some(partial) = pinned else { return Ok(None) };
+        Ok(partial.polytope.sample(rng)?.map(|point| partial.complete(&point)))
     }
 
     /// Shares near the target, with the variable at `kept` (a coordinate) left as it is.
-    fn nearest_shares(&self, target: &[f64], kept: Option<usize>) -> Option<Vec<f64>> {
+    fn nearest_shares(&self, target: &[f64], kept: Option<usize>) -> Solved<Vec<f64>> {
         let variables = &self.mixed.variables;
         let mut order = self.mixed.positions(Variable::is_pinned);
         order.sort_by_key(|&i| self.mixed.freedom(i));
@@ -120,23 +145,25 @@ impl Feasible {
             partial = partial.fix(held, variables[held].share_at(target[variables[held].coordinate]));
         }
         let mut options = |variable: &Variable, range| near_options(variable, range, target[variable.coordinate]);
-        let partial = self.mixed.pin(partial, &order, &mut options, &mut BUDGET.clone())?;
+        let pinned = self.mixed.pin(partial, &order, &mut options, &mut BUDGET.clone())?;
+        let Some(partial) = pinned else { return Ok(None) };
         let share = |&open: &usize| variables[open].share_at(target[variables[open].coordinate]);
-        let point = partial.polytope.nearest(&partial.columns.iter().map(share).collect::<Vec<_>>())?;
-        Some(partial.complete(&point))
+        let nearest = partial.polytope.nearest(&partial.columns.iter().map(share).collect::<Vec<_>>())?;
+        Ok(nearest.map(|point| partial.complete(&point)))
     }
 }
 
 /// One point of all constraints, in the middle as far as may be.
-fn anchor(mixed: &Mixed, budget: &mut usize) -> Option<Vec<f64>> {
+fn anchor(mixed: &Mixed, budget: &mut usize) -> Solved<Vec<f64>> {
     let mut order = mixed.positions(|variable| variable.interval().is_none());
     order.sort_by_key(|&i| mixed.freedom(i));
     let mut options = |variable: &Variable, range: (f64, f64)| {
         near_options(variable, range, variable.coordinate_at((range.0 + range.1) / 2.0))
     };
-    let partial = mixed.pin(mixed.open(), &order, &mut options, budget)?;
-    let shares = partial.complete(&partial.polytope.inside()?.0);
-    Some(mixed.variables.iter().zip(shares).map(|(variable, share)| variable.coordinate_at(share)).collect())
+    let Some(partial) = mixed.pin(mixed.open(), &order, &mut options, budget)? else { return Ok(None) };
+    let Some((inside, _)) = partial.polytope.inside()? else { return Ok(None) };
+    let shares = partial.complete(&inside);
+    Ok(Some(mixed.variables.iter().zip(shares).map(|(variable, share)| variable.coordinate_at(share)).collect()))
 }
 
 /// Shares of valid values in a range, at random on the parameter's scale.
@@ -228,7 +255,8 @@ impl Space {
             }
         }
         for _ in 0..4 {
-            if let Some(shares) = feasible.random_shares(rng) {
+            // Also where a search was given up: what counts is that the anchor keeps every constraint.
+            if let Ok(Some(shares)) = feasible.random_shares(rng) {
                 feasible.place(&mut coordinates, &shares);
                 if self.feasible(&coordinates) {
                     return coordinates;
@@ -244,7 +272,7 @@ impl Space {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return snapped };
         let target = snapped.clone();
-        if let Some(shares) = feasible.nearest_shares(&target, None) {
+        if let Ok(Some(shares)) = feasible.nearest_shares(&target, None) {
             feasible.place(&mut snapped, &shares);
         }
         if !self.feasible(&snapped) {
@@ -259,7 +287,8 @@ impl Space {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return Some(snapped) };
         let kept = self.blocks.get(kept).map(|block| block.coordinates().start);
-        let shares = feasible.nearest_shares(&snapped, kept)?;
+        // A search that was given up found nothing, too: an exchange more or less does no harm.
+        let shares = feasible.nearest_shares(&snapped, kept).ok().flatten()?;
         feasible.place(&mut snapped, &shares);
         self.feasible(&snapped).then_some(snapped)
     }

@@ -9,7 +9,7 @@ use super::constraint::{Linear, Relation};
 use super::interval::Interval;
 use super::ladder::Ladder;
 use super::polytope::Polytope;
-use super::simplex::Row;
+use super::simplex::{Row, Solved};
 
 /// A parameter under a constraint that has more than one value.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,21 +161,22 @@ impl Mixed {
         order: &[usize],
         options: &mut impl FnMut(&Variable, (f64, f64)) -> Vec<f64>,
         budget: &mut usize,
-    ) -> Option<Partial> {
+    ) -> Solved<Partial> {
         let Some((&next, rest)) = order.split_first() else {
             // Its existence is what counts.
-            return partial.polytope.inside().map(|_| partial);
+            return Ok(partial.polytope.inside()?.map(|_| partial));
         };
-        let column = partial.columns.iter().position(|&variable| variable == next)?;
-        let range = partial.polytope.range(column)?;
+        let Some(column) = partial.columns.iter().position(|&variable| variable == next) else { return Ok(None) };
+        let Some(range) = partial.polytope.range(column)? else { return Ok(None) };
         for share in options(&self.variables[next], range) {
-            *budget = budget.checked_sub(1)?;
-            let found = self.pin(partial.fix(column, share), rest, options, budget);
+            let Some(left) = budget.checked_sub(1) else { return Ok(None) };
+            *budget = left;
+            let found = self.pin(partial.fix(column, share), rest, options, budget)?;
             if found.is_some() {
-                return found;
+                return Ok(found);
             }
         }
-        None
+        Ok(None)
     }
 }
 

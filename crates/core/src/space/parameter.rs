@@ -78,6 +78,11 @@ impl Parameter {
         if name.trim().is_empty() {
             return Err(Error::EmptyName);
         }
+        // Commands get names and words as arguments and in their environment, and neither can hold a NUL.
+        if name.contains('\0') {
+            let (parameter, value) = (name.escape_debug().to_string(), format!("{name:?}"));
+            return Err(Error::Parameter { parameter, what: "the name", allowed: NO_NUL, value });
+        }
         kind.check(&name)?;
         Ok(Self { name, kind })
     }
@@ -140,6 +145,9 @@ const WIDEST_INT: i64 = 1 << 50;
 /// Larger, neighbouring integers would share a coordinate on a log scale.
 const LARGEST_LOG_INT: i64 = 1 << 40;
 const MOST_POINTS: usize = 1 << 32;
+/// Every category is a coordinate, and every category's coordinates are listed: the square of their number.
+const MOST_CATEGORIES: usize = 1_000;
+const NO_NUL: &str = "free of NUL characters, which no command can be given";
 
 impl Kind {
     /// The coordinates of these values.
@@ -171,7 +179,7 @@ impl Kind {
             Self::Int { low, high, scale } => check.int(*low, *high, *scale),
             Self::Levels(levels) => check.levels(levels),
             Self::Choice(categories) => check.choice(categories),
-            Self::Constant(value) => check.finite("the constant", value),
+            Self::Constant(value) => check.plain("the constant", value),
         }
     }
 }
@@ -189,7 +197,10 @@ impl Check<'_> {
         Err(Error::Parameter { parameter: self.parameter.to_string(), what, allowed, value: value.to_string() })
     }
 
-    fn finite(&self, what: &'static str, value: &Value) -> Result<()> {
+    fn plain(&self, what: &'static str, value: &Value) -> Result<()> {
+        if let Value::Text(text) = value {
+            self.require(!text.contains('\0'), what, NO_NUL, format!("{text:?}"))?;
+        }
         self.require(value.number().is_none_or(f64::is_finite), what, "a finite number, a word or a boolean", value)
     }
 
@@ -246,9 +257,11 @@ impl Check<'_> {
 
     fn choice(&self, categories: &[Value]) -> Result<()> {
         self.require(!categories.is_empty(), "the list of choices", "at least one value long", "[]")?;
+        let few = categories.len() <= MOST_CATEGORIES;
+        self.require(few, "the number of choices", "at most 1000", categories.len())?;
         let mut seen = HashSet::new();
         for category in categories {
-            self.finite("a choice", category)?;
+            self.plain("a choice", category)?;
             // 3 and 3.0 are the same choice; words carry quotes here and cannot be taken for numbers.
             let key = category.number().map_or_else(|| category.to_string(), |number| format!("{number:?}"));
             self.require(seen.insert(key), "the list of choices", "free of repeats", format!("{category} twice"))?;

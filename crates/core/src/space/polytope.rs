@@ -9,7 +9,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::simplex::{Row, maximize};
+use super::simplex::{Row, Solved, maximize};
 
 /// Below this a slack counts as none.
 const TIGHT: f64 = 1e-9;
@@ -46,25 +46,25 @@ impl Polytope {
     }
 
     /// The smallest and largest value of a coordinate; None if the polytope is empty.
-    pub fn range(&self, column: usize) -> Option<(f64, f64)> {
+    pub fn range(&self, column: usize) -> Solved<(f64, f64)> {
         let mut objective = vec![0.0; self.dimension];
         objective[column] = -1.0;
-        let low = maximize(&objective, &self.planes, &self.halfspaces)?[column];
+        let Some(lowest) = maximize(&objective, &self.planes, &self.halfspaces)? else { return Ok(None) };
         objective[column] = 1.0;
-        let high = maximize(&objective, &self.planes, &self.halfspaces)?[column];
-        Some((low, high.max(low)))
+        let Some(highest) = maximize(&objective, &self.planes, &self.halfspaces)? else { return Ok(None) };
+        Ok(Some((lowest[column], highest[column].max(lowest[column]))))
     }
 
     /// A point inside, and the polytope with those of its halfspaces that hold with equality everywhere among its planes.
-    pub fn inside(&self) -> Option<(Vec<f64>, Self)> {
-        match self.centre() {
-            Some((centre, radius)) if radius > 1e-6 => Some((centre, self.clone())),
+    pub fn inside(&self) -> Solved<(Vec<f64>, Self)> {
+        match self.centre()? {
+            Some((centre, radius)) if radius > 1e-6 => Ok(Some((centre, self.clone()))),
             _ => self.relative_inside(),
         }
     }
 
     /// A point whose distance to all faces is large (Chebyshev's centre but for the planes), and that distance.
-    fn centre(&self) -> Option<(Vec<f64>, f64)> {
+    fn centre(&self) -> Solved<(Vec<f64>, f64)> {
         let with_radius = |row: &Row, factor: f64| {
             let weights = row.weights.iter().copied().chain([factor * norm(&row.weights)]).collect();
             Row { weights, bound: row.bound }
@@ -73,30 +73,29 @@ impl Polytope {
         let faces: Vec<Row> = self.faces().iter().map(|row| with_radius(row, 1.0)).collect();
         let mut objective = vec![0.0; self.dimension + 1];
         objective[self.dimension] = 1.0;
-        let mut centre = maximize(&objective, &planes, &faces)?;
-        let radius = centre.pop()?;
-        Some((centre, radius))
+        let radius_last = |mut centre: Vec<f64>| centre.pop().map(|radius| (centre, radius));
+        Ok(maximize(&objective, &planes, &faces)?.and_then(radius_last))
     }
 
     /// The mean of points that are each as far as possible from one face: inside unless a face has no point off it.
-    fn relative_inside(&self) -> Option<(Vec<f64>, Self)> {
+    fn relative_inside(&self) -> Solved<(Vec<f64>, Self)> {
         let mut flat = self.clone();
         let mut sum = vec![0.0; self.dimension];
         let faces = self.faces();
         for face in &faces {
             let away: Vec<f64> = face.weights.iter().map(|weight| -weight).collect();
-            let point = maximize(&away, &self.planes, &self.halfspaces)?;
+            let Some(point) = maximize(&away, &self.planes, &self.halfspaces)? else { return Ok(None) };
             if face.bound - dot(&face.weights, &point) <= TIGHT {
                 flat.planes.push(face.clone());
             }
             sum.iter_mut().zip(&point).for_each(|(sum, x)| *sum += x);
         }
-        Some((sum.iter().map(|sum| sum / faces.len() as f64).collect(), flat))
+        Ok(Some((sum.iter().map(|sum| sum / faces.len() as f64).collect(), flat)))
     }
 
     /// A point that is uniform but for the end of a finite walk: hit-and-run (Smith 1984) from a point inside.
-    pub fn sample(&self, rng: &mut impl Rng) -> Option<Vec<f64>> {
-        let (mut x, flat) = self.inside()?;
+    pub fn sample(&self, rng: &mut impl Rng) -> Solved<Vec<f64>> {
+        let Some((mut x, flat)) = self.inside()? else { return Ok(None) };
         let (frame, faces) = (flat.frame(), flat.faces());
         for _ in 0..16 * (self.dimension + 1) {
             let random: Vec<f64> = (0..self.dimension).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -109,13 +108,13 @@ impl Polytope {
             let t = least + (most - least) * rng.random::<f64>();
             x.iter_mut().zip(&direction).for_each(|(x, d)| *x += t * d);
         }
-        Some(flat.settle(x))
+        Ok(Some(flat.settle(x)))
     }
 
     /// A point near the target: its projection as far as 50 rounds of Dykstra's algorithm find it, then drawn towards a
     /// point inside until every constraint holds.
-    pub fn nearest(&self, target: &[f64]) -> Option<Vec<f64>> {
-        let (inside, flat) = self.inside()?;
+    pub fn nearest(&self, target: &[f64]) -> Solved<Vec<f64>> {
+        let Some((inside, flat)) = self.inside()? else { return Ok(None) };
         let faces = self.faces();
         let mut x = target.to_vec();
         let mut pushes = vec![0.0; faces.len()];
@@ -135,7 +134,7 @@ impl Polytope {
         x = flat.onto_planes(x);
         let outward: Vec<f64> = x.iter().zip(&inside).map(|(x, inside)| x - inside).collect();
         let share = reach(&faces, &inside, &outward).min(1.0);
-        Some(flat.settle(inside.iter().zip(&outward).map(|(inside, out)| inside + share * out).collect()))
+        Ok(Some(flat.settle(inside.iter().zip(&outward).map(|(inside, out)| inside + share * out).collect())))
     }
 
     /// The point moved back onto the planes and into the cube, against rounding.
@@ -284,7 +283,7 @@ mod tests {
     fn a_mixture_is_sampled_with_the_moments_of_the_flat_dirichlet() {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         for n in [2, 3, 10] {
-            let draws: Vec<f64> = (0..4000).map(|_| simplex(n).sample(rng).unwrap()[0]).collect();
+            let draws: Vec<f64> = (0..4000).map(|_| simplex(n).sample(rng).unwrap().unwrap()[0]).collect();
             let mean = draws.iter().sum::<f64>() / 4000.0;
             let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 4000.0;
             let n = n as f64;
@@ -296,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_nearest_point_of_a_mixture_is_its_projection() {
-        let near = simplex(3).nearest(&[0.9, 0.5, 0.0]).unwrap();
+        let near = simplex(3).nearest(&[0.9, 0.5, 0.0]).unwrap().unwrap();
         for (x, exact) in near.iter().zip([0.7, 0.3, 0.0]) {
             assert!((x - exact).abs() < 1e-6, "{near:?}");
         }
@@ -307,10 +306,10 @@ mod tests {
         // x + y <= 0 leaves x = y = 0; z is free.
         let halfspaces = vec![Row { weights: vec![1.0, 1.0, 0.0], bound: 0.0 }];
         let flat = Polytope { dimension: 3, planes: vec![], halfspaces };
-        let (inside, _) = flat.inside().unwrap();
+        let (inside, _) = flat.inside().unwrap().unwrap();
         assert!(inside[0].abs() + inside[1].abs() < 1e-9 && inside[2] > 0.05 && inside[2] < 0.95, "{inside:?}");
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let draws: Vec<f64> = (0..100).map(|_| flat.sample(rng).unwrap()[2]).collect();
+        let draws: Vec<f64> = (0..100).map(|_| flat.sample(rng).unwrap().unwrap()[2]).collect();
         assert!(draws.iter().any(|z| *z < 0.2) && draws.iter().any(|z| *z > 0.8));
     }
 

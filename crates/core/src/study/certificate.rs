@@ -18,7 +18,7 @@
 
 use std::fmt;
 
-use manyhands_gp::{Score, Surface};
+use manyhands_gp::{Score, Surface, Warp};
 
 use super::chooser::Chooser;
 use super::predict::Prediction;
@@ -51,7 +51,8 @@ impl fmt::Display for Kind {
 /// A bound on the regret, in the user's units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// The point's value is at most this far from the optimum.
+    /// The point's value is at most this far from the optimum; never less than the resolution of floats of the values'
+    /// size, 4 eps max |value|, which may be more than the bounds are apart.
     pub regret_bound: f64,
     /// An upper bound: of the optimum when maximizing, of the point's value when minimizing.
     pub upper: f64,
@@ -170,7 +171,7 @@ impl Study {
         let gap = self.bound_in_units(upper) - self.bound_in_units(upper - gap);
         let (lower, upper) = self.ends_in_units(lower, upper);
         Ok(Certificate {
-            regret_bound: upper - lower,
+            regret_bound: (upper - lower).max(self.resolution()),
             upper,
             lower,
             candidate,
@@ -209,9 +210,16 @@ impl Study {
         };
         if !matches!(self.chooser, Chooser::Discretized { .. }) {
             let Extremes { upper, lower, .. } = self.extremes()?;
-            best.regret_bound = (upper >= lower).then(|| self.bound_in_units(upper) - self.bound_in_units(secure));
+            let apart = || self.bound_in_units(upper) - self.bound_in_units(secure);
+            best.regret_bound = (upper >= lower).then(|| apart().max(self.resolution()));
         }
         Ok(best)
+    }
+
+    /// What is not told apart near the largest of the values: of 1e17 and 1e17 + 1 no bound says that they differ.
+    fn resolution(&self) -> f64 {
+        let values = self.trials.iter().filter_map(Trial::value);
+        values.map(Warp::resolution).fold(0.0, f64::max)
     }
 
     /// What kind of statement this study makes: a theorem needs a model and a norm bound that are given.

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::chooser::{Chooser, Finite};
 use super::{Study, TrialState};
 use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
-use crate::event::{Asked, Phase};
+use crate::event::{Asked, ENGINE, Phase};
 use crate::information::{closed_form, logarithm};
 use crate::spec::{NO_BAYESIAN_ON_A_BOX, NO_CLOSED_FORM, NO_GREEDY_GAIN};
 use crate::strategy::{Hallucination, Information, Initial, Rule};
@@ -68,7 +68,7 @@ impl Study {
         };
         let (mean, sd) = self.in_units(pick.mean, pick.sd);
         let Pick { candidate, multiplier, score, gap, phase, .. } = pick;
-        Ok(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen })
+        Ok(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine: ENGINE })
     }
 
     fn choose_by_rule(&mut self, trial: usize) -> Result<Pick> {

@@ -8,7 +8,7 @@ use super::certificate::Kind;
 use super::chooser::Chooser;
 use super::{Study, bad_log};
 use crate::confidence::Assumptions;
-use crate::event::{Event, Fitted};
+use crate::event::{ENGINE, Event, Fitted};
 use crate::{Error, Result};
 
 /// A warped value beyond this was not expected by the last fit, so that another one is due.
@@ -79,7 +79,7 @@ impl Study {
         points.truncate(self.posterior.observed());
         let last = self.learning.fitted.as_ref().map(|fitted| (&fitted.warp, &fitted.hyperparameters));
         let (warp, hyperparameters) = learner.learn(&points, &self.values(), last)?;
-        Ok(Fitted { hyperparameters, warp, seen: self.events.len() })
+        Ok(Fitted { hyperparameters, warp, seen: self.events.len(), engine: ENGINE })
     }
 
     pub(super) fn apply_fitted(&mut self, fitted: &Fitted) -> Result<()> {

@@ -10,6 +10,7 @@ mod outside;
 mod predict;
 mod quantities;
 mod trial;
+mod verify;
 
 use manyhands_gp::{Key, Posterior, Prior};
 
@@ -22,6 +23,7 @@ pub use self::outside::Located;
 pub use self::predict::Prediction;
 pub use self::quantities::Quantities;
 pub use self::trial::{Suggestion, Trial, TrialState};
+pub use self::verify::{Tally, Verification};
 use crate::event::{Asked, Event};
 use crate::model::Learner;
 use crate::{Error, Result, Spec};
@@ -96,35 +98,6 @@ impl Study {
         });
         self.posterior.resume();
         applied
-    }
-
-    /// Chooses every trial of the log anew, knowing what the log says it knew, and compares bit for bit.
-    pub fn verify(spec: &Spec, events: &[Event]) -> Result<()> {
-        let mut study = Self::new(spec.clone())?;
-        let mut position = 0;
-        while position < events.len() {
-            let group = asked_together(&events[position..]);
-            if let Some(seen) = group.first().and_then(seen) {
-                if seen > position {
-                    return Err(bad_log(position, "it knows later events"));
-                }
-                // Events of the same ask that were logged before something came in between.
-                let together = || events[seen..position].iter().filter(|event| self::seen(event) == Some(seen));
-                let is_pick = |event: &&Event| matches!(event, Event::Asked(_));
-                let picks = (together().filter(is_pick).count() + group.iter().filter(is_pick).count()).max(1);
-                let chosen = if seen == position {
-                    study.propose(picks)?
-                } else {
-                    Self::replay(spec.clone(), &events[..seen])?.propose(picks)?
-                };
-                compare(group, chosen.get(together().count()..).unwrap_or_default())?;
-            }
-            for event in group {
-                study.apply(event.clone())?;
-            }
-            position += group.len();
-        }
-        Ok(())
     }
 
     /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.
@@ -342,46 +315,4 @@ impl Study {
 
 fn bad_log(position: usize, reason: &str) -> Error {
     Error::BadLog { sequence: position + 1, reason: reason.to_string() }
-}
-
-/// The last event that a choice or a fit knew.
-fn seen(event: &Event) -> Option<usize> {
-    match event {
-        Event::Asked(asked) => Some(asked.seen),
-        Event::Fitted(fitted) => Some(fitted.seen),
-        _ => None,
-    }
-}
-
-/// The leading events that were made by one ask; any other event stands alone.
-fn asked_together(events: &[Event]) -> &[Event] {
-    let first = events.first().and_then(seen);
-    let together = |event: &&Event| first.is_some() && seen(event) == first;
-    &events[..events.iter().take_while(together).count().max(1)]
-}
-
-fn compare(logged: &[Event], chosen: &[Event]) -> Result<()> {
-    for (index, logged) in logged.iter().enumerate() {
-        let chosen = chosen.get(index);
-        if Some(logged) == chosen {
-            continue;
-        }
-        let show = |event: Option<&Event>| match event {
-            Some(Event::Asked(a)) => {
-                format!("trial {} at {} (mean {}, sd {}, multiplier {})", a.trial, place(a), a.mean, a.sd, a.multiplier)
-            }
-            Some(Event::Fitted(fitted)) => format!("a fit: {:?}", fitted.hyperparameters),
-            _ => "nothing".to_string(),
-        };
-        return Err(Error::NotReproduced { logged: show(Some(logged)), chosen: show(chosen) });
-    }
-    Ok(())
-}
-
-fn place(asked: &Asked) -> String {
-    if asked.params.is_empty() {
-        return format!("candidate {}", asked.candidate);
-    }
-    let values: Vec<String> = asked.params.iter().map(ToString::to_string).collect();
-    format!("({})", values.join(", "))
 }

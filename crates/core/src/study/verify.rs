@@ -1,0 +1,194 @@
+//! Making the choices and fits of a log again, to see that they follow from what they knew.
+
+use std::fmt;
+
+use super::{Study, bad_log};
+use crate::event::{Asked, ENGINE, Event, Fitted};
+use crate::{Error, Result, Spec};
+
+/// How many choices and fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Suggested trials.
+    pub choices: usize,
+    /// Learned models.
+    pub fits: usize,
+}
+
+/// What [`Study::verify`] looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Verification {
+    /// Made by the present [`ENGINE`], made again, and equal bit for bit.
+    pub checked: Tally,
+    /// Made by an older engine, and taken as they are.
+    pub older: Tally,
+    /// Made by a newer engine, and taken as they are.
+    pub newer: Tally,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        write!(f, "{} choice{}", self.choices, plural(self.choices))?;
+        write!(f, " and {} fit{}", self.fits, plural(self.fits))
+    }
+}
+
+impl fmt::Display for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} made again, equal bit for bit", self.checked)?;
+        for (tally, which) in [(self.older, "an older"), (self.newer, "a newer")] {
+            if tally != Tally::default() {
+                write!(f, "; {tally} of {which} engine taken as they are")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Verification {
+    fn count(&mut self, event: &Event) {
+        let Some(Origin { engine, .. }) = origin(event) else { return };
+        let tally = match engine.cmp(&ENGINE) {
+            std::cmp::Ordering::Less => &mut self.older,
+            std::cmp::Ordering::Equal => &mut self.checked,
+            std::cmp::Ordering::Greater => &mut self.newer,
+        };
+        match event {
+            Event::Fitted(_) => tally.fits += 1,
+            _ => tally.choices += 1,
+        }
+    }
+}
+
+impl Study {
+    /// Makes every choice and every fit of the log again that the present [`ENGINE`] made, knowing what the log says it
+    /// knew, and compares bit for bit. Those of other engines are taken as they are: what came after them follows from
+    /// what they say, whoever made them.
+    pub fn verify(spec: &Spec, events: &[Event]) -> Result<Verification> {
+        let mut study = Self::new(spec.clone())?;
+        let mut found = Verification::default();
+        let mut position = 0;
+        while position < events.len() {
+            let group = made_together(&events[position..]);
+            if let Some(origin) = group.first().and_then(origin)
+                && origin.engine == ENGINE
+            {
+                study.check_made(spec, &events[..position], group, origin)?;
+            }
+            for event in group {
+                found.count(event);
+                study.apply(event.clone())?;
+            }
+            position += group.len();
+        }
+        Ok(found)
+    }
+
+    /// Refuses events of one ask that do not follow from what they knew. `self` is what `before` adds up to.
+    fn check_made(&mut self, spec: &Spec, before: &[Event], group: &[Event], origin: Origin) -> Result<()> {
+        let Origin { seen, .. } = origin;
+        if seen > before.len() {
+            return Err(bad_log(before.len(), "it knows later events"));
+        }
+        // Events of the same ask that were logged before something came in between.
+        let earlier: Vec<&Event> = before[seen..].iter().filter(|event| self::origin(event) == Some(origin)).collect();
+        let is_pick = |event: &&Event| matches!(event, Event::Asked(_));
+        let picks = earlier.iter().copied().chain(group).filter(is_pick).count().max(1);
+        let made = if seen == before.len() {
+            self.propose(picks)?
+        } else {
+            Self::replay(spec.clone(), &before[..seen])?.propose(picks)?
+        };
+        let made = made.get(earlier.len()..).unwrap_or_default();
+        group.iter().enumerate().try_for_each(|(index, logged)| compare(before.len() + index, logged, made.get(index)))
+    }
+}
+
+/// What tells the events of one ask from those of another: the last event that they knew, and the engine that made them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Origin {
+    seen: usize,
+    engine: u32,
+}
+
+/// None for what nobody chose.
+fn origin(event: &Event) -> Option<Origin> {
+    match event {
+        Event::Asked(Asked { seen, engine, .. }) | Event::Fitted(Fitted { seen, engine, .. }) => {
+            Some(Origin { seen: *seen, engine: *engine })
+        }
+        _ => None,
+    }
+}
+
+/// The leading events that were made by one ask; any other event stands alone.
+fn made_together(events: &[Event]) -> &[Event] {
+    let first = events.first().and_then(origin);
+    let together = |event: &&Event| first.is_some() && origin(event) == first;
+    &events[..events.iter().take_while(together).count().max(1)]
+}
+
+/// Refuses a logged event that is not the one made again, naming the first field that differs.
+fn compare(position: usize, logged: &Event, made: Option<&Event>) -> Result<()> {
+    let what = match logged {
+        Event::Asked(asked) => format!("trial {}", asked.trial),
+        _ => format!("the fit of event {}", position + 1),
+    };
+    let pairs = match (logged, made) {
+        (Event::Asked(logged), Some(Event::Asked(made))) => pairs(asked_fields(logged), asked_fields(made)),
+        (Event::Fitted(logged), Some(Event::Fitted(made))) => pairs(fitted_fields(logged), fitted_fields(made)),
+        _ => vec![("kind", kind(Some(logged)).to_string(), kind(made).to_string())],
+    };
+    match pairs.into_iter().find(|(_, logged, made)| logged != made) {
+        Some((field, logged, made)) => Err(Error::NotReproduced { what, field, logged, made }),
+        None => Ok(()),
+    }
+}
+
+fn kind(event: Option<&Event>) -> &'static str {
+    match event {
+        Some(Event::Asked(_)) => "a choice",
+        Some(Event::Fitted(_)) => "a fit",
+        Some(_) => "another event",
+        None => "nothing",
+    }
+}
+
+/// The fields of an event by name. Two numbers are written alike only if they are the same bit for bit.
+type Fields = Vec<(&'static str, String)>;
+
+fn pairs(logged: Fields, made: Fields) -> Vec<(&'static str, String, String)> {
+    logged.into_iter().zip(made).map(|((name, logged), (_, made))| (name, logged, made)).collect()
+}
+
+fn asked_fields(asked: &Asked) -> Fields {
+    let Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine } = asked;
+    vec![
+        ("trial", trial.to_string()),
+        ("candidate", candidate.to_string()),
+        ("params", format!("{params:?}")),
+        ("mean", format!("{mean:?}")),
+        ("sd", format!("{sd:?}")),
+        ("multiplier", format!("{multiplier:?}")),
+        ("score", format!("{score:?}")),
+        ("gap", format!("{gap:?}")),
+        ("phase", format!("{phase:?}")),
+        ("seen", seen.to_string()),
+        ("engine", engine.to_string()),
+    ]
+}
+
+fn fitted_fields(fitted: &Fitted) -> Fields {
+    let Fitted { hyperparameters, warp, seen, engine } = fitted;
+    vec![
+        ("lengthscales", format!("{:?}", hyperparameters.lengthscales)),
+        ("noise", format!("{:?}", hyperparameters.noise)),
+        ("variance", format!("{:?}", hyperparameters.variance)),
+        ("mean", format!("{:?}", hyperparameters.mean)),
+        ("density", format!("{:?}", hyperparameters.density)),
+        ("warp", format!("{:?}", warp.numbers())),
+        ("seen", seen.to_string()),
+        ("engine", engine.to_string()),
+    ]
+}

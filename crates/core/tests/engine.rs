@@ -1,0 +1,128 @@
+//! Which engine made a choice or a fit, and what can be made again.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use manyhands_core::{
+    Domain, ENGINE, Error, Event, Parameter, Space, Spec, Strategy, Study, Tally, Value, Verification,
+};
+
+fn spec() -> Spec {
+    let axis = |name| Parameter::float(name, 0.0, 1.0).unwrap();
+    let space = Space::new(vec![axis("a"), axis("b")], vec![]).unwrap();
+    Spec::learned(Domain::Space(space), Strategy::auto()).unwrap().with_seed(11)
+}
+
+fn go_on(live: &mut Study, rounds: usize) {
+    for _ in 0..rounds {
+        for s in live.ask(3).unwrap() {
+            live.tell(s.trial, (3.0 * s.point[0]).sin() - s.point[1]).unwrap();
+        }
+    }
+}
+
+fn engine(event: &mut Event) -> Option<&mut u32> {
+    match event {
+        Event::Asked(asked) => Some(&mut asked.engine),
+        Event::Fitted(fitted) => Some(&mut fitted.engine),
+        _ => None,
+    }
+}
+
+fn tally(events: &[Event]) -> Tally {
+    let choices = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
+    let fits = events.iter().filter(|event| matches!(event, Event::Fitted(_))).count();
+    Tally { choices, fits }
+}
+
+/// A log that another engine would have made: other parameters, other fits.
+fn foreign(number: u32) -> Vec<Event> {
+    let mut live = Study::new(spec()).unwrap();
+    go_on(&mut live, 4);
+    let mut events = live.events().to_vec();
+    for event in &mut events {
+        match event {
+            Event::Asked(asked) => asked.params[1] = Value::Float(0.5 + 0.01 * asked.trial as f64),
+            Event::Fitted(fitted) => fitted.hyperparameters.noise *= 1.5,
+            _ => (),
+        }
+        if let Some(engine) = engine(event) {
+            *engine = number;
+        }
+    }
+    events
+}
+
+#[test]
+fn every_choice_and_every_fit_says_which_engine_made_it_and_is_checked() {
+    let mut live = Study::new(spec()).unwrap();
+    go_on(&mut live, 4);
+    let mut events = live.events().to_vec();
+    assert!(events.iter_mut().filter_map(engine).all(|number| *number == ENGINE));
+    let found = Study::verify(&spec(), live.events()).unwrap();
+    assert_eq!(found, Verification { checked: tally(live.events()), ..Verification::default() });
+    assert!(found.checked.choices == 12 && found.checked.fits >= 2, "{found}");
+    assert!(found.to_string().starts_with("12 choices and ") && !found.to_string().contains("engine"), "{found}");
+}
+
+#[test]
+fn what_another_engine_made_is_taken_as_it_is_and_what_follows_is_checked() {
+    for number in [1, ENGINE + 1] {
+        let events = foreign(number);
+        let mut live = Study::replay(spec(), &events).unwrap();
+        go_on(&mut live, 2);
+        let found = Study::verify(&spec(), live.events()).unwrap();
+        let (taken, checked) = (tally(&events), tally(&live.events()[events.len()..]));
+        let other = |which: &str| format!("{taken} of {which} engine taken as they are");
+        if number < ENGINE {
+            assert_eq!(found, Verification { checked, older: taken, newer: Tally::default() });
+            assert!(found.to_string().ends_with(&other("an older")), "{found}");
+        } else {
+            assert_eq!(found, Verification { checked, older: Tally::default(), newer: taken });
+            assert!(found.to_string().ends_with(&other("a newer")), "{found}");
+        }
+        assert!(checked.fits > 0 && checked.choices == 6);
+    }
+    // The same log, said to be of this engine, is not what this engine makes.
+    let mut claimed = foreign(1);
+    claimed.iter_mut().filter_map(engine).for_each(|number| *number = ENGINE);
+    assert!(matches!(Study::verify(&spec(), &claimed), Err(Error::NotReproduced { .. })));
+}
+
+#[test]
+fn a_choice_that_differs_is_reported_with_its_trial_and_the_field() {
+    let mut live = Study::new(spec()).unwrap();
+    go_on(&mut live, 4);
+    let verify = |position: usize, change: &dyn Fn(&mut Event)| {
+        let mut events = live.events().to_vec();
+        change(&mut events[position]);
+        match Study::verify(&spec(), &events) {
+            Err(Error::NotReproduced { what, field, .. }) => (what, field),
+            other => panic!("{other:?}"),
+        }
+    };
+    let of_trial = |number: usize| {
+        live.events().iter().position(|event| matches!(event, Event::Asked(asked) if asked.trial == number)).unwrap()
+    };
+    let mean = |event: &mut Event| {
+        if let Event::Asked(asked) = event {
+            asked.mean = asked.mean.next_up();
+        }
+    };
+    assert_eq!(verify(of_trial(9), &mean), ("trial 9".to_string(), "mean"));
+    let fit = live.events().iter().rposition(|event| matches!(event, Event::Fitted(_))).unwrap();
+    let noise = |event: &mut Event| {
+        if let Event::Fitted(fitted) = event {
+            fitted.hyperparameters.noise *= 2.0;
+        }
+    };
+    assert_eq!(verify(fit, &noise), (format!("the fit of event {}", fit + 1), "noise"));
+    // Equal as numbers, and not the same: the sign of zero.
+    let score = live.events().iter().position(|event| matches!(event, Event::Asked(a) if a.multiplier == 0.0)).unwrap();
+    let sign = |event: &mut Event| {
+        if let Event::Asked(asked) = event {
+            asked.multiplier = -0.0;
+        }
+    };
+    assert_eq!(verify(score, &sign).1, "multiplier");
+}
