@@ -13,7 +13,7 @@ use common::meddler::{Meddler, Moment, away};
 use common::study::{GRID, LEARNED, outside, session, value};
 use common::{again, places, role};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
-use manyhands_store::{Acquired, Claim, Claimed, Error, Holder, Location, Memory, Missing, Reported, Session, Store};
+use manyhands_store::{Access, Acquired, Claim, Claimed, Error, Holder, Location, Memory, Reported, Session, Store};
 
 /// A lease of this length does not lapse in a test, one of this moment does.
 const LONG: Duration = Duration::from_secs(3600);
@@ -75,7 +75,7 @@ fn a_held_trial_is_taken_over_only_from_a_process_that_is_known_to_be_dead() {
 fn what_a_killed_process_held_is_free_at_once() {
     if let Some(role) = role() {
         let location: Location = role.parse().unwrap();
-        let mut session = session(location.open(Missing::Refuse).unwrap(), GRID);
+        let mut session = session(location.open(Access::Write).unwrap(), GRID);
         let claimed = session.ask_for_worker(1, None, LONG).unwrap();
         // Killed while it chooses.
         acquire(&session, "ask", &Holder::this_process(), None);

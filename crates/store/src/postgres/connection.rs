@@ -9,8 +9,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
 use super::schema;
-use crate::location::without_password;
-use crate::{Error, Result};
+use crate::{Access, Error, Result};
 
 /// How long a server may be away before a call gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -20,7 +19,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 
 /// A connection to one database.
 pub struct Connection {
-    url: String,
+    address: Address,
     config: Config,
     connector: MakeRustlsConnect,
     client: Mutex<Option<Client>>,
@@ -34,23 +33,38 @@ pub enum Try {
 }
 
 impl Connection {
-    /// Connects, and makes the tables if they are not there. A server that is not there now is not waited for.
-    pub fn open(url: &str) -> Result<Self> {
-        let refuse = |reason: String| Error::Location { url: without_password(url), reason };
-        let address = Address::read(url).map_err(refuse)?;
+    /// Connects, and makes or upgrades the tables where `access` says so. A server that is not there now is not waited for.
+    pub fn open(address: &Address, access: Access) -> Result<Self> {
+        let refuse = |reason: String| Error::Location { url: address.to_string(), reason };
         let connector = address.connector().map_err(refuse)?;
-        let mut config = address.config;
+        let mut config = address.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
         config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
         config.application_name("manyhands");
-        let connection = Self { url: without_password(url), config, connector, client: Mutex::new(None) };
+        let connection = Self { address: address.clone(), config, connector, client: Mutex::new(None) };
         let client = connection.connect().map_err(|error| connection.refused(&error))?;
         *connection.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
-        match connection.transact(|t, _| schema::migrate(t))? {
-            Some(found) => Err(Error::Newer { store: connection.url, found, known: schema::STEPS.len() as i64 }),
-            None => Ok(connection),
+        connection.check_schema(access)?;
+        Ok(connection)
+    }
+
+    fn check_schema(&self, access: Access) -> Result<()> {
+        let store = self.address.to_string();
+        if access != Access::Create && self.transact(|t, _| schema::version(t))?.is_none() {
+            return Err(Error::NoTables { store });
+        }
+        let newer = match access {
+            Access::Create | Access::Write => self.transact(|t, _| schema::migrate(t))?,
+            Access::Read => {
+                let known = schema::STEPS.len() as i64;
+                self.transact(|t, _| schema::version(t))?.filter(|version| *version > known)
+            }
+        };
+        match newer {
+            Some(found) => Err(Error::Newer { store, found, known: schema::STEPS.len() as i64 }),
+            None => Ok(()),
         }
     }
 
@@ -105,11 +119,11 @@ impl Connection {
     }
 
     fn refused(&self, error: &postgres::Error) -> Error {
-        let store = self.url.clone();
-        let reason = match error.as_db_error() {
+        let store = self.address.to_string();
+        let reason = self.address.without_password(&match error.as_db_error() {
             Some(said) => said.message().to_string(),
             None => chain(error),
-        };
+        });
         match error.code() {
             _ if is_distrust(error) => Error::Distrusted { store, reason },
             Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
@@ -120,7 +134,7 @@ impl Connection {
 }
 
 /// An error with its causes.
-pub(super) fn chain(error: &postgres::Error) -> String {
+fn chain(error: &postgres::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -163,6 +177,6 @@ fn is_passing(error: &postgres::Error) -> bool {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Connection").field("address", &self.address).finish_non_exhaustive()
     }
 }

@@ -2,21 +2,24 @@
 
 mod address;
 mod connection;
+mod environment;
+mod passfile;
 mod schema;
+mod url;
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use postgres::{Error as Failure, Row, Transaction};
 
-pub(crate) use self::address::Address;
+pub use self::address::Address;
 use self::connection::{Connection, Try};
 use crate::codec::VERSION;
 use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
 };
-use crate::{Error, Holder, Result, Time};
+use crate::{Access, Error, Holder, Result, Time};
 
 /// The server's clock, in microseconds since 1970.
 const NOW: &str = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
@@ -30,7 +33,12 @@ pub struct Postgres {
 impl Postgres {
     /// Opens the store in a database; makes its tables if they are not there.
     pub fn open(url: &str) -> Result<Self> {
-        Ok(Self { connection: Connection::open(url)? })
+        Self::at(&url.parse()?, Access::Create)
+    }
+
+    /// Opens the store at an address; only [`Access::Create`] makes tables, and [`Access::Read`] changes nothing.
+    pub fn at(address: &Address, access: Access) -> Result<Self> {
+        Ok(Self { connection: Connection::open(address, access)? })
     }
 }
 

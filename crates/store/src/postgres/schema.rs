@@ -72,7 +72,8 @@ pub fn migrate(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> 
     Ok(None)
 }
 
-fn version(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> {
+/// The schema that is there, if any is.
+pub fn version(transaction: &mut Transaction<'_>) -> Result<Option<i64>, Error> {
     let there: bool = transaction.query_one("SELECT to_regclass('manyhands_schema') IS NOT NULL", &[])?.get(0);
     if !there {
         return Ok(None);
