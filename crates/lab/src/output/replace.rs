@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Writes a file whole: under another name in the same folder, synchronized, then renamed. A file that is replaced gives the
 /// new one its permissions; what is no plain file, as /dev/stdout, is written to as it is.
@@ -30,7 +31,9 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// A name of our own beside a file.
 fn draft(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-    Ok(folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id())))
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let own = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    Ok(folder.join(format!(".{}.{own}.new", name.to_string_lossy())))
 }
 
 fn write(draft: &Path, content: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
@@ -46,7 +47,9 @@ fn open_to_write(path: &Path) -> Result<(Connection, i64)> {
 
 /// Makes a store that is not there: all of it or nothing. Its identity, if it was this process that made it.
 fn make(path: &Path) -> Result<Option<Identity>> {
-    let draft = beside(path, &format!(".{}.new", std::process::id()));
+    // A name that no other thread or process uses: SQLite must know a file by one name only.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let draft = beside(path, &format!(".{}-{}.new", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
     let made = open_to_write(&draft).and_then(|(connection, _)| {
         // Closing writes everything into the file.
         connection.close().map_err(|(_, error)| refused(path, &error))?;
