@@ -20,6 +20,7 @@ mod target;
 mod tell;
 mod trials;
 mod whole;
+mod write;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use manyhands_store::Session;
 
@@ -10,6 +10,7 @@ use crate::picture::draw;
 use crate::progress::say;
 use crate::refusal::Usage;
 use crate::target::Target;
+use crate::write;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +33,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     check(&options.output)?;
-    let mut session = options.target.open()?;
+    let mut session = options.target.open_to_read()?;
     write(&mut session, &options.output)?;
     say(&format!("wrote {}", options.output.display()));
     Ok(())
@@ -55,5 +56,5 @@ pub fn write(session: &mut Session, path: &Path) -> Result<()> {
     let picture = draw(session.study()?, &name)?;
     let is_png = path.extension().is_some_and(|extension| extension == "png");
     let bytes = if is_png { picture.png } else { picture.svg.into_bytes() };
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    write::file(path, &bytes)
 }

@@ -33,7 +33,7 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let mut session = options.target.open()?;
+    let mut session = options.target.open_to_read()?;
     let points = read(&options.at, session.spec().domain())?;
     // Each by itself first, so that a refusal names its row.
     for (index, point) in points.iter().enumerate() {

@@ -63,17 +63,35 @@ pub fn refuse(error: &anyhow::Error, json: bool) -> ExitCode {
     if is_bad_input { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// Bad usage as clap found it: in JSON for those who asked for it. Help and version are no mistakes.
+/// Bad usage as clap found it: in JSON for those who asked for it. Help and version are no mistakes. An address among the
+/// arguments is not shown: it may hold a password.
 pub fn misused(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {
+    if !error.use_stderr() {
         error.exit();
     }
-    let text = error.to_string();
+    let arguments: Vec<String> = std::env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
+    let secrets: Vec<&str> = arguments.iter().flat_map(|argument| addresses(argument)).collect();
+    let asked_for_json = arguments.iter().any(|argument| argument == "--json");
+    if !asked_for_json && secrets.is_empty() {
+        error.exit();
+    }
+    let text = secrets.iter().fold(error.to_string(), |text, secret| text.replace(secret, "..."));
+    if !asked_for_json {
+        say(text.trim_end());
+        return ExitCode::from(2);
+    }
     let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
     let message = message.trim().trim_start_matches("error: ");
     let hint = rest.trim().lines().next().map(|line| line.trim().trim_start_matches("tip: ").to_string());
     say(&json!({"error": {"code": "usage", "message": message, "hint": hint}}).to_string());
     ExitCode::from(2)
+}
+
+/// An argument that looks like the address of a store, and what stands behind its "=", longest first.
+fn addresses(argument: &str) -> Vec<&str> {
+    let is_address = |text: &str| ["://", "password", "@"].iter().any(|sign| text.contains(sign));
+    let value = argument.split_once('=').filter(|(option, _)| option.starts_with('-')).map(|(_, value)| value);
+    [Some(argument), value].into_iter().flatten().filter(|text| is_address(text)).collect()
 }
 
 fn told(error: &anyhow::Error) -> Told {
@@ -110,6 +128,7 @@ fn is_bad_request(error: &StoreError) -> bool {
         StoreError::Study(error) => is_bad_value(error),
         StoreError::Location { .. }
         | StoreError::NoStore { .. }
+        | StoreError::NoTables { .. }
         | StoreError::NotAStore { .. }
         | StoreError::UnknownStudy { .. }
         | StoreError::Differs { .. }

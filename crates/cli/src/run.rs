@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use manyhands_core::TrialState;
+use manyhands_core::file::RunSettings;
 use manyhands_run::{Error as RunError, Plan, Stop, Summary};
 use manyhands_store::Session;
 
 use crate::live::Live;
 use crate::progress::say;
-use crate::target::Target;
+use crate::target::{Target, local_command};
 use crate::whole::whole;
 use crate::{plot, show, signals, status};
 
@@ -53,9 +54,13 @@ const WORKER: &str = "\
 Examples:
   manyhands worker study.toml --store postgres://me@host/studies
   manyhands worker branin --store postgres://me@host/studies --workers 4
+  manyhands worker branin --store postgres://me@host/studies --command-from study.toml
 
 Start as many as you like, on as many machines as reach the store. A trial whose worker dies is offered again once its
-lease has lapsed; at once, if the worker was on this machine.";
+lease has lapsed; at once, if the worker was on this machine.
+
+A study that is given by its name is run with the command that is in the store: who can write the store can run commands
+as you. With --command-from only the command of a file of yours is run.";
 
 /// Serve a study that others serve too: run its trials one after the other.
 #[derive(Debug, Args)]
@@ -68,6 +73,9 @@ pub struct WorkerOptions {
     /// How many trials at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
     workers: u32,
+    /// Run only the command of this study file, in its folder, and never the one that is in the store
+    #[arg(long, value_name = "FILE")]
+    command_from: Option<PathBuf>,
 }
 
 /// What running has in common.
@@ -94,7 +102,7 @@ fn term(text: &str) -> Result<Duration, String> {
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     options.plot.as_deref().map_or(Ok(()), plot::check)?;
     let mut session = options.target.open()?;
-    let mut plan = plan(&session, &options.target, &options.how)?;
+    let mut plan = plan(&session, &options.target, &options.how, None)?;
     plan.workers = options.workers.map_or(plan.workers, |workers| workers as usize);
     plan.trials = options.trials.map(|trials| trials as usize).or(plan.trials);
     plan.sync = options.sync;
@@ -107,7 +115,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 
 pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
     let mut session = options.target.open()?;
-    let mut plan = plan(&session, &options.target, &options.how)?;
+    let local = options.command_from.as_deref().map(|file| local_command(file, &session)).transpose()?;
+    let mut plan = plan(&session, &options.target, &options.how, local)?;
     plan.workers = options.workers as usize;
     // How many workers there are is for whoever starts them to say; only max_pending binds them all.
     session.set_workers(None);
@@ -121,17 +130,21 @@ pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
     Ok(code(summary))
 }
 
-fn plan(session: &Session, target: &Target, how: &How) -> Result<Plan> {
+/// `local` is the command to run instead of the study's, with its folder.
+fn plan(session: &Session, target: &Target, how: &How, local: Option<(RunSettings, PathBuf)>) -> Result<Plan> {
     if target.file().is_some() {
         session.keep_text()?;
     }
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
-    let settings = session.run().cloned().ok_or_else(no_command)?;
+    let (settings, folder) = match local {
+        Some(local) => local,
+        None => (session.run().cloned().ok_or_else(no_command)?, target.folder()?),
+    };
     Ok(Plan {
         workers: settings.workers,
         trials: settings.trials,
         settings,
-        folder: target.folder()?,
+        folder,
         sync: false,
         keep_going: how.keep_going,
         term: how.lease,

@@ -38,7 +38,7 @@ pub struct BestOptions {
 }
 
 pub fn status(options: &StatusOptions) -> Result<()> {
-    let mut session = options.target.open()?;
+    let mut session = options.target.open_to_read()?;
     if options.target.json {
         return show::print(&status_json(&mut session)?.to_string());
     }
@@ -46,7 +46,7 @@ pub fn status(options: &StatusOptions) -> Result<()> {
 }
 
 pub fn best(options: &BestOptions) -> Result<()> {
-    let mut session = options.target.open()?;
+    let mut session = options.target.open_to_read()?;
     let best = session.study()?.best()?;
     let domain = session.spec().domain();
     if options.target.json {

@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, stdin};
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::TrialState;
-use manyhands_store::{Missing, Session};
+use manyhands_store::{Access, Session};
 use serde_json::{Value as Json, json};
 
 use crate::progress::say;
@@ -30,7 +30,7 @@ pub struct StudiesOptions {
 }
 
 pub fn studies(options: &StudiesOptions) -> Result<()> {
-    let store = options.store.open(Missing::Refuse)?;
+    let store = options.store.open(Access::Read)?;
     let (mut list, mut table) = (Vec::new(), Vec::new());
     for row in store.studies()? {
         let session = Session::open(store.clone(), &row.name, "")?;

@@ -1,39 +1,109 @@
 //! STUDY and --store: which study a verb is about, by its file or by its name.
 
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
+use std::{fmt, fs};
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_store::{Error as StoreError, Location, Missing, Session, Source, Store};
+use manyhands_core::file::RunSettings;
+use manyhands_run::Error as RunError;
+use manyhands_store::{Access, Error as StoreError, Location, Session, Source, Store};
 
+use crate::progress::say;
 use crate::refusal::Usage;
 
 /// Where studies are kept.
 #[derive(Debug, Clone, Args)]
 pub struct StoreOption {
-    /// Where studies are kept: sqlite:PATH or postgres://USER@HOST/DATABASE
-    #[arg(long, value_name = "URL", default_value = "sqlite:manyhands.db", env = "MANYHANDS_STORE")]
-    store: String,
+    /// Where studies are kept: sqlite:PATH or postgres://USER@HOST/DATABASE [default: MANYHANDS_STORE of the environment, or
+    /// what is in the file that MANYHANDS_STORE_FILE names, or sqlite:manyhands.db]
+    #[arg(long, value_name = "URL")]
+    store: Option<Secret>,
+}
+
+/// An address as it was given; it may hold a password.
+#[derive(Clone)]
+struct Secret(String);
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("...")
+    }
 }
 
 impl StoreOption {
-    pub fn open(&self, missing: Missing) -> Result<Arc<dyn Store>> {
-        Ok(self.location()?.open(missing)?)
+    pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
+        Ok(self.location()?.open(access)?)
     }
 
+    /// The store's address. What its user should know of it is said once.
     pub fn location(&self) -> Result<Location> {
-        match self.store.parse()? {
-            Location::Memory => {
-                let message = "a store in memory is gone when the command ends";
-                Err(Usage::new("store-address", message)
-                    .hint("use sqlite:PATH or postgres://USER@HOST/DATABASE")
-                    .into())
+        let (location, mut warnings) = self.find()?;
+        if location == Location::Memory {
+            let message = "a store in memory is gone when the command ends";
+            return Err(Usage::new("store-address", message)
+                .hint("use sqlite:PATH or postgres://USER@HOST/DATABASE")
+                .into());
+        }
+        warnings.extend(location.warnings());
+        static SAID: Once = Once::new();
+        SAID.call_once(|| warnings.iter().for_each(|warning| say(&format!("warning: {warning}"))));
+        Ok(location)
+    }
+
+    /// The command line goes before the environment.
+    fn find(&self) -> Result<(Location, Vec<String>)> {
+        if let Some(Secret(text)) = &self.store {
+            let location: Location = text.parse()?;
+            let warning = location.has_password().then(|| EXPOSED.to_string());
+            return Ok((location, warning.into_iter().collect()));
+        }
+        match (variable("MANYHANDS_STORE")?, variable("MANYHANDS_STORE_FILE")?) {
+            (None, None) => Ok((Location::default(), vec![])),
+            (Some(text), None) => Ok((text.parse()?, vec![])),
+            (None, Some(file)) => of_file(Path::new(&file)),
+            (Some(_), Some(_)) => {
+                let message = "MANYHANDS_STORE and MANYHANDS_STORE_FILE are both set, and each names a store";
+                Err(Usage::new("store-address", message).hint("unset one of them, or say --store").into())
             }
-            location => Ok(location),
         }
     }
+}
+
+const EXPOSED: &str = "the password in --store can be seen by everyone on this machine who lists its processes; put the \
+                       address into a file of your own and name that with MANYHANDS_STORE_FILE, or the password into \
+                       ~/.pgpass (or the file that PGPASSFILE names)";
+
+/// A variable of the environment, if it is set to something.
+fn variable(name: &str) -> Result<Option<String>> {
+    let text = std::env::var_os(name).filter(|text| !text.is_empty()).map(OsString::into_string).transpose();
+    Ok(text.map_err(|_| Usage::new("store-address", format!("{name} is not UTF-8 text")))?)
+}
+
+/// The address that is in a file.
+fn of_file(path: &Path) -> Result<(Location, Vec<String>)> {
+    let cannot = |error: std::io::Error| {
+        let message = format!("cannot read {}, which MANYHANDS_STORE_FILE names: {}", path.display(), reason(&error));
+        Usage::new("store-address", message)
+    };
+    let text = fs::read_to_string(path).map_err(cannot)?;
+    let location: Location = text.trim().parse()?;
+    let is_open = location.has_password() && is_open_to_others(path);
+    let warning = format!("{} holds a password and others may read it; chmod 600 it", path.display());
+    Ok((location, is_open.then_some(warning).into_iter().collect()))
+}
+
+fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
 /// Which study.
@@ -52,27 +122,51 @@ pub struct Target {
 impl Target {
     /// The study's session.
     pub fn open(&self) -> Result<Session> {
+        self.check()?;
         let location = self.store.location()?;
         match self.file() {
             Some(path) => {
-                let source = read(&path, || location.open(Missing::Refuse).ok())?;
-                Ok(Session::open_or_create(location.open(Missing::Create)?, source)?)
+                let source = read(&path, || location.open(Access::Read).ok())?;
+                Ok(Session::open_or_create(location.open(Access::Create)?, source)?)
             }
-            None => self.open_named(&location),
+            None => self.open_named(&location, Access::Write),
         }
     }
 
     /// The study's session, if there is one: nothing is created.
     pub fn open_existing(&self) -> Result<Session> {
+        self.check()?;
         let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location) };
-        let store = location.open(Missing::Refuse)?;
+        let Some(path) = self.file() else { return self.open_named(&location, Access::Write) };
+        let store = location.open(Access::Write)?;
         let source = read(&path, || Some(store.clone()))?;
         Ok(Session::open(store, &source.study().name, &location.to_string())?)
     }
 
-    fn open_named(&self, location: &Location) -> Result<Session> {
-        let store = match location.open(Missing::Refuse) {
+    /// The study's session, to be looked at: nothing is created, upgraded or written.
+    pub fn open_to_read(&self) -> Result<Session> {
+        self.check()?;
+        let location = self.store.location()?;
+        let Some(path) = self.file() else { return self.open_named(&location, Access::Read) };
+        // A mistake in the file is told first.
+        let store = location.open(Access::Read);
+        let source = read(&path, || store.as_ref().ok().cloned())?;
+        let session = Session::open(store?, &source.study().name, &location.to_string())?;
+        session.check(&source)?;
+        Ok(session)
+    }
+
+    /// An address in place of a study: it would be taken for a file, and shown with its password.
+    fn check(&self) -> Result<()> {
+        if !self.study.contains("://") && !self.study.contains("password=") {
+            return Ok(());
+        }
+        let message = "STUDY must be a study file or the name of a study, got the address of a store";
+        Err(Usage::new("usage", message).hint("give the address with --store").into())
+    }
+
+    fn open_named(&self, location: &Location, access: Access) -> Result<Session> {
+        let store = match location.open(access) {
             Err(StoreError::NoStore { path }) => {
                 let message = format!("there is no file \"{}\" and no store at {}", self.study, path.display());
                 return Err(Usage::new("unknown-study", message).hint(GIVE).into());
@@ -91,14 +185,30 @@ impl Target {
 
     /// The folder that a study's commands run in: the study file's, or the current one.
     pub fn folder(&self) -> Result<PathBuf> {
-        let file = self.file();
-        let folder = file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let unreachable = |error: std::io::Error| {
-            Usage::new("folder", format!("cannot use the folder {}: {error}", folder.display()))
-        };
-        Ok(folder.canonicalize().map_err(unreachable)?)
+        folder_of(self.file().as_deref())
     }
+}
+
+fn folder_of(file: Option<&Path>) -> Result<PathBuf> {
+    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let unreachable =
+        |error: std::io::Error| Usage::new("folder", format!("cannot use the folder {}: {error}", folder.display()));
+    Ok(folder.canonicalize().map_err(unreachable)?)
+}
+
+/// The command of a local study file, with its folder, for a study that is in a store. The file must describe the same study:
+/// its command is to be given these parameters and no others.
+pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, PathBuf)> {
+    let source = read(file, || Some(session.store().clone()))?;
+    if source.study().name != session.name() {
+        let message = format!("{} describes the study {}, not {}", file.display(), source.study().name, session.name());
+        return Err(Usage::new("command-from", message).hint("name the study file of this study").into());
+    }
+    session.check(&source)?;
+    let no_command = || RunError::NoCommand { study: session.name().to_string() };
+    let settings = source.study().run.clone().ok_or_else(no_command)?;
+    Ok((settings, folder_of(Some(file))?))
 }
 
 const GIVE: &str = "give a study file, or the name of a study that is in the store (--store)";

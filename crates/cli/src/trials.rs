@@ -3,15 +3,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use manyhands_store::{Missing, Session, StudyLog};
+use manyhands_store::{Access, Session, StudyLog};
 use serde_json::{Map, Value as Json};
 
 use crate::progress::say;
 use crate::refusal::Usage;
 use crate::show;
 use crate::target::{StoreOption, Target};
+use crate::write;
 
 const TRIALS: &str = "\
 Examples:
@@ -27,7 +28,7 @@ pub struct TrialsOptions {
 }
 
 pub fn trials(options: &TrialsOptions) -> Result<()> {
-    let session = options.target.open()?;
+    let session = options.target.open_to_read()?;
     if options.target.json {
         let list = rows(&session, false)?.into_iter().map(Json::Object).collect();
         return show::print(&Json::Array(list).to_string());
@@ -84,7 +85,7 @@ pub struct ExportOptions {
 }
 
 pub fn export(options: &ExportOptions) -> Result<()> {
-    let mut session = options.target.open()?;
+    let mut session = options.target.open_to_read()?;
     let usual = if options.target.json { Format::Jsonl } else { Format::Csv };
     let text = match options.format.unwrap_or(usual) {
         Format::Csv => csv_text(&session)?,
@@ -97,7 +98,7 @@ pub fn export(options: &ExportOptions) -> Result<()> {
     let text = text.trim_end();
     match &options.output {
         Some(path) => {
-            fs::write(path, format!("{text}\n")).with_context(|| format!("cannot write {}", path.display()))?;
+            write::file(path, format!("{text}\n").as_bytes())?;
             say(&format!("wrote {}", path.display()));
             Ok(())
         }
@@ -152,7 +153,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
     // A log that is refused makes no store.
     let log = StudyLog::read(&text)?;
-    let session = Session::import(options.store.open(Missing::Create)?, log)?;
+    let session = Session::import(options.store.open(Access::Create)?, log)?;
     let trials = session.ledger().trials().len();
     say(&format!("imported study {} with {trials} trials", session.name()));
     Ok(())

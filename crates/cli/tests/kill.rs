@@ -130,7 +130,7 @@ fn limit(child: &Child, bytes: Option<u64>) {
 fn a_store_that_may_not_grow_is_waited_for_and_goes_on_when_it_may() {
     let bench = robust();
     // Creates the store, with some room in its log.
-    assert!(bench.run(&["status", "study.toml"]).status.success());
+    assert!(bench.run(&["tell", "study.toml", "-"]).status.success());
     let mut child = start(&bench, &["run", "study.toml"]);
     limit(&child, Some(96 << 10));
     let mut lines = BufReader::new(child.stderr.take().unwrap());

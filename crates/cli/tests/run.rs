@@ -212,7 +212,7 @@ fn many_workers_serve_one_study_and_a_dead_ones_trial_is_offered_again_at_once()
     let script =
         "echo $3 >> started\nif [ ! -e first ] && mkdir first 2>/dev/null; then sleep 600; fi\nsleep 0.05\necho $1\n";
     for bench in shared_benches("trials = 24\nworkers = 4\n", script) {
-        assert!(bench.run(&["status", "study.toml"]).status.success());
+        assert!(bench.run(&["tell", "study.toml", "-"]).status.success());
         let mut doomed = start(&bench, &["worker", "s"]);
         wait_for(|| bench.path().join("first").exists());
         let others: Vec<Child> = (0..3).map(|_| start(&bench, &["worker", "s"])).collect();
@@ -237,7 +237,7 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
     // The first start of trial 0 waits to be let go; a second one answers at once.
     let script = "if [ $3 = 0 ] && mkdir first 2>/dev/null; then while [ ! -e go ]; do sleep 0.02; done; echo 99; exit; fi\necho 1\n";
     for bench in shared_benches("trials = 3\nworkers = 2\n", script) {
-        assert!(bench.run(&["status", "study.toml"]).status.success());
+        assert!(bench.run(&["tell", "study.toml", "-"]).status.success());
         let sleeper = start(&bench, &["worker", "s", "--lease", "1s"]);
         wait_for(|| bench.path().join("first").exists());
         signal(&sleeper, Signal::STOP);
@@ -330,7 +330,7 @@ fn a_fleet_may_be_larger_than_the_workers_of_a_run_but_not_than_max_pending() {
     for (strategy, most, times) in [("", 3, "1500"), ("[strategy]\nmax_pending = 2\n", 2, "50")] {
         let bench = Bench::new(&(study("trials = 6\nworkers = 1\n") + strategy));
         bench.script("box.sh", &script.replace("TIMES", times));
-        assert!(bench.run(&["status", "study.toml"]).status.success());
+        assert!(bench.run(&["tell", "study.toml", "-"]).status.success());
         let workers: Vec<Child> = (0..3).map(|_| start(&bench, &["worker", "s"])).collect();
         for worker in workers {
             assert!(worker.wait_with_output().unwrap().status.success());

@@ -131,6 +131,28 @@ fn the_example_says_what_the_study_is() {
 }
 
 #[test]
+fn a_quoted_placeholder_is_one_word_of_a_shell_whatever_the_value() {
+    let nasty = "it's \"a\" $(touch x) `y` ; \\ & {x} * é";
+    let text = "name = \"a\"\n[space]\nact = { choice = ['b', 'c'] }\n\"odd:sh\" = { int = [1, 2] }\n[run]\n\
+                command = [\"sh\", \"-c\", \"printf %s {act:sh}; printf ' %s' {trial:sh} {odd:sh}\"]\n";
+    let run = read(text).run.unwrap();
+    let arguments = run.arguments(&[("act", &nasty.into()), ("odd:sh", &Value::Int(2))], &others("a", 7));
+    assert!(arguments[2].ends_with("' %s' '7' 2"), "{arguments:?}");
+    let output = std::process::Command::new(&arguments[0]).args(&arguments[1..]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{nasty} 7 2"));
+}
+
+#[test]
+fn an_unknown_format_of_a_placeholder_is_refused_with_the_known_one() {
+    let text = in_space("[run]\ncommand = [\"sh\", \"-c\", \"echo {x:bash}\"]\n");
+    let error = finish(&text, &[]).err().unwrap().render("study.toml");
+    assert!(error.contains("\"bash\" in {x:bash} is no format of a placeholder"), "{error}");
+    assert!(error.contains("hint: write {x:sh} for the value quoted for a shell"), "{error}");
+    let braces = in_space("[run]\ncommand = [\"echo\", '{\"x\": 1}']\n");
+    assert!(finish(&braces, &[]).err().unwrap().render("study.toml").contains("is no parameter of this study"));
+}
+
+#[test]
 fn the_example_may_learn_what_it_does_not_give() {
     let text = EXAMPLE.replace("lengthscale = 0.2\n", "fit = true\n");
     let spec = read(&text).spec;

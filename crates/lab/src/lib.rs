@@ -41,7 +41,7 @@ pub use error::{Error, Result};
 pub use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;
 pub use observation::{Comparison, Finding, Observation, Verdict};
-pub use output::{leftovers, prepare};
+pub use output::{leftovers, prepare, replace};
 pub use panel::Panel;
 pub use picture::Picture;
 pub use problem::Problem;

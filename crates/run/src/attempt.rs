@@ -15,6 +15,10 @@ use crate::output::{Output, Printed};
 use crate::value::read_value;
 use crate::{Error, News, Plan, Result, Stop};
 
+/// What says where the store is and opens it. Commands do not need it: who wants one to have it says so in `[run] env`.
+const SECRETS: [&str; 6] =
+    ["MANYHANDS_STORE", "MANYHANDS_STORE_FILE", "PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE"];
+
 /// One trial and what its command needs to know.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -103,6 +107,9 @@ impl Job {
         let is_path = program.contains('/');
         let mut command = if is_path { Command::new(plan.folder.join(program)) } else { Command::new(program) };
         command.args(rest).current_dir(files.work.as_deref().unwrap_or(&plan.folder));
+        for name in SECRETS {
+            command.env_remove(name);
+        }
         command.env("MANYHANDS_PARAMS", json(&named)).env("MANYHANDS_TRIAL", self.trial.to_string());
         command.env("MANYHANDS_STUDY", &self.study).env("MANYHANDS_FOLDER", &plan.folder);
         command.envs(plan.settings.env.iter().map(|(key, value)| (key, value)));

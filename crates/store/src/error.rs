@@ -17,7 +17,7 @@ pub enum Error {
     /// A store's address is not one.
     #[error("\"{url}\" is not a store: {reason}")]
     Location {
-        /// What was given, without its password.
+        /// What was given, as far as it can hold no password.
         url: String,
         /// What is wrong with it.
         reason: String,
@@ -59,6 +59,22 @@ pub enum Error {
     NoStore {
         /// Where it was looked for.
         path: PathBuf,
+    },
+    /// A database has no tables of ours.
+    #[error("there is no store in {store}: it has no tables of manyhands")]
+    NoTables {
+        /// The database.
+        store: String,
+    },
+    /// A store can only be read once it has been upgraded.
+    #[error("the store {store} was written by an older manyhands: its schema is {found}, reading needs {needed}")]
+    Older {
+        /// The store.
+        store: String,
+        /// Its schema.
+        found: i64,
+        /// The oldest that can be read.
+        needed: i64,
     },
     /// The system does not let us read or write.
     #[error("permission denied: {} cannot be {action}", path.display())]
@@ -192,7 +208,8 @@ impl Error {
             Self::Distrusted { .. } => "store-not-trusted",
             Self::Crowded { .. } => "store-crowded",
             Self::Refused { .. } => "store-refused",
-            Self::NoStore { .. } => "no-store",
+            Self::NoStore { .. } | Self::NoTables { .. } => "no-store",
+            Self::Older { .. } => "older-store",
             Self::Denied { .. } => "permission-denied",
             Self::NotAStore { .. } => "not-a-store",
             Self::Newer { .. } => "newer-store",
@@ -231,13 +248,18 @@ impl Error {
             Self::Refused { .. } => {
                 "check that the address names what it should, and that the user may read and write there"
             }
-            Self::NoStore { .. } => "give the study file to create it, or name another store with --store",
+            Self::NoStore { .. } | Self::NoTables { .. } => {
+                "run, ask or tell with a study file makes it; or name another store with --store"
+            }
+            Self::Older { .. } => "open it once with a verb that writes (run, ask, tell) to upgrade it",
             Self::Denied { .. } => "change the file's permissions, or name another store with --store",
             Self::NotAStore { .. } => "name another file with --store sqlite:PATH",
             Self::Newer { .. } => "use that version, or another store",
             Self::Locked { .. } => "end the program that holds it, or try again",
             Self::Full { .. } => "make room and try again; everything recorded so far is safe",
-            Self::UnknownStudy { .. } => "give a study file to create it, or name another store with --store",
+            Self::UnknownStudy { .. } => {
+                "run, ask or tell with its study file creates it; or name another store with --store"
+            }
             Self::StudyExists { .. } => "choose another name, or delete the study first",
             Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
             Self::Busy { .. } => "try again; if that process hangs, end it",

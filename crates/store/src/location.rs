@@ -1,20 +1,22 @@
 //! Where a store is: an address that opens it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::postgres::Address;
-use crate::{Error, Memory, Postgres, Result, Sqlite, Store};
+use crate::network::network_file_system;
+use crate::{Address, Error, Memory, Postgres, Result, Sqlite, Store};
 
-/// What to do where there is no store yet.
+/// What a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
-    /// Make one.
+pub enum Access {
+    /// To read and write; one is made if there is none.
     Create,
-    /// Say so.
-    Refuse,
+    /// To read and write what is there; an older store is upgraded.
+    Write,
+    /// To read what is there: nothing is made, upgraded or written, and a store that may only be read will do.
+    Read,
 }
 
 /// A store's address: `sqlite:PATH`, `postgres://...`, or `memory:`.
@@ -23,20 +25,42 @@ pub enum Location {
     /// A SQLite file.
     Sqlite(PathBuf),
     /// A PostgreSQL database.
-    Postgres(String),
+    Postgres(Address),
     /// This process's memory; every opening is a store of its own.
     Memory,
 }
 
 impl Location {
     /// Opens the store.
-    pub fn open(&self, missing: Missing) -> Result<Arc<dyn Store>> {
+    pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
         Ok(match self {
-            Self::Sqlite(path) => Arc::new(Sqlite::open(path, missing)?),
-            Self::Postgres(url) => Arc::new(Postgres::open(url)?),
+            Self::Sqlite(path) => Arc::new(Sqlite::open(path, access)?),
+            Self::Postgres(address) => Arc::new(Postgres::at(address, access)?),
             Self::Memory => Arc::new(Memory::new()),
         })
     }
+
+    /// What its user should know, a sentence each: nothing here prints it.
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Sqlite(path) => network_file_system(path).map(|kind| shared(path, kind)).into_iter().collect(),
+            Self::Postgres(address) => address.warnings().to_vec(),
+            Self::Memory => vec![],
+        }
+    }
+
+    /// Whether the address itself holds a password.
+    pub fn has_password(&self) -> bool {
+        matches!(self, Self::Postgres(address) if address.has_password())
+    }
+}
+
+fn shared(path: &Path, kind: &str) -> String {
+    format!(
+        "{} is on a network file system ({kind}), where SQLite is safe for the processes of one machine only; use \
+         postgres://USER@HOST/DATABASE for several",
+        path.display()
+    )
 }
 
 impl Default for Location {
@@ -48,26 +72,60 @@ impl Default for Location {
 impl FromStr for Location {
     type Err = Error;
 
+    /// What a `postgres://` address leaves out is taken from the environment, as PostgreSQL's own client does.
     fn from_str(url: &str) -> Result<Self> {
-        let refuse = |reason: &str| Err(Error::Location { url: without_password(url), reason: reason.to_string() });
+        let refuse = |reason: String| Err(Error::Location { url: shown(url), reason });
         if let Some(path) = url.strip_prefix("sqlite:") {
             // sqlite:///var/x.db is how others write it.
             let path = path.strip_prefix("//").unwrap_or(path);
             if path == ":memory:" {
                 return Ok(Self::Memory);
             }
-            return if path.is_empty() { refuse("it names no file") } else { Ok(Self::Sqlite(path.into())) };
+            return if path.is_empty() { refuse("it names no file".into()) } else { Ok(Self::Sqlite(path.into())) };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Address::read(url).map_or_else(|reason| refuse(&reason), |_| Ok(Self::Postgres(url.to_string())));
+            return url.parse().map(Self::Postgres);
         }
-        match url.split_once(':') {
-            Some(("memory", "")) => Ok(Self::Memory),
-            Some((scheme, _)) if scheme.chars().all(char::is_alphanumeric) => {
-                refuse(&format!("\"{scheme}:\" is not a kind of store"))
-            }
-            _ => refuse("it has no kind"),
+        match (url, scheme(url)) {
+            ("memory:", _) => Ok(Self::Memory),
+            (_, Some("postgres" | "postgresql")) => refuse("it does not begin with postgres://".into()),
+            (_, Some(scheme)) => refuse(format!("\"{scheme}:\" is not a kind of store")),
+            (_, None) => refuse("it does not begin with a kind of store".into()),
         }
+    }
+}
+
+/// The kind of an address, if it is a word that is no secret.
+fn scheme(url: &str) -> Option<&'static str> {
+    const FAMILIAR: [&str; 16] = [
+        "sqlite",
+        "postgres",
+        "postgresql",
+        "memory",
+        "mysql",
+        "mariadb",
+        "http",
+        "https",
+        "file",
+        "redis",
+        "mongodb",
+        "mssql",
+        "oracle",
+        "duckdb",
+        "sqlite3",
+        "jdbc",
+    ];
+    FAMILIAR.into_iter().find(|known| url.strip_prefix(known).is_some_and(|rest| rest.starts_with(':')))
+}
+
+/// As much of an address as can hold no password: what was mistyped may hold one anywhere.
+fn shown(url: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_');
+    let is_file = [".db", ".sqlite", ".sqlite3"].iter().any(|end| url.ends_with(end)) && url.chars().all(is_plain);
+    match scheme(url) {
+        _ if is_file => url.to_string(),
+        Some(scheme) => format!("{scheme}:..."),
+        None => "...".to_string(),
     }
 }
 
@@ -75,31 +133,17 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
-            Self::Postgres(url) => f.write_str(&without_password(url)),
+            Self::Postgres(address) => address.fmt(f),
             Self::Memory => f.write_str("memory:"),
         }
-    }
-}
-
-/// An address that may be shown: without its password, wherever that stands and however it is written.
-pub(crate) fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
-    let mut parts = rest.split("password=");
-    let mut shown = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        shown += "password=...";
-        shown += &part[part.find('&').unwrap_or(part.len())..];
-    }
-    // Up to the last "@": a password may hold any character that should have been escaped.
-    match shown.rsplit_once('@') {
-        Some((user, host)) => format!("{scheme}{}@{host}", user.split_once(':').map_or(user, |(user, _)| user)),
-        None => format!("{scheme}{shown}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -107,30 +151,81 @@ mod tests {
         let read = |url: &str| url.parse::<Location>().unwrap();
         assert_eq!(read("sqlite:a/b.db"), Location::Sqlite("a/b.db".into()));
         assert_eq!(read("sqlite:///tmp/b.db"), Location::Sqlite("/tmp/b.db".into()));
-        assert_eq!(read("postgres://me@h/db"), Location::Postgres("postgres://me@h/db".to_string()));
+        assert!(matches!(read("postgres://me@h/db"), Location::Postgres(_)));
+        assert_eq!(read("postgresql://me@h/db").to_string(), "postgres://me@h/db");
         assert_eq!((read("memory:"), read("sqlite::memory:")), (Location::Memory, Location::Memory));
+        assert!(read("postgres://me:x@h/db").has_password() && !read("postgres://me@h/db").has_password());
+    }
+
+    /// Everything that can be seen of an address, read or refused.
+    fn seen(url: &str) -> String {
+        match url.parse::<Location>() {
+            Ok(location) => format!("{location} {location:?} {:?}", location.warnings()),
+            Err(error) => format!("{error} {error:?} {:?}", error.hint()),
+        }
     }
 
     #[test]
     fn passwords_are_never_shown() {
         for url in [
             "postgres://me:secret@h:1/db",
-            "postgres://h/db?user=me&password=secret&x=1",
+            "postgres://h/db?user=me&password=secret&connect_timeout=1",
             "postgres://h/db?password=1&password=secret",
             "postgres://h/db?user=me&password=a@secret",
             "postgres://me:a/secret@h/db",
             "postgres://me:a?b@c/secret@h:1/db",
+            "postgres://me:secret@h/db?sslmode=secret",
+            "postgres://me@h/db?password=x&secret",
             "mysql://me:secret@h",
             "me:secret@h/db",
+            "secret:x",
             "host=h user=me password=secret",
+            "host=h password='a secret'",
             "host=h password=a:secret",
         ] {
-            let shown = match url.parse::<Location>() {
-                Ok(location) => location.to_string(),
-                Err(error) => error.to_string(),
-            };
-            assert!(!shown.contains("secret"), "{shown}");
-            assert!(shown.contains("h"), "the rest is shown: {shown}");
+            assert!(!seen(url).contains("secret"), "{url}: {}", seen(url));
+        }
+        assert!(seen("postgres://me:secret@h:1/db").contains("postgres://me@h:1/db"), "the rest is shown");
+    }
+
+    /// Where a secret may stand in what is given as an address.
+    const FORMS: [&str; 20] = [
+        "postgres://me:SECRET@h:1/db",
+        "postgresql://:SECRET@h",
+        "postgres://me:SECRET@[::1]:1/db?sslmode=require",
+        "postgres://me:SECRET@h/db?sslmode=nonsense",
+        "postgres://me:SECRET@h:none/db",
+        "postgres://h/db?user=me&password=SECRET",
+        "postgres://h/db?password=SECRET&sslmode=require",
+        "postgres://h/db?password=SECRET&nonsense=1",
+        "postgres://me@h/db?sslmode=require&password=SECRET",
+        "postgres://me:x@h/db?password=SECRET&connect_timeout=x",
+        "postgres://me@h?pasword=SECRET",
+        "postgres:/me:SECRET@h/db",
+        "postgres:me:SECRET@h/db",
+        "mysql://me:SECRET@h/db",
+        "me:SECRET@h/db",
+        "me:SECRET",
+        "host=h user=me password=SECRET dbname=db",
+        "host=h user=me password='SECRET' dbname=db",
+        "password=SECRET",
+        "SECRET",
+    ];
+
+    proptest! {
+        /// A secret of odd characters between pieces that are nowhere else; none of the pieces may be seen.
+        #[test]
+        fn no_piece_of_a_secret_is_ever_seen(
+            form in 0..FORMS.len(),
+            odd in proptest::collection::vec("[ -~é]{0,3}", 3),
+            encoded in any::<bool>(),
+        ) {
+            let mut secret = format!("zq1{}zq2{}zq3{}", odd[0], odd[1], odd[2]);
+            if encoded {
+                secret = percent_encoding::utf8_percent_encode(&secret, percent_encoding::NON_ALPHANUMERIC).to_string();
+            }
+            let shown = seen(&FORMS[form].replace("SECRET", &secret));
+            prop_assert!(!shown.contains("zq"), "{}: {shown}", secret);
         }
     }
 
@@ -138,9 +233,8 @@ mod tests {
     fn what_is_no_store_is_refused_with_what_is() {
         for (url, reason) in [
             ("mysql://h/db", "\"mysql:\" is not a kind of store"),
-            ("study.db", "it has no kind"),
+            ("study.db", "\"study.db\" is not a store: it does not begin with a kind"),
             ("sqlite:", "it names no file"),
-            ("postgres://", "it names no host"),
         ] {
             let error = url.parse::<Location>().unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");

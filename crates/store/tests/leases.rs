@@ -14,7 +14,7 @@ use common::study::{GRID, LEARNED, outside, session, value};
 use common::{again, origin, places, role};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
 use manyhands_store::{
-    Acquired, Claim, Claimed, Clock, Error, Holder, Location, Memory, Missing, Reported, Session, Store, Time,
+    Access, Acquired, Claim, Claimed, Clock, Error, Holder, Location, Memory, Reported, Session, Store, Time,
 };
 
 /// A lease of this length does not lapse in a test, one of this moment does.
@@ -95,7 +95,7 @@ fn a_held_trial_is_taken_over_only_from_a_process_that_is_known_to_be_dead() {
 fn what_a_killed_process_held_is_free_at_once() {
     if let Some(role) = role() {
         let location: Location = role.parse().unwrap();
-        let mut session = session(location.open(Missing::Refuse).unwrap(), GRID);
+        let mut session = session(location.open(Access::Write).unwrap(), GRID);
         let claimed = session.ask_for_worker(1, None, LONG).unwrap();
         // Killed while it chooses.
         acquire(&session, "ask", &Holder::this_process(), None);
@@ -368,7 +368,7 @@ fn a_wall_clock_that_jumps_frees_no_trial_and_holds_none() {
     let folder = tempfile::tempdir().unwrap();
     let hands = Arc::new(Hands(Mutex::new((1_000 * HOUR, LONG))));
     let open = || {
-        let store = manyhands_store::Sqlite::open(folder.path().join("m.db"), Missing::Create).unwrap();
+        let store = manyhands_store::Sqlite::open(folder.path().join("m.db"), Access::Create).unwrap();
         Arc::new(store.with_clock(hands.clone()))
     };
     let minute = Duration::from_secs(60);

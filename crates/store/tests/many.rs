@@ -12,7 +12,7 @@ use std::time::Duration;
 use common::study::{GRID, session};
 use common::{Place, again, origin, places, role};
 use manyhands_core::{Event, Study, TrialState, Value};
-use manyhands_store::{Location, Missing, Reported, Session, Store};
+use manyhands_store::{Access, Location, Reported, Session, Store};
 
 const WORKERS: usize = 16;
 const TERM: Duration = Duration::from_secs(60);
@@ -116,7 +116,7 @@ fn check(session: &Session, trials: usize, told: &[(usize, f64)]) {
 fn sixteen_workers_lose_nothing() {
     if let Some(role) = role() {
         let [worker, study, url] = role.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
-        let store = url.parse::<Location>().unwrap().open(Missing::Create).unwrap();
+        let store = url.parse::<Location>().unwrap().open(Access::Create).unwrap();
         println!();
         for (trial, value) in work(store, study.parse().unwrap(), worker.parse().unwrap()) {
             println!("told {trial} {}", value.to_bits());

@@ -14,7 +14,7 @@ use std::sync::{Arc, Barrier};
 use common::study::{GRID, session};
 use common::{again, role};
 use manyhands_core::{Study, TrialState};
-use manyhands_store::{Append, Appended, Error, Missing, NewEvent, Session, Sqlite, Store};
+use manyhands_store::{Access, Append, Appended, Error, NewEvent, Session, Sqlite, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -25,18 +25,18 @@ fn folder() -> (TempDir, PathBuf) {
 }
 
 fn open(path: &Path) -> Arc<dyn Store> {
-    Arc::new(Sqlite::open(path, Missing::Refuse).unwrap())
+    Arc::new(Sqlite::open(path, Access::Write).unwrap())
 }
 
 /// A store with a study that has trials.
 fn make(path: &Path, trials: usize) {
-    session(Arc::new(Sqlite::open(path, Missing::Create).unwrap()), GRID).ask(trials).unwrap();
+    session(Arc::new(Sqlite::open(path, Access::Create).unwrap()), GRID).ask(trials).unwrap();
 }
 
 /// The refusal, and the file is as it was.
 fn refusal(path: &Path) -> Error {
     let before = fs::read(path).unwrap();
-    let error = Sqlite::open(path, Missing::Create).unwrap_err();
+    let error = Sqlite::open(path, Access::Create).unwrap_err();
     assert_eq!(fs::read(path).unwrap(), before, "{error}");
     error
 }
@@ -112,7 +112,7 @@ fn a_damaged_store_is_said_to_be_damaged() {
     let middle = bytes.len() / 4096 / 2 * 4096;
     bytes[4096..middle].fill(0xa5);
     fs::write(&path, &bytes).unwrap();
-    let read = || Session::open(Arc::new(Sqlite::open(&path, Missing::Refuse)?), "grid", "it").map(drop);
+    let read = || Session::open(Arc::new(Sqlite::open(&path, Access::Write)?), "grid", "it").map(drop);
     let error = read().unwrap_err();
     assert!(matches!(error, Error::NotAStore { .. }) && error.to_string().contains("damaged"), "{error}");
 }
@@ -120,7 +120,7 @@ fn a_damaged_store_is_said_to_be_damaged() {
 #[test]
 fn a_store_is_made_where_there_is_none_and_only_where_one_can_be() {
     let (folder, path) = folder();
-    assert_eq!(Sqlite::open(&path, Missing::Refuse).unwrap_err(), Error::NoStore { path: path.clone() });
+    assert_eq!(Sqlite::open(&path, Access::Write).unwrap_err(), Error::NoStore { path: path.clone() });
     assert!(!path.exists());
     fs::write(&path, "").unwrap();
     make(&path, 1);
@@ -129,7 +129,7 @@ fn a_store_is_made_where_there_is_none_and_only_where_one_can_be() {
         (folder.path().to_path_buf(), "it is a folder".to_string()),
         (path.join("m.db"), format!("{} is not a folder", path.display())),
     ] {
-        let error = Sqlite::open(&path, Missing::Create).unwrap_err();
+        let error = Sqlite::open(&path, Access::Create).unwrap_err();
         assert!(error.to_string().contains(&said), "{error}");
     }
 }
@@ -164,7 +164,7 @@ fn a_new_store_may_be_opened_by_many_at_once() {
             for _ in 0..8 {
                 scope.spawn(|| {
                     ready.wait();
-                    let store = Arc::new(Sqlite::open(&path, Missing::Create).unwrap());
+                    let store = Arc::new(Sqlite::open(&path, Access::Create).unwrap());
                     session(store, GRID);
                 });
             }
@@ -245,7 +245,7 @@ fn files_that_may_not_be_read_or_written_are_refused_by_name() {
 
 /// Opens a store as a user does who has one, and writes.
 fn attempt(path: &Path) -> manyhands_store::Result<()> {
-    let missing = if path.ends_with("m.db") && path.exists() { Missing::Refuse } else { Missing::Create };
+    let missing = if path.ends_with("m.db") && path.exists() { Access::Write } else { Access::Create };
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(path, missing)?);
     let source = common::study::source(GRID);
     Session::open_or_create(store, source)?.ask(1).map(drop)

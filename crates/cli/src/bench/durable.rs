@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use manyhands_core::{Study, Suggestion};
-use manyhands_store::{Missing, Session, Source, Sqlite, Store};
+use manyhands_store::{Access, Session, Source, Sqlite, Store};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -56,7 +56,7 @@ impl Drop for Folder {
 
 pub fn measure() -> Result<Vec<Row>> {
     let folder = Folder::new()?;
-    let store: Arc<dyn Store> = Arc::new(Sqlite::open(folder.0.join("bench.db"), Missing::Create)?);
+    let store: Arc<dyn Store> = Arc::new(Sqlite::open(folder.0.join("bench.db"), Access::Create)?);
     let progress = Progress::new(SECTION, OBSERVED + REPEATS + 2 * TRIALS);
     let mut rows = overhead(&store, &folder, &progress)?;
     for (text, what) in [(SPACE, "learned model on three floats"), (POOL, "given model on a pool of 10,000")] {

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use manyhands_core::{Event, Study};
-use manyhands_store::{Location, Missing, Session};
+use manyhands_store::{Access, Location, Session};
 use postgres::Server;
 
 /// The tests' PostgreSQL server; none where it is not installed.
@@ -88,7 +88,7 @@ impl Bench {
             Location::Sqlite(path) => Location::Sqlite(self.path().join(path)),
             other => other,
         };
-        let store: Arc<_> = location.open(Missing::Refuse).unwrap();
+        let store: Arc<_> = location.open(Access::Write).unwrap();
         Session::open(store, name, "").unwrap()
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::{Checked, Fault};
 use super::node::{Entry, Node, Table};
-use super::template::{Piece, fill, pieces, written};
+use super::template::{FORMATS, Piece, fill, pieces, quoted, written};
 use crate::Value;
 use crate::names::meant;
 
@@ -44,7 +44,8 @@ pub struct Placeholders<'a> {
 
 impl RunSettings {
     /// The command of one trial. A placeholder is the value of a parameter, or what `others` says: `{trial}`, `{study}` and
-    /// `{folder}`; a parameter of such a name goes first. No shell sees it.
+    /// `{folder}`; a parameter of such a name goes first. `{name:sh}` is the value quoted for a POSIX shell, for words that
+    /// a shell reads. No shell sees the command unless it names one.
     pub fn arguments(&self, named: &[(&str, &Value)], others: &Placeholders<'_>) -> Vec<String> {
         let value = |name: &str| match named.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => Some(written(value)),
@@ -53,7 +54,12 @@ impl RunSettings {
             None if name == "folder" => Some(others.folder.to_string()),
             None => None,
         };
-        self.command.iter().map(|word| fill(word, value)).collect()
+        let formatted = |text: &str| match text.rsplit_once(':') {
+            // A parameter's name may have a colon in it.
+            Some((name, "sh")) if value(text).is_none() => value(name).map(|value| quoted(&value)),
+            _ => value(text),
+        };
+        self.command.iter().map(|word| fill(word, formatted)).collect()
     }
 }
 
@@ -88,8 +94,20 @@ pub(super) fn check_placeholders(table: &Table, names: &[&str]) -> Checked<()> {
     Ok(())
 }
 
-fn check_placeholder(node: &Node, name: &str, names: &[&str]) -> Checked<()> {
+fn check_placeholder(node: &Node, placeholder: &str, names: &[&str]) -> Checked<()> {
     const OWN: [&str; 3] = ["trial", "study", "folder"];
+    let (name, format) = match placeholder.rsplit_once(':') {
+        Some((name, format)) if !names.contains(&placeholder) && (names.contains(&name) || OWN.contains(&name)) => {
+            (name, Some(format))
+        }
+        _ => (placeholder, None),
+    };
+    if let Some(format) = format.filter(|format| !FORMATS.contains(format)) {
+        let message = format!("\"{format}\" in {{{placeholder}}} is no format of a placeholder");
+        return Err(Fault::new(node.at, message).hint(format!(
+            "write {{{name}:sh}} for the value quoted for a shell, or {{{name}}} for the value as it is"
+        )));
+    }
     if OWN.contains(&name) && names.contains(&name) {
         let message = format!("{{{name}}} is a parameter of this study and has a meaning of its own");
         return Err(

@@ -1,4 +1,4 @@
-//! Placeholders in the words of a command: `{lr}` is a value, `{{` and `}}` are braces.
+//! Placeholders in the words of a command: `{lr}` is a value, `{lr:sh}` is it quoted for a shell, `{{` and `}}` are braces.
 
 use crate::Value;
 use crate::number::plain;
@@ -41,6 +41,14 @@ pub(super) fn fill(word: &str, value: impl Fn(&str) -> Option<String>) -> String
     pieces.iter().map(filled).collect()
 }
 
+/// The formats of placeholders: `{name:sh}` is the value as one word of a POSIX shell.
+pub(super) const FORMATS: [&str; 1] = ["sh"];
+
+/// A text as one word of a POSIX shell, whatever is in it.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// A value as a program reads it: words without quotes, numbers with all their digits.
 pub(super) fn written(value: &Value) -> String {
     match value {
@@ -63,6 +71,13 @@ mod tests {
         assert_eq!(fill("{{lr}} {lr}{lr} é", value), "{lr} 1e-71e-7 é");
         assert_eq!(pieces("a}b"), Err("a lone \"}\"".to_string()));
         assert_eq!(pieces("{lr"), Err("a lone \"{\"".to_string()));
+    }
+
+    #[test]
+    fn a_quoted_text_is_one_word_of_a_shell() {
+        assert_eq!(quoted("relu"), "'relu'");
+        assert_eq!(quoted("it's; $(x)"), "'it'\\''s; $(x)'");
+        assert_eq!(quoted(""), "''");
     }
 
     #[test]

@@ -7,10 +7,12 @@
 //! | `require` | yes | may be anyone's |
 //! | `verify-full` | yes | must be for this host, by an issuer in `sslrootcert=FILE`, or be in that file itself; without one, by an issuer that the system trusts |
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -18,18 +20,26 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::chain;
+use super::environment::{Variables, complete};
+use super::url::Settings;
+use crate::Error;
 
-/// Where a server is, and how it is spoken to.
+/// Where a server is, and how it is spoken to. The password is in `config` alone; what is shown is put together anew from
+/// user, host, port and database.
+#[derive(Clone)]
 pub struct Address {
-    pub config: Config,
+    pub(super) config: Config,
+    settings: Settings,
     trust: Trust,
+    has_password: bool,
+    warnings: Vec<String>,
 }
 
 /// Whose certificate is believed.
+#[derive(Clone, PartialEq, Eq)]
 enum Trust {
     Anyone,
     /// The issuers in a file, or those that the system trusts.
@@ -37,29 +47,44 @@ enum Trust {
 }
 
 impl Address {
-    /// Reads a URL; the error says what is wrong with it.
-    pub fn read(url: &str) -> Result<Self, String> {
-        let (rest, mode) = take(url, "sslmode");
-        let (rest, issuers) = take(&rest, "sslrootcert");
-        let mut config: Config = rest.parse().map_err(|error: tokio_postgres::Error| chain(&error))?;
-        if config.get_hosts().is_empty() {
-            return Err("it names no host".to_string());
+    /// Reads a URL, and takes what it leaves out from the environment as PostgreSQL's own client does. The error says what
+    /// is wrong, and quotes nothing of the URL.
+    pub(super) fn read(url: &str, variables: Variables<'_>) -> Result<Self, String> {
+        let mut settings = Settings::of_url(url)?;
+        let has_password = settings.get("password").is_some();
+        let own_issuers = settings.get("sslrootcert").is_some();
+        let warnings = complete(&mut settings, variables)?;
+        let trust = trust(&settings, own_issuers)?;
+        let mut config = configured(&settings)?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err("it names no host, and neither does PGHOST".to_string());
         }
-        let verifies = mode.as_deref() == Some("verify-full");
-        config.ssl_mode(match mode.as_deref() {
+        config.ssl_mode(match settings.get("sslmode") {
             Some("disable") => SslMode::Disable,
-            None | Some("prefer") => SslMode::Prefer,
             Some("require" | "verify-full") => SslMode::Require,
-            Some(other) => {
-                let known = "disable, prefer, require or verify-full";
-                return Err(format!("sslmode is \"{other}\"; it can be {known}"));
-            }
+            _ => SslMode::Prefer,
         });
-        if issuers.is_some() && !verifies {
-            return Err("sslrootcert is only read with sslmode=verify-full".to_string());
+        Ok(Self { config, settings, trust, has_password, warnings })
+    }
+
+    /// Whether the URL itself holds a password.
+    pub fn has_password(&self) -> bool {
+        self.has_password
+    }
+
+    /// What the user should know: a password file that is not used.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// What someone else said, without the password.
+    pub(super) fn without_password(&self, said: &str) -> String {
+        /// Shorter ones would be found in words that have nothing to do with them.
+        const SHORTEST: usize = 4;
+        match self.config.get_password().map(String::from_utf8_lossy) {
+            Some(password) if password.len() >= SHORTEST => said.replace(&*password, "..."),
+            _ => said.to_string(),
         }
-        let file = issuers.filter(|name| name != "system").map(PathBuf::from);
-        Ok(Self { config, trust: if verifies { Trust::Issuers(file) } else { Trust::Anyone } })
     }
 
     /// What encrypts the connection; the error says what is wrong with the certificates that are to be trusted.
@@ -76,14 +101,88 @@ impl Address {
     }
 }
 
-/// Takes an option out of a URL; its value, decoded, if it was there.
-fn take(url: &str, option: &str) -> (String, Option<String>) {
-    let Some((server, query)) = url.rsplit_once('?') else { return (url.to_string(), None) };
-    let value_of = |pair: &str| pair.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')).map(str::to_string);
-    let value = query.split('&').filter_map(value_of).next_back();
-    let others: Vec<&str> = query.split('&').filter(|pair| value_of(pair).is_none()).collect();
-    let value = value.map(|text| percent_decode_str(&text).decode_utf8_lossy().into_owned());
-    (format!("{server}?{}", others.join("&")), value)
+impl PartialEq for Address {
+    /// Everything else follows from the settings.
+    fn eq(&self, other: &Self) -> bool {
+        self.settings == other.settings
+    }
+}
+
+impl Eq for Address {}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(url: &str) -> Result<Self, Error> {
+        let variables = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Self::read(url, &variables).map_err(|reason| Error::Location { url: "postgres://...".to_string(), reason })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+        let written = |text: &str| utf8_percent_encode(text, KEPT).to_string();
+        let host = |host: &Host| match host {
+            Host::Tcp(name) if name.contains(':') => format!("[{name}]"),
+            Host::Tcp(name) => written(name),
+            Host::Unix(folder) => written(&folder.to_string_lossy()),
+        };
+        let mut hosts: Vec<String> = self.config.get_hosts().iter().map(host).collect();
+        if hosts.is_empty() {
+            hosts = self.config.get_hostaddrs().iter().map(ToString::to_string).collect();
+        }
+        let ports = self.config.get_ports();
+        for (index, host) in hosts.iter_mut().enumerate() {
+            // One port is that of all hosts.
+            let port = ports.get(index).or(ports.first());
+            *host += &port.map_or(String::new(), |port| format!(":{port}"));
+        }
+        let user = self.config.get_user().map_or(String::new(), |user| format!("{}@", written(user)));
+        let database = self.config.get_dbname().map_or(String::new(), |name| format!("/{}", written(name)));
+        write!(f, "postgres://{user}{}{database}", hosts.join(","))
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
+/// Whose certificate is believed. A file of issuers that stands in the URL must be of use; one from the environment may be
+/// there for others.
+fn trust(settings: &Settings, own_issuers: bool) -> Result<Trust, String> {
+    let mode = settings.get("sslmode").unwrap_or("prefer");
+    if !["disable", "prefer", "require", "verify-full"].contains(&mode) {
+        return Err("sslmode must be disable, prefer, require or verify-full (it may come from PGSSLMODE)".to_string());
+    }
+    let issuers = settings.get("sslrootcert");
+    if mode == "verify-full" {
+        return Ok(Trust::Issuers(issuers.filter(|name| *name != "system").map(PathBuf::from)));
+    }
+    match issuers {
+        Some(_) if own_issuers || mode == "require" => {
+            Err("sslrootcert (or PGSSLROOTCERT) is only read with sslmode=verify-full".to_string())
+        }
+        _ => Ok(Trust::Anyone),
+    }
+}
+
+/// What the connection needs to know. The password is handed over by itself.
+fn configured(settings: &Settings) -> Result<Config, String> {
+    const OWN: [&str; 5] = ["password", "passfile", "service", "sslmode", "sslrootcert"];
+    let mut text = String::new();
+    for (key, value) in settings.iter().filter(|(key, _)| !OWN.contains(key)) {
+        let pair = format!("{key}='{}' ", value.replace('\\', "\\\\").replace('\'', "\\'"));
+        pair.parse::<Config>().map_err(|_| format!("the value of {key} cannot be read"))?;
+        text += &pair;
+    }
+    let mut config: Config = text.parse().map_err(|_| "its settings do not fit together".to_string())?;
+    if let Some(password) = settings.get("password") {
+        config.password(password);
+    }
+    Ok(config)
 }
 
 /// The certificates that are trusted, and where they are from.
@@ -170,13 +269,17 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    fn read(url: &str) -> Result<Address, String> {
+        Address::read(url, &|_| None)
+    }
+
     fn refusal(url: &str) -> String {
-        Address::read(url).err().unwrap()
+        read(url).err().unwrap()
     }
 
     #[test]
     fn options_of_the_connection_are_read_wherever_they_stand() {
-        let read = |query: &str| Address::read(&format!("postgres://me:a%26b@h:1/db{query}")).unwrap();
+        let read = |query: &str| read(&format!("postgres://me:a%26b@h:1/db{query}")).unwrap();
         for (query, mode) in [
             ("", SslMode::Prefer),
             ("?sslmode=disable", SslMode::Disable),
@@ -189,6 +292,7 @@ mod tests {
             assert_eq!(address.config.get_password(), Some(b"a&b".as_slice()));
             assert_eq!(address.config.get_connect_timeout().is_some(), query.contains("timeout"), "{query}");
             assert_eq!(matches!(address.trust, Trust::Issuers(None)), query.contains("full"), "{query}");
+            assert_eq!(address.to_string(), "postgres://me@h:1/db");
         }
         let named = read("?sslrootcert=a%20b.pem&sslmode=verify-full").trust;
         assert!(matches!(named, Trust::Issuers(Some(path)) if path == Path::new("a b.pem")));
@@ -196,12 +300,46 @@ mod tests {
 
     #[test]
     fn options_that_do_not_exist_or_do_not_fit_are_refused() {
-        assert!(
-            refusal("postgres://h/db?sslmode=verify-ca").contains("it can be disable, prefer, require or verify-full")
-        );
-        assert!(refusal("postgres://h/db?sslrootcert=a.pem").contains("only read with sslmode=verify-full"));
-        assert!(refusal("postgres://h/db?sslmod=require").contains("unknown option `sslmod`"));
-        assert!(refusal("postgres://").contains("no host"));
+        for (query, reason) in [
+            ("sslmode=verify-ca", "sslmode must be disable, prefer, require or verify-full"),
+            ("sslrootcert=a.pem", "only read with sslmode=verify-full"),
+            ("sslmod=require", "an option behind \"?\" is not known"),
+            ("connect_timeout=soon", "the value of connect_timeout cannot be read"),
+            ("port=x", "the value of port cannot be read"),
+        ] {
+            assert!(refusal(&format!("postgres://h/db?{query}")).contains(reason), "{query}");
+        }
+        assert!(refusal("postgres://").contains("no host, and neither does PGHOST"));
+    }
+
+    #[test]
+    fn an_address_may_be_the_environments_alone() {
+        let variables = |name: &str| match name {
+            "PGHOST" => Some("h\\'x".to_string()),
+            "PGUSER" => Some("a b".to_string()),
+            "PGPASSWORD" => Some("zq".to_string()),
+            "PGSSLROOTCERT" => Some("for-others.pem".to_string()),
+            _ => None,
+        };
+        let address = Address::read("postgres://", &variables).unwrap();
+        assert_eq!(address.config.get_hosts(), [Host::Tcp("h\\'x".to_string())]);
+        assert_eq!(address.config.get_password(), Some(b"zq".as_slice()));
+        assert!(!address.has_password());
+        assert_eq!(format!("{address} {address:?}"), "postgres://a%20b@h%5C%27x Address(postgres://a%20b@h%5C%27x)");
+        assert!(Address::read("postgres://?sslmode=require", &variables).is_err());
+    }
+
+    #[test]
+    fn what_is_shown_leads_to_the_same_server() {
+        for url in [
+            "postgres://me@%2Ftmp%2Fx:5/a%20b",
+            "postgres://me@[::1]:5/db",
+            "postgres://me@h1:1,h2:2/db",
+            "postgres://me@h",
+        ] {
+            assert_eq!(read(url).unwrap().to_string(), url);
+        }
+        assert_eq!(read("postgres://me@h1,h2/db?port=7").unwrap().to_string(), "postgres://me@h1:7,h2:7/db");
     }
 
     #[test]
@@ -209,7 +347,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let connector = |file: &Path| {
             let url = format!("postgres://h/db?sslmode=verify-full&sslrootcert={}", file.display());
-            Address::read(&url).unwrap().connector().err().unwrap()
+            read(&url).unwrap().connector().err().unwrap()
         };
         let missing = folder.path().join("none.pem");
         assert!(connector(&missing).contains("none.pem cannot be read"), "{}", connector(&missing));

@@ -17,7 +17,6 @@ use super::address::Address;
 use super::failure::Failure;
 use super::news::News;
 use super::transaction::{Transaction, within};
-use crate::location::without_password;
 use crate::{Error, Result};
 
 /// How long a server may be away before a call gives up.
@@ -61,8 +60,7 @@ pub struct Connection {
 }
 
 struct Shared {
-    /// The address without its password.
-    shown: String,
+    address: Address,
     config: Config,
     connector: MakeRustlsConnect,
     link: Mutex<Option<Link>>,
@@ -97,22 +95,21 @@ pub enum Try {
 
 impl Connection {
     /// Connects. A server that is not there now is not waited for, one without a free connection is.
-    pub fn open(url: &str) -> Result<Self> {
-        let shown = without_password(url);
-        let refuse = |reason: String| Error::Location { url: shown.clone(), reason };
-        let address = Address::read(url).map_err(refuse)?;
+    pub fn open(address: &Address) -> Result<Self> {
+        let refuse = |reason: String| Error::Location { url: address.to_string(), reason };
         let connector = address.connector().map_err(refuse)?;
-        let mut config = address.config;
+        let mut config = address.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
         config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(LIMIT);
         config.application_name("manyhands");
-        let no_thread = |error: std::io::Error| Error::Unavailable { store: shown.clone(), reason: error.to_string() };
+        let no_thread =
+            |error: std::io::Error| Error::Unavailable { store: address.to_string(), reason: error.to_string() };
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).thread_name("postgres").enable_all().build().map_err(no_thread)?;
         let (link, news, wanted) = (Mutex::new(None), News::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { shown, config, connector, link, news, wanted });
+        let shared = Arc::new(Shared { address: address.clone(), config, connector, link, news, wanted });
         runtime.spawn(give_back_when_unused(Arc::downgrade(&shared)));
         let connection = Self { shared, runtime };
         connection.connect_first()?;
@@ -128,14 +125,9 @@ impl Connection {
                     return Ok(());
                 }
                 Err(failure) if failure.is_full() && start.elapsed() < FULL_PATIENCE => wait(&mut pause),
-                Err(failure) => return Err(failure.refusal(&self.shared.shown, "connecting")),
+                Err(failure) => return Err(failure.refusal(&self.shared.address, "connecting")),
             }
         }
-    }
-
-    /// The address without its password.
-    pub fn shown(&self) -> &str {
-        &self.shared.shown
     }
 
     /// One short transaction, tried again while the server is away. `what` is told where it took too long.
@@ -182,7 +174,7 @@ impl Connection {
             }
             let patience = if failure.is_full() { FULL_PATIENCE } else { PATIENCE };
             if !failure.is_passing() || start.elapsed() > patience {
-                return Err(failure.refusal(&self.shared.shown, what));
+                return Err(failure.refusal(&self.shared.address, what));
             }
             time = Try::Again;
             wait(&mut pause);
@@ -297,6 +289,6 @@ async fn give_back_when_unused(shared: Weak<Shared>) {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("url", &self.shared.shown).finish_non_exhaustive()
+        f.debug_struct("Connection").field("address", &self.shared.address).finish_non_exhaustive()
     }
 }

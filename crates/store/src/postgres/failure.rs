@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 
+use super::address::Address;
 use crate::Error;
 
 /// A transaction that failed.
@@ -65,8 +66,8 @@ impl Failure {
     }
 
     /// What a user is told: of which store, and what was waited for.
-    pub fn refusal(&self, store: &str, what: &str) -> Error {
-        let store = store.to_string();
+    pub fn refusal(&self, address: &Address, what: &str) -> Error {
+        let store = address.to_string();
         let error = match self {
             Self::Server(error) => error,
             Self::Silence(limit) => {
@@ -74,10 +75,10 @@ impl Failure {
                 return Error::Unavailable { store, reason };
             }
         };
-        let reason = match error.as_db_error() {
+        let reason = address.without_password(&match error.as_db_error() {
             Some(said) => said.message().to_string(),
             None => chain(error),
-        };
+        });
         match error.code() {
             _ if self.is_distrust() => Error::Distrusted { store, reason },
             Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
@@ -91,7 +92,7 @@ impl Failure {
 }
 
 /// An error with its causes.
-pub fn chain(error: &tokio_postgres::Error) -> String {
+fn chain(error: &tokio_postgres::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -8,16 +8,19 @@ use tokio_postgres::types::Type;
 use super::NOW;
 use super::failure::Failure;
 use super::news::CHANNEL;
+use super::schema::HASHED;
 use super::transaction::Transaction;
 use crate::store::{Claim, Fence, Lease, StudyId, trial_of, trial_resource};
 use crate::{Holder, Time};
 
 /// `silent` and `term`; an older manyhands left only the moment when a lease expires.
-fn columns() -> String {
+fn columns(schema: i64) -> String {
+    let (since, renewed, term) =
+        if schema < HASHED { ("NULL::bigint", "NULL::bigint", "NULL::bigint") } else { ("since", "renewed", "term") };
     format!(
-        "SELECT resource, token, host, boot, pid, started, coalesce(since, 0), \
-         CASE WHEN term IS NULL THEN 0 ELSE greatest({NOW} - renewed, 0) END, \
-         coalesce(term, greatest(expires - {NOW}, 0)) FROM manyhands_leases WHERE study = $1"
+        "SELECT resource, token, host, boot, pid, started, coalesce({since}, 0), \
+         CASE WHEN {term} IS NULL THEN 0 ELSE greatest({NOW} - {renewed}, 0) END, \
+         coalesce({term}, greatest(expires - {NOW}, 0)) FROM manyhands_leases WHERE study = $1"
     )
 }
 
@@ -34,13 +37,13 @@ fn lease(row: &Row) -> Lease {
 }
 
 /// All leases of a study.
-pub fn read(t: &Transaction<'_>, study: StudyId) -> Result<Vec<Lease>, Failure> {
-    Ok(t.query(&columns(), &[(&study.0, Type::INT8)])?.iter().map(lease).collect())
+pub fn read(t: &Transaction<'_>, study: StudyId, schema: i64) -> Result<Vec<Lease>, Failure> {
+    Ok(t.query(&columns(schema), &[(&study.0, Type::INT8)])?.iter().map(lease).collect())
 }
 
 /// One lease.
 pub fn find(t: &Transaction<'_>, study: StudyId, resource: &str) -> Result<Option<Lease>, Failure> {
-    let sql = format!("{} AND resource = $2", columns());
+    let sql = format!("{} AND resource = $2", columns(HASHED));
     Ok(t.query_opt(&sql, &[(&study.0, Type::INT8), (&resource, Type::TEXT)])?.map(|row| lease(&row)))
 }
 

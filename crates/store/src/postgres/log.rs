@@ -4,6 +4,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::failure::Failure;
+use super::schema::HASHED;
 use super::transaction::Transaction;
 use crate::Time;
 use crate::chain::Link;
@@ -11,10 +12,13 @@ use crate::codec::VERSION;
 use crate::store::{NewEvent, Record, StudyId};
 
 /// The events after the first `after`, in order.
-pub fn read(t: &Transaction<'_>, study: StudyId, after: usize) -> Result<Vec<Record>, Failure> {
-    let sql = "SELECT sequence, time, kind, body, version, key, hash FROM manyhands_events \
-               WHERE study = $1 AND sequence > $2 ORDER BY sequence";
-    Ok(t.query(sql, &[(&study.0, Type::INT8), (&(after as i64), Type::INT8)])?.iter().map(record).collect())
+pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Vec<Record>, Failure> {
+    let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
+    let sql = format!(
+        "SELECT sequence, time, kind, body, version, {added} FROM manyhands_events \
+         WHERE study = $1 AND sequence > $2 ORDER BY sequence"
+    );
+    Ok(t.query(&sql, &[(&study.0, Type::INT8), (&(after as i64), Type::INT8)])?.iter().map(record).collect())
 }
 
 fn record(row: &Row) -> Record {

@@ -2,12 +2,15 @@
 
 mod address;
 mod connection;
+mod environment;
 mod failure;
 mod leases;
 mod log;
 mod news;
+mod passfile;
 mod schema;
 mod transaction;
+mod url;
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -15,7 +18,7 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-pub(crate) use self::address::Address;
+pub use self::address::Address;
 use self::connection::{Connection, Try};
 use self::failure::Failure;
 use self::transaction::Transaction;
@@ -23,7 +26,7 @@ use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
-use crate::{Error, Result, Time};
+use crate::{Access, Error, Result, Time};
 
 /// The server's clock, in microseconds since 1970.
 const NOW: &str = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
@@ -32,18 +35,33 @@ const NOW: &str = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
 #[derive(Debug)]
 pub struct Postgres {
     connection: Connection,
+    /// The schema of its tables: the latest one, unless an older store was opened to be read.
+    schema: i64,
 }
 
 impl Postgres {
     /// Opens the store in a database; makes its tables if they are not there.
     pub fn open(url: &str) -> Result<Self> {
-        let connection = Connection::open(url)?;
+        Self::at(&url.parse()?, Access::Create)
+    }
+
+    /// Opens the store at an address; only [`Access::Create`] makes tables, and [`Access::Read`] changes nothing.
+    pub fn at(address: &Address, access: Access) -> Result<Self> {
+        let (connection, known) = (Connection::open(address)?, schema::STEPS.len() as i64);
+        let store = || address.to_string();
+        let there = connection.read("looking for the tables", schema::version)?;
+        if access != Access::Create && there.is_none() {
+            return Err(Error::NoTables { store: store() });
+        }
+        if let Some(found) = there.filter(|version| *version > known) {
+            return Err(Error::Newer { store: store(), found, known });
+        }
+        if access == Access::Read {
+            return Ok(Self { connection, schema: there.unwrap_or(known) });
+        }
         match connection.transact("making the tables", |t, _| schema::migrate(t))? {
-            Some(found) => {
-                let store = connection.shown().to_string();
-                Err(Error::Newer { store, found, known: schema::STEPS.len() as i64 })
-            }
-            None => Ok(Self { connection }),
+            Some(found) => Err(Error::Newer { store: store(), found, known }),
+            None => Ok(Self { connection, schema: known }),
         }
     }
 
@@ -141,7 +159,7 @@ impl Store for Postgres {
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
         let (records, is_there) = self.connection.read("reading the log", |t| {
-            let records = log::read(t, study, after)?;
+            let records = log::read(t, study, after, self.schema)?;
             let is_there = !records.is_empty() || is_there(t, study)?;
             Ok((records, is_there))
         })?;
@@ -180,7 +198,7 @@ impl Store for Postgres {
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
-        self.connection.read("reading the leases", |t| leases::read(t, study))
+        self.connection.read("reading the leases", |t| leases::read(t, study, self.schema))
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {

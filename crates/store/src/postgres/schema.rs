@@ -60,6 +60,9 @@ pub const STEPS: [&str; 3] = [
     );",
 ];
 
+/// The schema that brought keys and hashes of events, and how long leases are silent.
+pub const HASHED: i64 = 3;
+
 /// Only one process at a time makes tables.
 const LOCK: i64 = 0x6d6e_7968;
 

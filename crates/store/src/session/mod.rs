@@ -21,10 +21,10 @@ use crate::{Error, Holder, Ledger, Result, Source};
 /// The ledger (what became of every trial) follows the log at hardly any cost; the model is built when something needs it.
 ///
 /// ```
-/// use manyhands_store::{Location, Missing, Session, Source};
+/// use manyhands_store::{Access, Location, Session, Source};
 /// # fn main() -> manyhands_store::Result<()> {
 /// let location: Location = "memory:".parse()?; // or sqlite:studies.db, or postgres://me@host/studies
-/// let store = location.open(Missing::Create)?;
+/// let store = location.open(Access::Create)?;
 /// let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n";
 /// let source = Source::read(text, |path| unreachable!("this study names no file, and no {path}"))?;
 /// let mut session = Session::open_or_create(store.clone(), source)?;
@@ -78,6 +78,12 @@ impl Session {
             return Err(Error::Differs { name: name.clone(), differences });
         }
         Self::at(store, &row, source)
+    }
+
+    /// Refuses a study file that describes another study than this one.
+    pub fn check(&self, source: &Source) -> Result<()> {
+        let differences = differences(source, &self.source);
+        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name: self.name().to_string(), differences }) }
     }
 
     /// Keeps the study file as it was given, for those who know the study by its name.

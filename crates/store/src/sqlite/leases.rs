@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
+use super::schema::HASHED;
 use crate::store::{Claim, Fence, Lease, StudyId, trial_resource};
 use crate::{Holder, Time};
 
@@ -33,8 +34,9 @@ fn lease(row: &Row<'_>, now: Moment) -> rusqlite::Result<Lease> {
 }
 
 /// All leases of a study.
-pub fn read(c: &Connection, study: StudyId, now: Moment) -> rusqlite::Result<Vec<Lease>> {
-    let sql = format!("{COLUMNS} WHERE study = ?");
+pub fn read(c: &Connection, study: StudyId, now: Moment, schema: i64) -> rusqlite::Result<Vec<Lease>> {
+    let columns = if schema < HASHED { COLUMNS.replace("since, renewed, term", "NULL, NULL, NULL") } else { COLUMNS.into() };
+    let sql = format!("{columns} WHERE study = ?");
     c.prepare_cached(&sql)?.query_map([study.0], |row| lease(row, now))?.collect()
 }
 

@@ -2,16 +2,19 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
+use super::schema::HASHED;
 use crate::Time;
 use crate::chain::Link;
 use crate::codec::VERSION;
 use crate::store::{NewEvent, Record, StudyId};
 
 /// The events after the first `after`, in order.
-pub fn read(c: &Connection, study: StudyId, after: usize) -> rusqlite::Result<Vec<Record>> {
-    let sql = "SELECT sequence, time, kind, body, version, key, hash FROM events WHERE study = ? AND sequence > ? \
-               ORDER BY sequence";
-    c.prepare_cached(sql)?.query_map(params![study.0, after as i64], record)?.collect()
+pub fn read(c: &Connection, study: StudyId, after: usize, schema: i64) -> rusqlite::Result<Vec<Record>> {
+    let added = if schema < HASHED { "NULL, NULL" } else { "key, hash" };
+    let sql = format!(
+        "SELECT sequence, time, kind, body, version, {added} FROM events WHERE study = ? AND sequence > ? ORDER BY sequence"
+    );
+    c.prepare_cached(&sql)?.query_map(params![study.0, after as i64], record)?.collect()
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {

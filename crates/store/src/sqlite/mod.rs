@@ -3,24 +3,25 @@
 mod identity;
 mod leases;
 mod log;
+mod opening;
 mod refusal;
 mod schema;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use self::identity::Identity;
-use self::refusal::{check_folder, gone, refused, shown};
+use self::refusal::{gone, refused};
 use crate::clock::{Clock, SystemClock};
 use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
-use crate::{Error, Missing, Result, Time};
+use crate::{Access, Error, Result, Time};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,6 +34,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub struct Sqlite {
     path: PathBuf,
     file: Identity,
+    schema: i64,
     connection: Mutex<Connection>,
     clock: Arc<dyn Clock>,
     /// How often this process has written: SQLite itself tells only of other connections.
@@ -48,29 +50,18 @@ enum Durable {
 }
 
 impl Sqlite {
-    /// Opens the store in a file; makes one if there is none and `missing` says so.
-    pub fn open(path: impl AsRef<Path>, missing: Missing) -> Result<Self> {
+    /// Opens the store in a file. One is made if there is none and `access` says so; if that fails, nothing is left behind.
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        // Where that cannot be seen, opening says why.
-        if missing == Missing::Refuse && matches!(path.try_exists(), Ok(false)) {
-            return Err(Error::NoStore { path });
-        }
-        check_folder(&path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(&path, flags).map_err(|error| refused(&path, &error))?;
-        match prepare(&mut connection).map_err(|error| refused(&path, &error))? {
-            schema::Found::Current => {
-                let file = Identity::of(&path).ok_or_else(|| gone(&path))?;
-                let (connection, clock) = (Mutex::new(connection), Arc::new(SystemClock));
-                Ok(Self { path, file, connection, clock, writes: AtomicU64::new(0) })
-            }
-            schema::Found::Foreign => {
-                Err(Error::NotAStore { path, reason: "it is a database of another program".to_string() })
-            }
-            schema::Found::Newer(found) => {
-                Err(Error::Newer { store: shown(&path), found, known: schema::STEPS.len() as i64 })
-            }
-        }
+        let (connection, schema) = opening::open(&path, access)?;
+        let file = Identity::of(&path).ok_or_else(|| gone(&path))?;
+        let (connection, clock) = (Mutex::new(connection), Arc::new(SystemClock));
+        Ok(Self { path, file, schema, connection, clock, writes: AtomicU64::new(0) })
+    }
+
+    /// The schema of its tables: the latest one, unless an older store was opened to be read.
+    pub fn schema(&self) -> i64 {
+        self.schema
     }
 
     /// By other clocks than this machine's.
@@ -171,7 +162,7 @@ impl Store for Sqlite {
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
         let (records, is_there) = self.read(|c| {
-            let records = log::read(c, study, after)?;
+            let records = log::read(c, study, after, self.schema)?;
             let is_there = !records.is_empty() || is_there(c, study)?;
             Ok((records, is_there))
         })?;
@@ -210,7 +201,7 @@ impl Store for Sqlite {
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
         let now = self.moment();
-        self.read(|c| leases::read(c, study, now))
+        self.read(|c| leases::read(c, study, now, self.schema))
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
@@ -249,31 +240,6 @@ impl Store for Sqlite {
     }
 }
 
-/// Prepares a connection. Where several open a new file at once, SQLite refuses rather than wait, lest they wait for each
-/// other: then it is tried again.
-fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
-    let start = Instant::now();
-    loop {
-        match set_up(connection) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < PATIENCE => {
-                std::thread::sleep(PAUSE);
-            }
-            done => return done,
-        }
-    }
-}
-
-fn set_up(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
-    connection.busy_timeout(PATIENCE)?;
-    let found = schema::migrate(connection)?;
-    if let schema::Found::Current = found {
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        connection.set_prepared_statement_cache_capacity(32);
-    }
-    Ok(found)
-}
-
 fn is_there(c: &Connection, study: StudyId) -> rusqlite::Result<bool> {
     c.prepare_cached("SELECT 1 FROM studies WHERE id = ?")?.exists([study.0])
 }
@@ -293,7 +259,7 @@ mod tests {
     fn a_store_that_has_reached_its_size_refuses_whole_appends_and_goes_on_when_it_may_grow() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.db");
-        let store = Sqlite::open(&path, Missing::Create).unwrap();
+        let store = Sqlite::open(&path, Access::Create).unwrap();
         let new = NewStudy { name: "s".to_string(), text: String::new(), files: vec![], events: vec![] };
         let id = store.create(&new).unwrap().id;
         let may_have = |pages: i64| {

@@ -66,7 +66,12 @@ fn denied(path: &Path) -> Option<&'static str> {
         // There is none, and it seems that none can be made: this says why.
         Err(NotFound) => match fs::File::create_new(path).map_err(|error| error.kind()) {
             Err(PermissionDenied | ReadOnlyFilesystem) => Some("written"),
-            _ => None,
+            Ok(_) => {
+                // It was only to be seen whether it can be made.
+                let _ = fs::remove_file(path);
+                None
+            }
+            Err(_) => None,
         },
         Err(_) => None,
     }

@@ -57,40 +57,49 @@ pub const STEPS: [&str; 3] = [
         AND leases.resource = 'trial:' || events.trial AND kind IN ('told', 'failed', 'cancelled'));",
 ];
 
+/// The schema that brought keys and hashes of events, and leases by a clock that does not jump.
+pub const HASHED: i64 = 3;
+
 /// What a file turned out to be.
 pub enum Found {
-    /// A store of this schema, made or upgraded if it had to be.
-    Current,
+    /// A store of this schema; the latest one, if it was to be upgraded.
+    Known(i64),
     /// A database of another program.
     Foreign,
     /// A store of a later version.
     Newer(i64),
 }
 
-/// Makes the tables, or brings them up to date.
-pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Found> {
-    let known = STEPS.len() as i64;
+/// Looks without changing anything. An empty file is a store of schema 0.
+pub fn look(connection: &Connection) -> rusqlite::Result<Found> {
     let (application, version) = marks(connection)?;
-    if application == APPLICATION && version == known {
-        return Ok(Found::Current);
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Again: another process may have been faster.
-    let (application, version) = marks(&transaction)?;
-    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION && (application != 0 || version != 0 || tables > 0) {
         return Ok(Found::Foreign);
     }
-    if version > known {
-        return Ok(Found::Newer(version));
+    Ok(if version > STEPS.len() as i64 { Found::Newer(version) } else { Found::Known(version) })
+}
+
+/// Makes the tables, or brings them up to date. What is not to be changed is only looked at.
+pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Found> {
+    let latest = STEPS.len() as i64;
+    match look(connection)? {
+        Found::Known(version) if version < latest => {}
+        found => return Ok(found),
     }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Again: another process may have been faster.
+    let version = match look(&transaction)? {
+        Found::Known(version) => version,
+        found => return Ok(found),
+    };
     for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", known)?;
+    transaction.pragma_update(None, "user_version", latest)?;
     transaction.commit()?;
-    Ok(Found::Current)
+    Ok(Found::Known(latest))
 }
 
 fn marks(connection: &Connection) -> rusqlite::Result<(i64, i64)> {

@@ -9,7 +9,7 @@ pub mod study;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use manyhands_store::{Location, Missing, Store};
+use manyhands_store::{Access, Location, Store};
 use postgres::Server;
 
 /// The tests' PostgreSQL server; none where it is not installed.
@@ -35,7 +35,7 @@ impl Place {
     pub fn open(&self) -> Arc<dyn Store> {
         match &self.memory {
             Some(store) => store.clone(),
-            None => self.location.open(Missing::Create).unwrap(),
+            None => self.location.open(Access::Create).unwrap(),
         }
     }
 }
@@ -46,10 +46,10 @@ pub fn places() -> Vec<Place> {
     let place = |location, memory, folder| Place { location, memory, _folder: folder };
     let file = folder();
     let mut places = vec![
-        place(Location::Memory, Some(Location::Memory.open(Missing::Create).unwrap()), folder()),
+        place(Location::Memory, Some(Location::Memory.open(Access::Create).unwrap()), folder()),
         place(Location::Sqlite(file.path().join("m.db")), None, file),
     ];
-    places.extend(server().map(|server| place(Location::Postgres(server.database()), None, folder())));
+    places.extend(server().map(|server| place(server.database().parse().unwrap(), None, folder())));
     places
 }
 

@@ -1,0 +1,20 @@
+//! How every file is written for a user: whole or not at all, and with the reason if it cannot be.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+
+/// Writes a file under another name and renames it: who looks sees the old file or the new one.
+pub fn file(path: &Path, content: &[u8]) -> Result<()> {
+    manyhands_lab::replace(path, content).map_err(|error| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let reason = match error.kind() {
+            ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
+            ErrorKind::PermissionDenied => format!("permission denied: no file can be made in {}", folder.display()),
+            ErrorKind::IsADirectory => "it is a folder".to_string(),
+            _ => error.to_string(),
+        };
+        anyhow!("cannot write {}: {reason}", path.display())
+    })
+}

@@ -1,0 +1,199 @@
+//! Files appear whole or not at all, and looking changes nothing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::{Bench, server};
+
+const STUDY: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n";
+
+/// The verbs that look at a study.
+const READING: [&[&str]; 7] = [
+    &["status", "STUDY"],
+    &["best", "STUDY"],
+    &["trials", "STUDY"],
+    &["predict", "STUDY", "--at", "points.csv"],
+    &["plot", "STUDY", "-o", "picture.svg"],
+    &["export", "STUDY"],
+    &["studies"],
+];
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn of<'a>(verb: &[&'a str], study: &'a str) -> Vec<&'a str> {
+    verb.iter().map(|word| if *word == "STUDY" { study } else { word }).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// With a trial that was told.
+fn told() -> Bench {
+    let bench = Bench::new(STUDY);
+    bench.write("points.csv", "x\n0.5\n");
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
+    assert!(bench.run(&["tell", "s", "0", "1.5"]).status.success());
+    bench
+}
+
+#[test]
+fn looking_at_a_study_that_is_not_there_makes_neither_a_store_nor_a_study() {
+    let bench = Bench::new(STUDY);
+    bench.write("points.csv", "x\n0.5\n");
+    let before = names(bench.path());
+    for verb in READING {
+        let output = bench.run(&of(verb, "study.toml"));
+        assert_eq!(output.status.code(), Some(2), "{verb:?}: {}", said(&output));
+        assert!(said(&output).contains("there is no store at manyhands.db"), "{verb:?}: {}", said(&output));
+        assert_eq!(names(bench.path()), before, "{verb:?}");
+    }
+    bench.write("other.toml", &STUDY.replace("\"s\"", "\"t\""));
+    assert!(bench.run(&["ask", "other.toml"]).status.success());
+    for verb in &READING[..6] {
+        let output = bench.run(&of(verb, "study.toml"));
+        assert!(said(&output).contains("there is no study \"s\""), "{verb:?}: {}", said(&output));
+    }
+    assert_eq!(bench.json(&["studies", "--json"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_older_store_is_read_as_it_is() {
+    let bench = Bench::new(STUDY);
+    let connection = rusqlite_of(&bench);
+    connection.execute_batch(include_str!("../../store/tests/fixtures/sqlite-schema-1.sql")).unwrap();
+    drop(connection);
+    let before = std::fs::read(bench.path().join("manyhands.db")).unwrap();
+    let output = bench.run(&["trials", "old"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(std::fs::read(bench.path().join("manyhands.db")).unwrap(), before);
+}
+
+fn rusqlite_of(bench: &Bench) -> rusqlite::Connection {
+    rusqlite::Connection::open(bench.path().join("manyhands.db")).unwrap()
+}
+
+/// Mounts a folder; not for everyone.
+fn mount(arguments: &[&str], folder: &Path) -> bool {
+    let mut mount = Command::new("mount");
+    mount.args(arguments).arg(folder).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+fn unmount(folder: &Path) {
+    Command::new("umount").arg("-l").arg(folder).status().unwrap();
+}
+
+#[test]
+fn a_store_that_can_only_be_read_is_read_and_writing_is_refused() {
+    let bench = told();
+    let folder = bench.path().join("ro");
+    std::fs::create_dir(&folder).unwrap();
+    if !mount(&["-t", "tmpfs", "tmpfs"], &folder) {
+        eprintln!("skipped: a store on a file system that is read only (only root can mount one)");
+        return;
+    }
+    std::fs::copy(bench.path().join("manyhands.db"), folder.join("a ?#%.db")).unwrap();
+    assert!(mount(&["-o", "remount,ro"], &folder));
+    let bench = bench.at("sqlite:ro/a ?#%.db".to_string());
+    let outputs: Vec<Output> = READING.iter().map(|verb| bench.run(&of(verb, "study.toml"))).collect();
+    let refused = bench.run(&["tell", "s", "0", "2"]);
+    unmount(&folder);
+    for (verb, output) in READING.iter().zip(outputs) {
+        assert!(output.status.success(), "{verb:?}: {}", said(&output));
+    }
+    assert!(!refused.status.success());
+    assert!(said(&refused).contains("cannot be written"), "{}", said(&refused));
+}
+
+#[test]
+fn a_user_who_may_only_select_can_look() {
+    let Some(server) = server() else { return };
+    let url = server.database();
+    let name = url.rsplit_once('/').unwrap().1.to_string();
+    let bench = told().at(url.clone());
+    let empty = bench.run(&["status", "study.toml"]);
+    assert!(said(&empty).contains("it has no tables of manyhands"), "{}", said(&empty));
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
+    assert!(bench.run(&["tell", "s", "0", "1.5"]).status.success());
+    server.sql(&name, "CREATE ROLE looker LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO looker");
+    let bench = bench.at(url.replace("manyhands@", "looker@"));
+    for verb in READING {
+        let output = bench.run(&of(verb, "study.toml"));
+        assert!(output.status.success(), "{verb:?}: {}", said(&output));
+    }
+    assert!(!bench.run(&["ask", "study.toml"]).status.success());
+}
+
+#[test]
+fn what_cannot_be_opened_leaves_nothing_behind() {
+    let bench = Bench::new(STUDY);
+    bench.write("wrong.toml", "name = 1");
+    bench.write("foreign.db", "this is no database, and long enough to be looked at as if it were one, or so it seems");
+    bench.write("bad.log", "{}");
+    let before = names(bench.path());
+    for arguments in [
+        &["ask", "wrong.toml"][..],
+        &["import", "bad.log"],
+        &["ask", "study.toml", "--store", "sqlite:foreign.db"],
+        &["ask", "study.toml", "--store", "sqlite:none/m.db"],
+        &["tell", "s", "0", "1"],
+    ] {
+        assert!(!bench.run(arguments).status.success(), "{arguments:?}");
+        assert_eq!(names(bench.path()), before, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_disk_without_room_for_a_store_has_nothing_of_one() {
+    let bench = Bench::new(STUDY);
+    let folder = bench.path().join("disk");
+    std::fs::create_dir(&folder).unwrap();
+    for kib in [4, 16, 32, 48, 64] {
+        if !mount(&["-t", "tmpfs", "-o", &format!("size={kib}k"), "tmpfs"], &folder) {
+            eprintln!("skipped: a full disk (only root can mount one)");
+            return;
+        }
+        let output = bench.run(&["studies", "--store", "sqlite:disk/m.db"]);
+        let made = bench.run(&["ask", "study.toml", "--store", "sqlite:disk/m.db"]);
+        let (left, said) = (names(&folder), said(&made));
+        unmount(&folder);
+        assert!(!output.status.success());
+        if !made.status.success() {
+            assert!(said.contains("has no room to write"), "{kib}: {said}");
+            // A store that was opened and could not take the study in is whole.
+            assert!(left.is_empty() || left == ["m.db"], "{kib}: {left:?} {said}");
+        }
+    }
+}
+
+#[test]
+fn an_export_or_a_picture_is_whole_and_what_was_there_stays_if_it_fails() {
+    let bench = told();
+    for (arguments, file) in
+        [(&["export", "s", "-o", "a.csv"][..], "a.csv"), (&["plot", "s", "-o", "a.svg"][..], "a.svg")]
+    {
+        let path = bench.write(file, "old");
+        let limited =
+            format!("trap '' XFSZ; ulimit -f 0; exec {} {}", env!("CARGO_BIN_EXE_manyhands"), arguments.join(" "));
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &limited]).current_dir(bench.path()).output().unwrap();
+        assert!(!output.status.success(), "{}", said(&output));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        assert!(bench.run(arguments).status.success());
+        assert_ne!(std::fs::read_to_string(&path).unwrap(), "old");
+        let hidden: Vec<String> = names(bench.path()).into_iter().filter(|name| name.starts_with('.')).collect();
+        assert_eq!(hidden, [""; 0]);
+    }
+    let nowhere = bench.run(&["export", "s", "-o", "none/a.csv"]);
+    assert!(said(&nowhere).contains("cannot write none/a.csv: there is no folder none"), "{}", said(&nowhere));
+    assert!(bench.run(&["export", "s", "-o", "/dev/stdout"]).status.success());
+}

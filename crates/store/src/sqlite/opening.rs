@@ -1,0 +1,173 @@
+//! How a SQLite store is opened. A new one is made under another name and appears under its own when it is complete, so that
+//! what fails leaves nothing behind; one that may only be read is only read.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::identity::Identity;
+use super::refusal::{check_folder, refused, shown};
+use super::{PATIENCE, PAUSE, schema};
+use crate::{Access, Error, Result};
+
+/// The oldest schema whose columns suffice for reading.
+const OLDEST_READABLE: i64 = 1;
+
+/// A connection to the store in a file, and its schema.
+pub fn open(path: &Path, access: Access) -> Result<(Connection, i64)> {
+    // Where that cannot be seen, opening says why.
+    let is_missing = matches!(path.try_exists(), Ok(false));
+    if is_missing && access != Access::Create {
+        return Err(Error::NoStore { path: path.to_path_buf() });
+    }
+    check_folder(path)?;
+    if access == Access::Read {
+        return open_to_read(path);
+    }
+    let made = if is_missing { make(path)? } else { None };
+    open_to_write(path).inspect_err(|_| {
+        // Only what this process has made and nobody has replaced.
+        if made.is_some() && made == Identity::of(path) {
+            remove(path);
+        }
+    })
+}
+
+fn open_to_write(path: &Path) -> Result<(Connection, i64)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(path, &error))?;
+    let found = prepare(&mut connection).map_err(|error| refused(path, &error))?;
+    Ok((connection, known(path, found)?))
+}
+
+/// Makes a store that is not there: all of it or nothing. Its identity, if it was this process that made it.
+fn make(path: &Path) -> Result<Option<Identity>> {
+    // A name that no other thread or process uses: SQLite must know a file by one name only.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let draft = beside(path, &format!(".{}-{}.new", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    let made = open_to_write(&draft).and_then(|(connection, _)| {
+        // Closing writes everything into the file.
+        connection.close().map_err(|(_, error)| refused(path, &error))?;
+        let identity = Identity::of(&draft);
+        let sync = || fs::File::open(&draft)?.sync_all();
+        sync().map_err(|error| Error::Unavailable { store: shown(path), reason: error.to_string() })?;
+        // Fails if another process was faster, or where files cannot be linked: either way it is opened by its name.
+        Ok(fs::hard_link(&draft, path).is_ok().then_some(identity).flatten())
+    });
+    remove(&draft);
+    // Named as its user did.
+    made.map_err(|error| match error {
+        Error::Denied { action, .. } => Error::Denied { path: path.to_path_buf(), action },
+        Error::Full { reason, .. } => Error::Full { store: shown(path), reason },
+        Error::Unavailable { reason, .. } => Error::Unavailable { store: shown(path), reason },
+        other => other,
+    })
+}
+
+/// Removes a store's file and those that SQLite keeps beside it; what is not there need not be removed.
+fn remove(path: &Path) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+        let _ = fs::remove_file(beside(path, end));
+    }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
+}
+
+/// Reads, whatever may be written: first as everyone does, then as a file that nobody changes, if no log says that someone
+/// does.
+fn open_to_read(path: &Path) -> Result<(Connection, i64)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let first = Connection::open_with_flags(path, flags).and_then(look);
+    let (connection, found) = match first {
+        Ok(opened) => opened,
+        Err(error) if is_denied(&error) && !has_log(path) => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            Connection::open_with_flags(unchanging(path), flags)
+                .and_then(look)
+                .map_err(|error| refused(path, &error))?
+        }
+        Err(error) => return Err(refused(path, &error)),
+    };
+    match known(path, found)? {
+        version if version < OLDEST_READABLE => {
+            Err(Error::Older { store: shown(path), found: version, needed: OLDEST_READABLE })
+        }
+        version => Ok((connection, version)),
+    }
+}
+
+/// A connection that only reads, and what it finds.
+fn look(connection: Connection) -> rusqlite::Result<(Connection, schema::Found)> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    let found = schema::look(&connection)?;
+    Ok((connection, found))
+}
+
+/// Whether SQLite lacks a right to write, which it needs to share a file with others.
+fn is_denied(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure)
+    )
+}
+
+/// Whether there are changes that are not in the file yet.
+fn has_log(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+/// The name of a file that SQLite is to take for one that nobody changes.
+fn unchanging(path: &Path) -> String {
+    const KEPT: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_encoded_bytes(), KEPT))
+}
+
+fn known(path: &Path, found: schema::Found) -> Result<i64> {
+    match found {
+        schema::Found::Known(version) => Ok(version),
+        schema::Found::Foreign => {
+            let reason = "it is a database of another program".to_string();
+            Err(Error::NotAStore { path: path.to_path_buf(), reason })
+        }
+        schema::Found::Newer(found) => {
+            Err(Error::Newer { store: shown(path), found, known: schema::STEPS.len() as i64 })
+        }
+    }
+}
+
+/// Prepares a connection. Where several open a new file at once, SQLite refuses rather than wait, lest they wait for each
+/// other: then it is tried again.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
+    let start = Instant::now();
+    loop {
+        match set_up(connection) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < PATIENCE => {
+                std::thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+fn set_up(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
+    connection.busy_timeout(PATIENCE)?;
+    let found = schema::migrate(connection)?;
+    if let schema::Found::Known(_) = found {
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.set_prepared_statement_cache_capacity(32);
+    }
+    Ok(found)
+}
