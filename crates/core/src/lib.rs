@@ -24,6 +24,7 @@ mod spec;
 mod strategy;
 mod study;
 mod table;
+mod text;
 mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
@@ -41,6 +42,7 @@ pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
     Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Trial, TrialState,
 };
+pub use text::printable;
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

@@ -36,6 +36,11 @@ impl Claimed {
         Self { trial, token, resource: resource(trial) }
     }
 
+    /// A claim of an earlier process, to report under its token what that process found.
+    pub fn restored(trial: usize, token: u64) -> Self {
+        Self::new(trial, token)
+    }
+
     /// The lease.
     pub fn fence(&self) -> Fence<'_> {
         Fence { resource: &self.resource, token: self.token }

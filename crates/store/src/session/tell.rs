@@ -55,8 +55,13 @@ impl Session {
         }
     }
 
-    /// What a worker found: a value, or why there is none.
-    pub fn report(&mut self, claimed: &Claimed, outcome: std::result::Result<f64, String>) -> Result<Reported> {
+    /// What a worker found: a value, or why there is none. Repeated with the same `origin` it is stored once.
+    pub fn report(
+        &mut self,
+        claimed: &Claimed,
+        origin: &str,
+        outcome: std::result::Result<f64, String>,
+    ) -> Result<Reported> {
         let trial = claimed.trial;
         let event = match &outcome {
             Ok(value) => {
@@ -66,9 +71,8 @@ impl Session {
             Err(reason) => Event::Failed { trial, reason: reason.clone() },
         };
         let (events, fence) = ([encode(&event)?], claimed.fence());
-        let (origin, releases) = (self.origin(), [fence]);
-        let append =
-            Append { origin: &origin, events: &events, fence: Some(fence), releases: &releases, ..Append::default() };
+        let releases = [fence];
+        let append = Append { origin, events: &events, fence: Some(fence), releases: &releases, ..Append::default() };
         let reported = match self.store.append(self.id, &append)? {
             Appended::Stored => Reported::Recorded,
             Appended::Fenced { .. } | Appended::Taken { .. } => {
@@ -100,6 +104,11 @@ impl Session {
     /// Takes in what was just logged. It is in the log even if that cannot be read now; the next look finds it.
     pub(super) fn look_again(&mut self) {
         let _ = self.sync();
+    }
+
+    /// A name that no other append has, for [`Session::report`].
+    pub fn new_origin(&self) -> String {
+        self.origin()
     }
 
     /// A name that no other append has.
