@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, stderr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use manyhands_core::{Kind, Value, significant};
 use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
 
-use crate::progress::say;
+use crate::progress::{draw_target, say};
 use crate::show::{extreme, first_line, params_line, short};
 
 /// So much of a trial's parameters is shown while it runs.
@@ -20,7 +21,7 @@ const SHOWN: usize = 60;
 pub struct Live {
     state: RefCell<State>,
     /// None if nothing is to be said.
-    screen: Option<Screen>,
+    screen: RefCell<Option<Screen>>,
     start: Instant,
 }
 
@@ -60,7 +61,7 @@ impl Live {
             (false, false) => Some(Screen::Lines),
             (false, true) => Some(terminal(another())),
         };
-        let live = Self { state: RefCell::new(state), screen, start: Instant::now() };
+        let live = Self { state: RefCell::new(state), screen: RefCell::new(screen), start: Instant::now() };
         if standing.ended > 0 {
             live.line(&format!("going on after {} trials", standing.ended));
         }
@@ -68,12 +69,21 @@ impl Live {
         live
     }
 
-    /// Shows what happened.
+    /// Shows what happened. Drawing must never end a run: if it breaks, lines have to do.
     pub fn hear(&self, news: &News) {
-        let line = self.state.borrow_mut().hear(news, self.screen.as_ref());
+        if catch_unwind(AssertUnwindSafe(|| self.show(news))).is_err() {
+            // Not dropped: that draws, too.
+            std::mem::forget(self.screen.replace(Some(Screen::Lines)));
+            std::mem::forget(std::mem::take(&mut self.state.borrow_mut().running));
+            self.show(news);
+        }
+    }
+
+    fn show(&self, news: &News) {
+        let line = self.state.borrow_mut().hear(news, self.screen.borrow().as_ref());
         line.into_iter().for_each(|line| self.line(&line));
         self.refresh();
-        if let (Some(Screen::Terminal { certificate, .. }), News::Told { .. }) = (&self.screen, news) {
+        if let (Some(Screen::Terminal { certificate, .. }), News::Told { .. }) = (&*self.screen.borrow(), news) {
             // Nobody computes certificates where no second session could be opened.
             let _ = certificate.send(());
         }
@@ -81,15 +91,21 @@ impl Live {
 
     /// Clears the terminal.
     pub fn finish(self) {
-        if let Some(Screen::Terminal { all, summary, .. }) = self.screen {
-            summary.finish_and_clear();
-            // A terminal that has gone cannot be cleared.
-            let _ = all.clear();
+        let clear = || {
+            if let Some(Screen::Terminal { all, summary, .. }) = &*self.screen.borrow() {
+                summary.finish_and_clear();
+                // A terminal that has gone cannot be cleared.
+                let _ = all.clear();
+            }
+        };
+        if catch_unwind(AssertUnwindSafe(clear)).is_err() {
+            // Not dropped: that draws, too.
+            std::mem::forget(self);
         }
     }
 
     fn line(&self, line: &str) {
-        match &self.screen {
+        match &*self.screen.borrow() {
             Some(Screen::Terminal { all, .. }) => all.suspend(|| say(line)),
             Some(Screen::Lines) => say(line),
             None => {}
@@ -97,7 +113,7 @@ impl Live {
     }
 
     fn refresh(&self) {
-        if let Some(Screen::Terminal { summary, .. }) = &self.screen {
+        if let Some(Screen::Terminal { summary, .. }) = &*self.screen.borrow() {
             summary.set_prefix(self.state.borrow().summary(self.start.elapsed()));
         }
     }
@@ -139,7 +155,16 @@ impl State {
                 self.clear(*trial);
                 Some(format!("trial {trial}: too late, it has ended or another worker was given it; kept as evidence"))
             }
-            News::Stopping { running: 0, .. } => Some("stopping".to_string()),
+            News::Delivered { standing, .. } => {
+                self.standing = *standing;
+                brief(news)
+            }
+            News::Kept { trial, .. } => {
+                self.clear(*trial);
+                brief(news)
+            }
+            News::Stopping { running: 0, urgent: false } => Some("stopping; Ctrl-C again to stop now".to_string()),
+            News::Stopping { running: 0, urgent: true } => Some("stopping".to_string()),
             News::Stopping { running, urgent: false } => {
                 Some(format!("finishing {}; Ctrl-C again to stop now", trials(*running, "running")))
             }
@@ -148,8 +173,9 @@ impl State {
             }
             News::Trouble { what } if self.trouble.as_ref() != Some(what) => {
                 self.trouble = Some(what.clone());
-                Some(format!("warning: {what}"))
+                brief(news)
             }
+            News::Leaving { .. } => brief(news),
             News::Waiting { pending, elsewhere, most } if !self.waiting => {
                 self.waiting = true;
                 Some(waiting(*pending, *elsewhere, *most))
@@ -210,6 +236,30 @@ impl State {
     }
 }
 
+/// The line of news that need no more than themselves to be told.
+pub fn brief(news: &News) -> Option<String> {
+    match news {
+        News::Delivered { trial, outcome, too_late, .. } => {
+            let outcome = match outcome {
+                Ok(value) => short(*value),
+                Err(reason) => format!("failed: {}", first_line(reason)),
+            };
+            let end = if *too_late { "too late, kept as evidence" } else { "recorded now" };
+            Some(format!("trial {trial}: {outcome}, which an earlier run could not record; {end}"))
+        }
+        News::Kept { trial, path } => {
+            let path = path.display();
+            Some(format!("trial {trial}: its result could not be recorded; the next run reports it from {path}"))
+        }
+        News::Leaving { idle, pending } => {
+            let (idle, pending) = (seconds(*idle), trials(*pending, "pending"));
+            Some(format!("leaving: nothing to run here for {idle}, {pending} elsewhere (--leave-when-idle)"))
+        }
+        News::Trouble { what } => Some(format!("warning: {what}")),
+        _ => None,
+    }
+}
+
 /// What is waited for, and what to do about what nobody runs.
 fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
     let by_hand = pending - elsewhere;
@@ -231,7 +281,7 @@ fn trials(count: usize, how: &str) -> String {
 }
 
 fn terminal(session: Option<Session>) -> Screen {
-    let all = MultiProgress::new();
+    let all = MultiProgress::with_draw_target(draw_target());
     let summary = all.add(ProgressBar::new_spinner());
     if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
         summary.set_style(style);

@@ -4,6 +4,7 @@ mod ask;
 mod bench;
 mod completions;
 mod fail;
+mod internal;
 mod live;
 mod picture;
 mod plot;
@@ -70,6 +71,11 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    internal::tell_panics();
+    internal::guarded(work)
+}
+
+fn work() -> ExitCode {
     let verb = match Cli::try_parse() {
         Ok(cli) => cli.verb,
         Err(error) => return refusal::misused(&error),

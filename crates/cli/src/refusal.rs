@@ -10,7 +10,7 @@ use manyhands_run::Error as RunError;
 use manyhands_store::Error as StoreError;
 use serde_json::json;
 
-use crate::progress::say;
+use crate::progress::{say, say_json};
 
 /// Bad usage or a bad file, found by the command line itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn refuse(error: &anyhow::Error, json: bool) -> ExitCode {
     }
     let Told { code, hint, is_bad_input } = told(error);
     if json {
-        say(&json!({"error": {"code": code, "message": format!("{error:#}"), "hint": hint}}).to_string());
+        say_json(&json!({"error": {"code": code, "message": format!("{error:#}"), "hint": hint}}));
     } else {
         say(&format!("error: {error:#}"));
         hint.inspect(|hint| say(&format!("hint: {hint}")));
@@ -83,7 +83,7 @@ pub fn misused(error: &clap::Error) -> ExitCode {
     let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
     let message = message.trim().trim_start_matches("error: ");
     let hint = rest.trim().lines().next().map(|line| line.trim().trim_start_matches("tip: ").to_string());
-    say(&json!({"error": {"code": "usage", "message": message, "hint": hint}}).to_string());
+    say_json(&json!({"error": {"code": "usage", "message": message, "hint": hint}}));
     ExitCode::from(2)
 }
 

@@ -8,11 +8,12 @@ use anyhow::{Context, Result};
 use clap::Args;
 use manyhands_core::TrialState;
 use manyhands_core::file::RunSettings;
-use manyhands_run::{Error as RunError, Plan, Stop, Summary};
+use manyhands_run::{Control, Error as RunError, Plan, Stop, Summary, Unreported};
 use manyhands_store::Session;
 
 use crate::live::Live;
 use crate::progress::say;
+use crate::signals::{GOES_ON, INTERRUPTED};
 use crate::target::{Target, local_command};
 use crate::whole::whole;
 use crate::{plot, show, signals, status};
@@ -24,7 +25,9 @@ Examples:
   manyhands run study.toml --workers 8 --trials 200
   manyhands run study.toml --sync          whole batches: nothing new before all of it is done
 
-Ctrl-C finishes what runs and starts nothing more; a second Ctrl-C stops what runs, which is then run again next time.
+Ctrl-C finishes what runs and starts nothing more; a second Ctrl-C, or TERM, stops what runs, which is then run again next
+time: the process is gone within three seconds, and a result that could not be recorded by then is kept beside the logs,
+from where the same command reports it.
 Values are the last line of what the command prints: a number, or a JSON object with \"value\". What it prints is kept in
 the folder manyhands-logs beside the study file.";
 
@@ -55,9 +58,10 @@ Examples:
   manyhands worker study.toml --store postgres://me@host/studies
   manyhands worker branin --store postgres://me@host/studies --workers 4
   manyhands worker branin --store postgres://me@host/studies --command-from study.toml
+  manyhands worker branin --store postgres://me@host/studies --leave-when-idle 30s     on a rented machine
 
 Start as many as you like, on as many machines as reach the store. A trial whose worker dies is offered again once its
-lease has lapsed; at once, if the worker was on this machine.
+lease has lapsed; at once, if the worker was on this machine. It stops as `run` does: on Ctrl-C, a second one, or TERM.
 
 A study that is given by its name is run with the command that is in the store: who can write the store can run commands
 as you. With --command-from only the command of a file of yours is run.";
@@ -76,6 +80,10 @@ pub struct WorkerOptions {
     /// Run only the command of this study file, in its folder, and never the one that is in the store
     #[arg(long, value_name = "FILE")]
     command_from: Option<PathBuf>,
+    /// Leave, with exit code 0, once there has been nothing to run here for TIME [default: 5s]; otherwise it waits for the
+    /// trials of others, which it would run again should they be lost
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = idle)]
+    leave_when_idle: Option<Duration>,
 }
 
 /// What running has in common.
@@ -99,6 +107,11 @@ fn term(text: &str) -> Result<Duration, String> {
     }
 }
 
+fn idle(text: &str) -> Result<Duration, String> {
+    let wrong = "it must be a time such as 0s, 30s or 5m; a study is named before --leave-when-idle";
+    humantime::parse_duration(text).map_err(|_| wrong.to_string())
+}
+
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     options.plot.as_deref().map_or(Ok(()), plot::check)?;
     let mut session = options.target.open()?;
@@ -109,8 +122,25 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     if options.workers.is_some() {
         session.set_workers(Some(plan.workers));
     }
-    let (summary, plan) = work(session, &options.target, plan, options.how.quiet)?;
+    let control = control(&session, &plan)?;
+    let listening = signals::listen(&control)?;
+    let name = session.name().to_string();
+    let summary = work(session, &options.target, plan.clone(), &control, options.how.quiet)?;
+    listening.close();
+    if control.stop.is_urgent() {
+        return cut_short(options, &name);
+    }
     finish(options, summary, &plan)
+}
+
+/// There is no time for the certificate and the picture.
+fn cut_short(options: &RunOptions, name: &str) -> Result<ExitCode> {
+    if options.target.json {
+        show::print(&serde_json::json!({"study": name, "interrupted": true}).to_string())?;
+    } else {
+        say(GOES_ON);
+    }
+    Ok(ExitCode::from(INTERRUPTED))
 }
 
 pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
@@ -120,12 +150,17 @@ pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
     plan.workers = options.workers as usize;
     // How many workers there are is for whoever starts them to say; only max_pending binds them all.
     session.set_workers(None);
-    let (summary, _) = work(session, &options.target, plan, options.how.quiet)?;
-    let done = serde_json::json!({"told": summary.told, "failed": summary.failed, "interrupted": summary.interrupted});
+    plan.leave_when_idle = options.leave_when_idle;
+    let control = control(&session, &plan)?;
+    let listening = signals::listen(&control)?;
+    let summary = work(session, &options.target, plan, &control, options.how.quiet)?;
+    listening.close();
+    let Summary { told, failed, interrupted, idle, .. } = summary;
     if options.target.json {
+        let done = serde_json::json!({"told": told, "failed": failed, "interrupted": interrupted, "idle": idle});
         show::print(&done.to_string())?;
     } else {
-        say(&format!("this worker recorded {} values and {} failures", summary.told, summary.failed));
+        say(&format!("this worker recorded {told} values and {failed} failures"));
     }
     Ok(code(summary))
 }
@@ -148,18 +183,21 @@ fn plan(session: &Session, target: &Target, how: &How, local: Option<(RunSetting
         sync: false,
         keep_going: how.keep_going,
         term: how.lease,
+        leave_when_idle: None,
     })
 }
 
-fn work(session: Session, target: &Target, plan: Plan, quiet: bool) -> Result<(Summary, Plan)> {
-    let stop = Stop::new();
-    let _listening = signals::listen(&stop)?;
+fn control(session: &Session, plan: &Plan) -> Result<Control> {
+    Ok(Control { stop: Stop::new(), unreported: Unreported::of(session, plan)? })
+}
+
+fn work(session: Session, target: &Target, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
     let mut asker = target.open()?;
     asker.set_workers(session.workers());
     let live = Live::new(&session, &plan, quiet, || target.open().ok());
-    let summary = manyhands_run::run(session, asker, plan.clone(), &stop, |news| live.hear(&news));
+    let summary = manyhands_run::run(session, asker, plan, control, |news| live.hear(&news));
     live.finish();
-    Ok((summary?, plan))
+    Ok(summary?)
 }
 
 /// The best point, the certificate, and where the picture is.
@@ -184,13 +222,13 @@ fn finish(options: &RunOptions, summary: Summary, plan: &Plan) -> Result<ExitCod
             say("every candidate has been tried");
         }
         if summary.interrupted {
-            say("interrupted; the same command goes on where it was");
+            say(GOES_ON);
         }
     }
     drawn?;
     let failed = session.ledger().count(TrialState::Failed);
     if !summary.interrupted && failed > 0 && session.ledger().count(TrialState::Observed) == 0 {
-        let logs = plan.folder.join(&plan.settings.logs).join(session.name());
+        let logs = plan.logs(session.name());
         return Err(RunError::NoneSucceeded { failed, logs }.into());
     }
     Ok(code(summary))
@@ -205,5 +243,5 @@ fn draw(session: &mut Session, picture: &Path) -> Result<()> {
 
 /// As shells have it for what was interrupted.
 fn code(summary: Summary) -> ExitCode {
-    if summary.interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS }
+    if summary.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS }
 }

@@ -4,7 +4,7 @@ use std::io::{Write, stdout};
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use manyhands_core::{Best, Certificate, Direction, Domain, Suggestion, TrialState, Value, significant};
+use manyhands_core::{Best, Certificate, Direction, Domain, Suggestion, TrialState, Value, printable, significant};
 use manyhands_store::{Entry, Session};
 use serde_json::{Map, Value as Json, json};
 
@@ -49,15 +49,15 @@ fn number(value: f64) -> f64 {
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::Float(value) => short(*value),
-        Value::Text(value) => value.clone(),
+        Value::Text(value) => printable(value).replace('\n', "\\n").replace('\t', "\\t"),
         other => other.to_string(),
     }
 }
 
 /// Why a trial failed, without the end of its standard error.
-pub fn first_line(reason: &str) -> &str {
+pub fn first_line(reason: &str) -> String {
     let line = reason.lines().next().unwrap_or_default();
-    line.strip_suffix("; standard error ends with:").unwrap_or(line)
+    printable(line.strip_suffix("; standard error ends with:").unwrap_or(line))
 }
 
 /// Named values as a JSON object, in order.

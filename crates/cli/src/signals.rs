@@ -1,32 +1,103 @@
-//! Signals: Ctrl-C once and twice, being told to end, and a limit on the size of files.
+//! Signals: Ctrl-C once and twice, being told to end, and a limit on the size of files. Whatever the rest of the process is
+//! computing or waiting for, an urgent stop ends it in time.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::sleep;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use manyhands_run::Stop;
+use manyhands_run::{Control, Unreported};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
+use crate::live::brief;
+use crate::progress::say;
+
+/// The exit code of what was interrupted, as shells have it.
+pub const INTERRUPTED: u8 = 130;
+
+/// What is said of it last.
+pub const GOES_ON: &str = "interrupted; the same command goes on where it was";
+
+/// How long after an urgent stop the process ends, whatever it does: longer than the grace that commands have.
+const DEADLINE: Duration = Duration::from_millis(2200);
+
+/// How long it then has to save what is not reported.
+const LAST: Duration = Duration::from_millis(700);
+
 /// Listens until it is dropped.
-pub struct Listening(Handle);
+pub struct Listening {
+    handle: Handle,
+    is_closing: Arc<AtomicBool>,
+}
+
+impl Listening {
+    /// Every trial has ended, and only the closing report is left: from now on any signal ends the process at once.
+    pub fn close(&self) {
+        self.is_closing.store(true, Ordering::SeqCst);
+    }
+}
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.0.close();
+        self.handle.close();
     }
 }
 
 /// Turns signals into a wish to stop: Ctrl-C lets trials finish, a second one and the others do not.
-pub fn listen(stop: &Stop) -> Result<Listening> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to signals")?;
-    let (handle, stop) = (signals.handle(), stop.clone());
+pub fn listen(control: &Control) -> Result<Listening> {
+    let mut wanted = vec![SIGINT, SIGTERM];
+    // Who started this with nohup wants it to outlive its terminal.
+    if !is_ignored(SIGHUP) {
+        wanted.push(SIGHUP);
+    }
+    let mut signals = Signals::new(wanted).context("cannot listen to signals")?;
+    let (handle, is_closing) = (signals.handle(), Arc::new(AtomicBool::new(false)));
+    let (Control { stop, unreported }, closing) = (control.clone(), is_closing.clone());
     std::thread::Builder::new().name("signals".to_string()).spawn(move || {
         for signal in signals.forever() {
-            if signal == SIGINT { stop.more() } else { stop.now() }
+            if signal == SIGINT {
+                stop.more()
+            } else {
+                stop.now()
+            }
+            if closing.load(Ordering::SeqCst) {
+                leave(unreported);
+            }
+            if stop.is_urgent() {
+                sleep(DEADLINE);
+                leave(unreported);
+            }
         }
     })?;
-    Ok(Listening(handle))
+    Ok(Listening { handle, is_closing })
+}
+
+/// Ends the process, having saved what is not reported. Neither a disk nor a terminal that hangs holds it up for long.
+fn leave(unreported: Unreported) -> ! {
+    let (done, saved) = channel();
+    let save = move || {
+        for saved in unreported.save() {
+            brief(&saved.news()).iter().for_each(|line| say(line));
+        }
+        say(GOES_ON);
+        // The other end may have had enough.
+        let _ = done.send(());
+    };
+    if std::thread::Builder::new().name("last".to_string()).spawn(save).is_ok() {
+        let _ = saved.recv_timeout(LAST);
+    }
+    std::process::exit(i32::from(INTERRUPTED))
+}
+
+/// Whether this process was started so as to ignore a signal; where the system does not tell, it was not.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (signal - 1)) != 0
 }
 
 /// A write beyond the limit on the size of files is to fail, and not to end the process.

@@ -41,7 +41,7 @@ pub fn trials(options: &TrialsOptions) -> Result<()> {
         let mut row = vec![number.to_string(), entry.state.to_string()];
         row.extend(session.params(number)?.iter().map(|(_, value)| show::text_of(value)));
         let reason = entry.reason.as_deref().map(show::first_line).unwrap_or_default();
-        row.push(entry.value.map_or(reason.to_string(), show::short));
+        row.push(entry.value.map_or(reason, show::short));
         table.push(row);
     }
     show::print(&show::table(&header, &table))

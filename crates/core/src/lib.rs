@@ -24,6 +24,7 @@ mod spec;
 mod strategy;
 mod study;
 mod table;
+mod text;
 mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
@@ -42,6 +43,7 @@ pub use study::{
     Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally, Trial,
     TrialState, Verification,
 };
+pub use text::printable;
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

@@ -1,23 +1,27 @@
 //! One trial: its command is run, again if it fails and may, until there is a value or none is to be had.
 
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use manyhands_core::Value;
 use manyhands_core::file::Placeholders;
+use manyhands_core::{Value, printable};
 
 use crate::group::{Ended, Group};
 use crate::output::{Output, Printed};
-use crate::value::read_value;
+use crate::value::value_of;
 use crate::{Error, News, Plan, Result, Stop};
 
 /// What says where the store is and opens it. Commands do not need it: who wants one to have it says so in `[run] env`.
 const SECRETS: [&str; 6] =
     ["MANYHANDS_STORE", "MANYHANDS_STORE_FILE", "PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE"];
+
+/// How long a command has between being asked to stop and being stopped: usually, and when the runner itself has to end.
+const GRACES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(1));
 
 /// One trial and what its command needs to know.
 #[derive(Debug, Clone)]
@@ -32,6 +36,9 @@ pub struct Job {
     pub called_off: Arc<AtomicBool>,
 }
 
+/// What is to be recorded of a trial: its value, or why there is none.
+pub type Found = std::result::Result<f64, String>;
+
 /// What became of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
@@ -45,6 +52,17 @@ pub enum Outcome {
     Impossible(Error),
 }
 
+impl Outcome {
+    /// What is to be recorded, if anything is.
+    pub fn found(&self) -> Option<Found> {
+        match self {
+            Self::Value(value) => Some(Ok(*value)),
+            Self::Failed(reason) => Some(Err(reason.clone())),
+            Self::Stopped | Self::Impossible(_) => None,
+        }
+    }
+}
+
 impl Job {
     /// Runs the command until there is a value or none is to be had.
     pub fn run(&self, plan: &Plan, stop: &Stop, tell: &dyn Fn(News)) -> Outcome {
@@ -52,7 +70,9 @@ impl Job {
         loop {
             match self.attempt(plan, stop, tell) {
                 Err(error) => return Outcome::Impossible(error),
-                Ok(Outcome::Failed(reason)) if tries < plan.settings.retries && !stop.is_wished() => {
+                // Nothing more is started: the next run has the tries that are left.
+                Ok(Outcome::Failed(_)) if tries < plan.settings.retries && stop.is_wished() => return Outcome::Stopped,
+                Ok(Outcome::Failed(reason)) if tries < plan.settings.retries => {
                     tries += 1;
                     tell(News::Retried { trial: self.trial, reason });
                 }
@@ -62,25 +82,25 @@ impl Job {
     }
 
     fn attempt(&self, plan: &Plan, stop: &Stop, tell: &dyn Fn(News)) -> Result<Outcome> {
-        let files = Files::next(plan, self)?;
-        let mut command = self.command(plan, &files)?;
+        let Files { out: (out_path, out_file), err: (err_path, err_file), work } = Files::next(plan, self)?;
+        let mut command = self.command(plan, work.as_deref())?;
         let program = command.get_program().to_string_lossy().into_owned();
         let cannot = |error: io::Error| Error::CannotStart { program: program.clone(), reason: reason(&error) };
-        let unwritable = |path: &Path| {
-            let path = path.to_path_buf();
-            move |error: io::Error| Error::Logs { path, reason: error.to_string() }
-        };
         let mut group = Group::start(&mut command).map_err(cannot)?;
         let (out, err) = (group.child().stdout.take(), group.child().stderr.take());
-        let out = out.map(|out| Output::read(out, &files.out)).transpose().map_err(unwritable(&files.out))?;
-        let err = err.map(|err| Output::read(err, &files.err)).transpose().map_err(unwritable(&files.err))?;
+        let out = out.map(|out| Output::read(out, out_file)).transpose().map_err(Error::logs(&out_path))?;
+        let err = err.map(|err| Output::read(err, err_file)).transpose().map_err(Error::logs(&err_path))?;
         let start = Instant::now();
         let is_late = || plan.settings.timeout.is_some_and(|limit| start.elapsed() >= limit);
         let is_enough = || stop.is_urgent() || self.called_off.load(Ordering::Relaxed);
-        let ended = group.wait(|| is_enough() || is_late()).map_err(cannot)?;
-        let printed = |output: Option<Output>| output.map(Output::finish).unwrap_or_default();
+        let grace = || match stop.is_urgent() {
+            true => Some(GRACES.1),
+            false => (is_enough() || is_late()).then_some(GRACES.0),
+        };
+        let ended = group.wait(grace).map_err(cannot)?;
+        let printed = |output: Option<Output>| output.map(|o| o.finish(|| stop.is_urgent())).unwrap_or_default();
         let (out, err) = (printed(out), printed(err));
-        for (printed, file) in [(&out, &files.out), (&err, &files.err)] {
+        for (printed, file) in [(&out, &out_path), (&err, &err_path)] {
             if let Some(trouble) = &printed.trouble {
                 tell(News::Trouble { what: format!("trial {}: {trouble} ({})", self.trial, file.display()) });
             }
@@ -96,7 +116,7 @@ impl Job {
         })
     }
 
-    fn command(&self, plan: &Plan, files: &Files) -> Result<Command> {
+    fn command(&self, plan: &Plan, work: Option<&Path>) -> Result<Command> {
         let named: Vec<(&str, &Value)> = self.params.iter().map(|(name, value)| (name.as_str(), value)).collect();
         let folder = plan.folder.to_string_lossy();
         let others = Placeholders { study: &self.study, trial: self.trial, folder: &folder };
@@ -106,7 +126,7 @@ impl Job {
         // A path starts at the study file's folder, whatever folder the command runs in.
         let is_path = program.contains('/');
         let mut command = if is_path { Command::new(plan.folder.join(program)) } else { Command::new(program) };
-        command.args(rest).current_dir(files.work.as_deref().unwrap_or(&plan.folder));
+        command.args(rest).current_dir(work.unwrap_or(&plan.folder));
         for name in SECRETS {
             command.env_remove(name);
         }
@@ -118,30 +138,52 @@ impl Job {
     }
 }
 
-/// Where an attempt's output goes, and where it runs if it has a folder of its own.
+/// Where an attempt's output goes, and where it runs if it has a folder of its own. Nobody else writes there.
+#[derive(Debug)]
 struct Files {
-    out: PathBuf,
-    err: PathBuf,
+    out: (PathBuf, File),
+    err: (PathBuf, File),
     work: Option<PathBuf>,
 }
 
 impl Files {
-    /// Of the next attempt: earlier ones stay, also those of a run that died.
+    /// Of the next attempt: earlier ones stay, also those of a run that died. Each file is made here and now, so that two
+    /// runners that share a folder never share a log.
     fn next(plan: &Plan, job: &Job) -> Result<Self> {
-        let folder = plan.folder.join(&plan.settings.logs).join(&job.study).join(format!("trial-{}", job.trial));
-        let make = |folder: &Path| {
-            let unmade = |error: io::Error| Error::Logs { path: folder.to_path_buf(), reason: error.to_string() };
-            std::fs::create_dir_all(folder).map_err(unmade)
-        };
-        make(&folder)?;
-        let mut attempt = 1;
-        while folder.join(format!("{attempt}.out")).exists() || folder.join(attempt.to_string()).exists() {
-            attempt += 1;
+        let folder = plan.logs(&job.study).join(format!("trial-{}", job.trial));
+        fs::create_dir_all(&folder).map_err(Error::logs(&folder))?;
+        for attempt in 1_u64.. {
+            if let Some(files) = Self::of(&folder, attempt, plan.settings.own_folder)? {
+                return Ok(files);
+            }
         }
-        let work = plan.settings.own_folder.then(|| folder.join(attempt.to_string()));
-        work.as_deref().map_or(Ok(()), make)?;
-        let log = |extension: &str| folder.join(format!("{attempt}.{extension}"));
-        Ok(Self { out: log("out"), err: log("err"), work })
+        Err(Error::Logs { path: folder, reason: "there are no more numbers for attempts".to_string() })
+    }
+
+    /// Of this attempt; none if a file of it is there already.
+    fn of(folder: &Path, attempt: u64, own_folder: bool) -> Result<Option<Self>> {
+        let work = folder.join(attempt.to_string());
+        let path = |extension: &str| folder.join(format!("{attempt}.{extension}"));
+        let (out, err) = (path("out"), path("err"));
+        if work.exists() {
+            return Ok(None);
+        }
+        let made = |path: &Path| unless_there(File::create_new(path)).map_err(Error::logs(path));
+        let Some(out_file) = made(&out)? else { return Ok(None) };
+        let Some(err_file) = made(&err)? else { return Ok(None) };
+        if own_folder && unless_there(fs::create_dir(&work)).map_err(Error::logs(&work))?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Self { out: (out, out_file), err: (err, err_file), work: own_folder.then_some(work) }))
+    }
+}
+
+/// What was made; none if it is there already.
+fn unless_there<T>(made: io::Result<T>) -> io::Result<Option<T>> {
+    match made {
+        Ok(made) => Ok(Some(made)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -156,14 +198,19 @@ fn judged(status: ExitStatus, out: &Printed, err: &Printed) -> Outcome {
         };
         return Outcome::Failed(with_tail(said, err));
     }
-    match read_value(&out.last_line) {
+    match value_of(out) {
         Ok(value) => Outcome::Value(value),
         Err(unreadable) => Outcome::Failed(with_tail(unreadable.to_string(), err)),
     }
 }
 
 fn with_tail(said: String, err: &Printed) -> String {
-    if err.tail.is_empty() { said } else { format!("{said}; standard error ends with:\n{}", err.tail) }
+    if err.tail.is_empty() {
+        return said;
+    }
+    // A progress bar goes back to the beginning of its line.
+    let tail = err.tail.replace("\r\n", "\n").replace('\r', "\n");
+    format!("{said}; standard error ends with:\n{}", printable(&tail))
 }
 
 /// What the system said, without its number.

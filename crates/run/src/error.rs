@@ -1,6 +1,6 @@
 //! Why a run could not go on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A run that could not go on; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -49,9 +49,23 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+    /// A mistake in manyhands itself.
+    #[error("internal error while {doing}: {what}")]
+    Internal {
+        /// What was being done.
+        doing: String,
+        /// What went wrong.
+        what: String,
+    },
 }
 
 impl Error {
+    /// That a file or folder cannot be written.
+    pub(crate) fn logs(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+        let path = path.to_path_buf();
+        move |error| Self::Logs { path: path.clone(), reason: error.to_string() }
+    }
+
     /// A word for programs; it stays when messages change.
     pub fn code(&self) -> &'static str {
         match self {
@@ -60,6 +74,7 @@ impl Error {
             Self::CannotStart { .. } => "cannot-start",
             Self::AllFail { .. } | Self::NoneSucceeded { .. } => "all-fail",
             Self::Logs { .. } => "logs",
+            Self::Internal { .. } => "internal",
         }
     }
 
@@ -81,6 +96,9 @@ impl Error {
                 return Some(format!("look at the logs in {logs}, mend the command, and go on with more --trials"));
             }
             Self::Logs { .. } => "make room or change permissions, or name another folder with logs in [run]",
+            Self::Internal { .. } => {
+                "please report it; what was recorded is safe, and the same command goes on from there"
+            }
         };
         Some(hint.to_string())
     }

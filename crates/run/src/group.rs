@@ -11,9 +11,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How long a group has between being asked to stop and being stopped.
-const GRACE: Duration = Duration::from_secs(2);
-
 /// How long to wait before looking again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
@@ -48,15 +45,16 @@ impl Group {
         &mut self.child
     }
 
-    /// Waits until the command ends or `enough` says to stop it. Whatever it left behind in its group is stopped too.
-    pub fn wait(mut self, enough: impl Fn() -> bool) -> io::Result<Ended> {
+    /// Waits until the command ends or `grace` says to stop it, and how long it has between being asked to stop and being
+    /// stopped. Whatever it left behind in its group is stopped too.
+    pub fn wait(mut self, grace: impl Fn() -> Option<Duration>) -> io::Result<Ended> {
         let mut pause = PAUSES.0;
         let ended = loop {
             if let Some(status) = self.child.try_wait()? {
                 break Ended::ByItself(status);
             }
-            if enough() {
-                self.stop()?;
+            if grace().is_some() {
+                self.stop(&grace)?;
                 break Ended::Stopped;
             }
             sleep(pause);
@@ -66,11 +64,11 @@ impl Group {
         Ok(ended)
     }
 
-    /// Asks the group to stop, and waits for the command for the length of the grace.
-    fn stop(&mut self) -> io::Result<()> {
+    /// Asks the group to stop, and waits for the command for the length of the grace, which may become shorter meanwhile.
+    fn stop(&mut self, grace: impl Fn() -> Option<Duration>) -> io::Result<()> {
         self.signal(Signal::TERM)?;
         let start = Instant::now();
-        while self.child.try_wait()?.is_none() && start.elapsed() < GRACE {
+        while self.child.try_wait()?.is_none() && grace().is_some_and(|grace| start.elapsed() < grace) {
             sleep(PAUSES.1);
         }
         Ok(())

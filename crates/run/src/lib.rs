@@ -9,10 +9,12 @@ mod output;
 mod plan;
 mod runner;
 mod stop;
+mod unreported;
 mod value;
 
 pub use error::{Error, Result};
 pub use plan::{News, Plan, Standing, Summary};
-pub use runner::run;
+pub use runner::{Control, run};
 pub use stop::Stop;
+pub use unreported::{Saved, Unreported};
 pub use value::{Unreadable, read_value};

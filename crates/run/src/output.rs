@@ -1,18 +1,17 @@
 //! What a command prints: kept in a log of limited size, with its last line and its tail at hand. Never more than a few
-//! hundred kilobytes in memory, however much it prints.
+//! megabytes in memory, however much it prints.
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So much of what is printed goes to the log.
 const LOGGED: usize = 16 << 20;
 
-/// So much of a line is kept.
-const LINE: usize = 64 << 10;
+/// So much of a line is kept; a longer one is no value.
+pub const LINE: usize = 1 << 20;
 
 /// So much of the end is kept.
 const TAIL: usize = 2 << 10;
@@ -20,11 +19,16 @@ const TAIL: usize = 2 << 10;
 /// How long to wait for the end of an output whose command has ended: something outside of its group may hold it open.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often to look whether waiting for that end is still worth it.
+const TICK: Duration = Duration::from_millis(20);
+
 /// What was printed.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Printed {
     /// The last line that is not blank; of a very long one its beginning.
     pub last_line: String,
+    /// Whether that is only the line's beginning.
+    pub is_cut: bool,
     /// The end.
     pub tail: String,
     /// Why not all of it is in the log, if so.
@@ -39,8 +43,8 @@ pub struct Output {
 
 impl Output {
     /// Reads an output to its end, into a log.
-    pub fn read(source: impl Read + Send + 'static, log: &Path) -> std::io::Result<Self> {
-        let reader = Arc::new(Mutex::new(Reader::new(File::create(log)?)));
+    pub fn read(source: impl Read + Send + 'static, log: File) -> std::io::Result<Self> {
+        let reader = Arc::new(Mutex::new(Reader::new(log)));
         let (end, ended) = channel();
         let shared = reader.clone();
         let read = move || {
@@ -52,9 +56,15 @@ impl Output {
         Ok(Self { reader, ended })
     }
 
-    /// What was printed, once the command has ended; what has come so far, if something still holds the output open.
-    pub fn finish(self) -> Printed {
-        let is_held = self.ended.recv_timeout(PATIENCE).is_err();
+    /// What was printed, once the command has ended; what has come so far, if something still holds the output open or
+    /// there is no more time to wait for its end.
+    pub fn finish(self, is_urgent: impl Fn() -> bool) -> Printed {
+        let start = Instant::now();
+        let mut ended = self.ended.recv_timeout(TICK);
+        while ended.is_err() && start.elapsed() < PATIENCE && !is_urgent() {
+            ended = self.ended.recv_timeout(TICK);
+        }
+        let is_held = ended.is_err();
         let mut printed = lock(&self.reader).printed();
         if is_held {
             let held = "something that left the command's process group still holds its output";
@@ -84,31 +94,52 @@ fn read_into(mut source: impl Read, reader: &Mutex<Reader>) {
     }
 }
 
+/// A line, or its beginning.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Line {
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = LINE.saturating_sub(self.bytes.len());
+        self.is_cut |= bytes.len() > room;
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// What was cut off may have been anything.
+    fn is_blank(&self) -> bool {
+        !self.is_cut && self.bytes.trim_ascii().is_empty()
+    }
+}
+
 struct Reader {
     log: File,
     logged: usize,
-    line: Vec<u8>,
-    last: Vec<u8>,
+    line: Line,
+    last: Line,
     tail: Vec<u8>,
     trouble: Option<String>,
 }
 
 impl Reader {
     fn new(log: File) -> Self {
-        Self { log, logged: 0, line: vec![], last: vec![], tail: vec![], trouble: None }
+        let (line, last) = (Line::default(), Line::default());
+        Self { log, logged: 0, line, last, tail: vec![], trouble: None }
     }
 
     fn printed(&self) -> Printed {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
-        let last = if self.line.trim_ascii().is_empty() { &self.last } else { &self.line };
-        Printed { last_line: text(last), tail: text(&self.tail), trouble: self.trouble.clone() }
+        let last = if self.line.is_blank() { &self.last } else { &self.line };
+        let (last_line, is_cut) = (text(&last.bytes), last.is_cut);
+        Printed { last_line, is_cut, tail: text(&self.tail), trouble: self.trouble.clone() }
     }
 
     fn take(&mut self, bytes: &[u8]) {
         self.log(bytes);
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LINE.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&part[..part.len().min(room)]);
+            self.line.extend(part.strip_suffix(b"\n").unwrap_or(part));
             if part.ends_with(b"\n") {
                 self.end_line();
             }
@@ -120,7 +151,7 @@ impl Reader {
 
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        if !line.trim_ascii().is_empty() {
+        if !line.is_blank() {
             self.last = line;
         }
     }
@@ -149,7 +180,8 @@ mod tests {
     fn printed(bytes: &[u8]) -> (Printed, Vec<u8>) {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("out.log");
-        let printed = Output::read(std::io::Cursor::new(bytes.to_vec()), &log).unwrap().finish();
+        let output = Output::read(std::io::Cursor::new(bytes.to_vec()), File::create_new(&log).unwrap());
+        let printed = output.unwrap().finish(|| false);
         (printed, std::fs::read(log).unwrap())
     }
 
@@ -170,6 +202,20 @@ mod tests {
         assert_eq!((printed.last_line.as_str(), log.len()), ("0.25", LOGGED));
         assert!(printed.trouble.unwrap().contains("more than 16 MiB"));
         assert!(printed.tail.ends_with("\n0.25") && printed.tail.len() <= TAIL);
+    }
+
+    #[test]
+    fn a_last_line_is_whole_or_said_to_be_cut() {
+        let number = |length: usize| format!("7\n3.{}e5\n", "0".repeat(length - 4));
+        for (length, is_cut) in [(LINE, false), (LINE + 1, true), (3 * LINE, true)] {
+            for end in ["", " \n\n"] {
+                assert_eq!(printed((number(length) + end).as_bytes()).0.is_cut, is_cut, "{length}");
+            }
+        }
+        let blank = [b"7\n".as_slice(), &vec![b' '; LINE + 1], b"8\n"].concat();
+        assert!(printed(&blank).0.is_cut, "the 8 was not seen");
+        let later = [b"x".repeat(2 * LINE).as_slice(), b"\n7\n"].concat();
+        assert_eq!((printed(&later).0.last_line.as_str(), printed(&later).0.is_cut), ("7", false));
     }
 
     proptest! {

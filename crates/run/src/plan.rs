@@ -24,6 +24,16 @@ pub struct Plan {
     pub keep_going: bool,
     /// For how long a trial is held by a worker that has stopped renewing.
     pub term: Duration,
+    /// Leave once there has been nothing to run here for so long, and nothing may be asked for; none to wait for the
+    /// study's end.
+    pub leave_when_idle: Option<Duration>,
+}
+
+impl Plan {
+    /// The folder of a study's logs.
+    pub fn logs(&self, study: &str) -> PathBuf {
+        self.folder.join(&self.settings.logs).join(study)
+    }
 }
 
 /// How a study stands, whoever has contributed.
@@ -106,6 +116,31 @@ pub enum News {
         /// The trial.
         trial: usize,
     },
+    /// An outcome that an earlier run had to leave beside the logs was reported.
+    Delivered {
+        /// The trial.
+        trial: usize,
+        /// Its value, or why there is none.
+        outcome: Result<f64, String>,
+        /// Whether it came too late and is kept as evidence only.
+        too_late: bool,
+        /// How the study stands with it.
+        standing: Standing,
+    },
+    /// An outcome that could not be reported was written beside the logs; the next run there reports it.
+    Kept {
+        /// The trial.
+        trial: usize,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing has been to be run here for a while: the run ends although trials elsewhere are pending.
+    Leaving {
+        /// How long.
+        idle: Duration,
+        /// How many trials are pending.
+        pending: usize,
+    },
     /// A stop is wished for: nothing more is started.
     Stopping {
         /// How many trials are running.
@@ -141,4 +176,6 @@ pub struct Summary {
     pub interrupted: bool,
     /// Whether every candidate of a pool has been tried.
     pub exhausted: bool,
+    /// Whether it left because there was nothing to run here.
+    pub idle: bool,
 }

@@ -3,6 +3,11 @@
 //! One thread coordinates: it starts trials, records results, and decides when to ask. Another asks, since choosing may take
 //! seconds and must not hold up a result. Each running trial has a thread that waits for its command.
 
+mod asker;
+mod report;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,10 +15,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, TrialState};
-use manyhands_store::{Claimed, Error as StoreError, Keeper, Reported, Session};
+use manyhands_store::{Claimed, Error as StoreError, Keeper, Session};
 
+use self::asker::{ask_when_wanted, internal};
 use crate::attempt::{Job, Outcome};
-use crate::{Error, News, Plan, Result, Standing, Stop, Summary};
+use crate::unreported::{Finished, Unreported};
+use crate::{Error, News, Plan, Result, Stop, Summary};
 
 /// How often to look whether a stop is wished.
 const TICK: Duration = Duration::from_millis(50);
@@ -27,24 +34,41 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How many failures in a row, with no success before them, end a run (or as many as there are workers).
 const HOPELESS: usize = 3;
 
+/// What others may need of a run while it goes: to stop it, and to save what it has not reported.
+#[derive(Debug, Clone)]
+pub struct Control {
+    /// The wish to stop.
+    pub stop: Stop,
+    /// Outcomes that are not in the log yet.
+    pub unreported: Unreported,
+}
+
 /// Runs trials until the study has as many as it is to have, or a stop is wished. `session` and `asker` are two sessions of
-/// the same study.
-pub fn run(session: Session, asker: Session, plan: Plan, stop: &Stop, tell: impl Fn(News)) -> Result<Summary> {
+/// the same study. It never waits for the asker: that ends by itself.
+pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, tell: impl Fn(News)) -> Result<Summary> {
     let (plan, (messages, inbox)) = (Arc::new(plan), channel());
-    let (requests, wanted) = channel();
-    let asking = ask_when_wanted(asker, plan.clone(), wanted, messages.clone());
-    let running = Vec::new();
-    let (asked, summary, streak) = (false, Summary::default(), 0);
-    let (looked, checked, error) = (None, Instant::now(), None);
-    let mut pool =
-        Pool { session, plan, stop, tell, messages, requests, running, asked, summary, streak, looked, checked, error };
-    let result = pool.work(&inbox);
-    // The asker ends when nobody can want anything any more.
-    drop(pool);
-    match asking.map(|thread| thread.join()) {
-        Ok(_) => result,
-        Err(error) => Err(Error::CannotStart { program: "a thread".to_string(), reason: error.to_string() }),
-    }
+    let requests = ask_when_wanted(asker, plan.clone(), messages.clone())?;
+    let (running, asked, summary, streak) = (Vec::new(), false, Summary::default(), 0);
+    let (looked, checked, idle, error) = (None, Instant::now(), None, None);
+    let mut pool = Pool {
+        session,
+        plan,
+        control,
+        tell,
+        messages,
+        requests,
+        running,
+        asked,
+        summary,
+        streak,
+        looked,
+        checked,
+        idle,
+        error,
+    };
+    let result = pool.report_left_over().and_then(|()| pool.work(&inbox));
+    pool.save_unreported(&result);
+    result
 }
 
 fn trouble(error: &StoreError) -> News {
@@ -55,29 +79,20 @@ fn trouble(error: &StoreError) -> News {
 /// What threads tell the coordinator.
 enum Message {
     Asked(std::result::Result<Vec<Claimed>, StoreError>),
-    Ended { trial: usize, outcome: Outcome, took: Duration },
+    Ended {
+        trial: usize,
+        outcome: Outcome,
+        took: Duration,
+    },
+    /// The asker is gone.
+    Broken(Error),
     News(News),
-}
-
-/// Chooses trials on a thread of its own.
-fn ask_when_wanted(
-    mut asker: Session,
-    plan: Arc<Plan>,
-    wanted: Receiver<usize>,
-    messages: Sender<Message>,
-) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("asker".to_string()).spawn(move || {
-        for count in wanted {
-            let asked = asker.ask_for_worker(count, plan.trials, plan.term);
-            if messages.send(Message::Asked(asked)).is_err() {
-                return;
-            }
-        }
-    })
 }
 
 struct Running {
     claimed: Claimed,
+    /// The name of its report.
+    origin: String,
     /// Renews the lease while the trial runs.
     keeper: Keeper,
     /// Stops its command.
@@ -87,7 +102,7 @@ struct Running {
 struct Pool<'a, F> {
     session: Session,
     plan: Arc<Plan>,
-    stop: &'a Stop,
+    control: &'a Control,
     tell: F,
     messages: Sender<Message>,
     requests: Sender<usize>,
@@ -101,6 +116,8 @@ struct Pool<'a, F> {
     looked: Option<Instant>,
     /// When it was last looked at whether running trials have been called off.
     checked: Instant,
+    /// Since when there has been nothing to run here, if that is so.
+    idle: Option<Instant>,
     /// What ends the run, once what runs has finished.
     error: Option<Error>,
 }
@@ -109,14 +126,18 @@ impl<F: Fn(News)> Pool<'_, F> {
     fn work(&mut self, inbox: &Receiver<Message>) -> Result<Summary> {
         let mut said = (false, false);
         loop {
-            let wished = (self.stop.is_wished(), self.stop.is_urgent());
+            let wished = (self.stop().is_wished(), self.stop().is_urgent());
             if wished != said {
                 said = wished;
                 (self.tell)(News::Stopping { running: self.running.len(), urgent: wished.1 });
             }
-            self.call_off()?;
-            self.fill()?;
-            if self.running.is_empty() && !self.asked && self.is_over()? {
+            // Then there is no time for the store, nor for a choice that is under way.
+            if !wished.1 {
+                self.call_off()?;
+                self.fill()?;
+            }
+            let is_asking = self.asked && !wished.1;
+            if self.running.is_empty() && !is_asking && self.is_over()? {
                 break;
             }
             match inbox.recv_timeout(TICK) {
@@ -129,7 +150,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             Some(error) => Err(error),
             None => {
                 let is_done = self.is_complete() && self.session.ledger().pending() == 0;
-                self.summary.interrupted = self.stop.is_wished() && !is_done;
+                self.summary.interrupted = self.stop().is_wished() && !is_done;
                 Ok(self.summary)
             }
         }
@@ -150,8 +171,12 @@ impl<F: Fn(News)> Pool<'_, F> {
         Ok(())
     }
 
+    fn stop(&self) -> &Stop {
+        &self.control.stop
+    }
+
     fn is_ending(&self) -> bool {
-        self.stop.is_wished() || self.error.is_some()
+        self.stop().is_wished() || self.error.is_some()
     }
 
     /// Gives every free worker a trial: one that was left behind, or a new one.
@@ -227,9 +252,22 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
         // Trials elsewhere, or asked for by hand, may free a place at any time.
         let (pending, most) = (self.session.ledger().pending(), self.session.most_pending());
+        if self.is_leaving(pending) {
+            return Ok(true);
+        }
         (self.tell)(News::Waiting { pending, elsewhere: others.min(pending), most });
         sleep(TICK);
         Ok(false)
+    }
+
+    /// Whether there has been nothing to run here for as long as the plan allows.
+    fn is_leaving(&mut self, pending: usize) -> bool {
+        let idle = self.idle.get_or_insert_with(Instant::now).elapsed();
+        self.summary.idle = self.plan.leave_when_idle.is_some_and(|most| idle >= most);
+        if self.summary.idle {
+            (self.tell)(News::Leaving { idle, pending });
+        }
+        self.summary.idle
     }
 
     fn hear(&mut self, message: Message) -> Result<()> {
@@ -242,6 +280,10 @@ impl<F: Fn(News)> Pool<'_, F> {
                 }
             }
             Message::Asked(Err(error)) => self.hear_refusal(error),
+            Message::Broken(error) => {
+                self.asked = false;
+                self.error = Some(error);
+            }
             Message::Ended { trial, outcome, took } => self.end(trial, outcome, took)?,
         }
         Ok(())
@@ -259,89 +301,43 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
     }
 
+    /// Starts a trial; one that comes after a wish to stop is released instead, for the next run.
     fn start(&mut self, claimed: Claimed, taken_over: bool) -> Result<()> {
-        self.patiently(|session, _| session.sync())?;
+        let synced = if self.is_ending() { None } else { self.patiently(|session, _| session.sync())? };
+        if synced.is_none() || self.is_ending() {
+            self.release(&claimed);
+            return Ok(());
+        }
+        self.idle = None;
         let trial = claimed.trial;
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         (self.tell)(News::Started { trial, params: params.clone(), taken_over });
         let called_off = Arc::new(AtomicBool::new(false));
         let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
-        let (plan, stop, messages) = (self.plan.clone(), self.stop.clone(), self.messages.clone());
+        let (plan, messages) = (self.plan.clone(), self.messages.clone());
+        let Control { stop, unreported } = self.control.clone();
         let keeper = self.session.keep(&claimed, plan.term);
+        let (origin, token) = (self.session.new_origin(), claimed.token);
+        let name = origin.clone();
         let work = move || {
             let start = Instant::now();
             // The coordinator listens until everything has ended.
             let tell = |news| drop(messages.send(Message::News(news)));
-            let outcome = job.run(&plan, &stop, &tell);
+            let outcome = catch_unwind(AssertUnwindSafe(|| job.run(&plan, &stop, &tell)))
+                .unwrap_or_else(|panic| Outcome::Impossible(internal("running a trial", panic.as_ref())));
+            // Before anything else: from here on it is written beside the logs if it cannot be recorded.
+            if let Some(outcome) = outcome.found() {
+                unreported.add(Finished { trial, token, origin: name, outcome });
+            }
             let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
         };
         match std::thread::Builder::new().name(format!("trial {trial}")).spawn(work) {
-            Ok(_) => self.running.push(Running { claimed, keeper, called_off }),
+            Ok(_) => self.running.push(Running { claimed, origin, keeper, called_off }),
             Err(error) => {
                 drop(keeper);
-                self.session.let_go(&claimed)?;
+                self.release(&claimed);
                 self.error = Some(Error::CannotStart { program: "a thread".to_string(), reason: error.to_string() });
-            }
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, trial: usize, outcome: Outcome, took: Duration) -> Result<()> {
-        let Some(place) = self.running.iter().position(|running| running.claimed.trial == trial) else { return Ok(()) };
-        let Running { claimed, keeper, called_off } = self.running.remove(place);
-        match outcome {
-            Outcome::Value(value) => self.record(&claimed, Ok(value), took)?,
-            Outcome::Failed(reason) => self.record(&claimed, Err(reason), took)?,
-            Outcome::Stopped if called_off.load(Ordering::Relaxed) => (self.tell)(News::CalledOff { trial }),
-            Outcome::Stopped => {
-                drop(keeper);
-                self.session.let_go(&claimed)?;
-                (self.tell)(News::Stopped { trial });
-            }
-            Outcome::Impossible(error) => {
-                drop(keeper);
-                self.session.let_go(&claimed)?;
-                self.error = Some(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts a result into the log, however long that takes: it may have cost hours.
-    fn record(&mut self, claimed: &Claimed, outcome: std::result::Result<f64, String>, took: Duration) -> Result<()> {
-        let trial = claimed.trial;
-        let reported = match self.patiently(|session, _| session.report(claimed, outcome.clone())) {
-            Ok(Some(reported)) => reported,
-            // Stopped while the store could not be written: the trial stays pending.
-            Ok(None) => {
-                (self.tell)(News::Stopped { trial });
-                return Ok(());
-            }
-            // A number that the model cannot take.
-            Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
-                return self.record(claimed, Err(refusal.to_string()), took);
-            }
-            Err(error) => return Err(error),
-        };
-        match (reported, outcome) {
-            (Reported::TooLate, _) => (self.tell)(News::TooLate { trial }),
-            (Reported::Recorded, Ok(value)) => {
-                self.summary.told += 1;
-                self.streak = 0;
-                let standing = Standing::of(&self.session);
-                (self.tell)(News::Told { trial, value, took, standing });
-            }
-            (Reported::Recorded, Err(reason)) => {
-                self.summary.failed += 1;
-                self.streak += 1;
-                let standing = Standing::of(&self.session);
-                (self.tell)(News::Failed { trial, reason: reason.clone(), took, standing });
-                let hopeless = self.summary.told == 0 && self.streak >= HOPELESS.max(self.plan.workers);
-                if hopeless && !self.plan.keep_going {
-                    let logs = self.plan.folder.join(&self.plan.settings.logs).join(self.session.name());
-                    self.error = Some(Error::AllFail { failed: self.streak, reason, logs });
-                }
             }
         }
         Ok(())
@@ -356,7 +352,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         loop {
             match work(&mut self.session, self.plan.term) {
                 Ok(result) => return Ok(Some(result)),
-                Err(error) if error.is_passing() && !self.stop.is_urgent() => {
+                Err(error) if error.is_passing() && !self.stop().is_urgent() => {
                     (self.tell)(trouble(&error));
                     sleep(PAUSE);
                 }

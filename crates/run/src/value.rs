@@ -1,5 +1,9 @@
 //! The value that a command prints: the last line of its standard output, a number or a JSON object with "value".
 
+use manyhands_core::printable;
+
+use crate::output::{LINE, Printed};
+
 /// Why a line is not a value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Unreadable {
@@ -9,6 +13,12 @@ pub enum Unreadable {
     /// The line is something else.
     #[error("the last line must be a number or a JSON object with \"value\", got {0}")]
     NotAValue(String),
+    /// The line is too long to be kept whole.
+    #[error("the last line must be at most {} MiB long to be read as a value, it begins with \"{begins}\"", LINE >> 20)]
+    TooLong {
+        /// Its beginning.
+        begins: String,
+    },
     /// The number is not finite.
     #[error("the value must be a finite number, got {0}")]
     NotFinite(String),
@@ -18,6 +28,15 @@ pub enum Unreadable {
 const SHOWN: usize = 80;
 
 /// The value in the last line of a command's output.
+pub fn value_of(printed: &Printed) -> Result<f64, Unreadable> {
+    if printed.is_cut {
+        Err(Unreadable::TooLong { begins: shown(&printed.last_line) })
+    } else {
+        read_value(&printed.last_line)
+    }
+}
+
+/// The value in a line.
 pub fn read_value(line: &str) -> Result<f64, Unreadable> {
     let line = line.trim();
     if line.is_empty() {
@@ -41,7 +60,7 @@ fn finite(value: f64, text: &str) -> Result<f64, Unreadable> {
 }
 
 fn shown(text: &str) -> String {
-    let clean: String = text.chars().take(SHOWN).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let clean = printable(&text.chars().take(SHOWN).collect::<String>());
     if text.chars().count() > SHOWN { clean + "..." } else { clean }
 }
 
@@ -81,6 +100,15 @@ mod tests {
             let refusal = read_value(line).map_err(|error| error.to_string());
             assert!(refusal.as_ref().is_err_and(|text| text.contains(said)), "{line}: {refusal:?}");
         }
+    }
+
+    #[test]
+    fn a_line_that_is_not_whole_is_no_value() {
+        let printed = Printed { last_line: "3.000".to_string(), is_cut: true, ..Printed::default() };
+        let refusal = value_of(&printed).map_err(|error| error.to_string());
+        let said = "the last line must be at most 1 MiB long to be read as a value, it begins with \"3.000\"";
+        assert_eq!(refusal, Err(said.to_string()));
+        assert_eq!(value_of(&Printed { is_cut: false, ..printed }), Ok(3.0));
     }
 
     proptest! {

@@ -1,0 +1,59 @@
+//! Text of unknown origin, made fit for a terminal.
+
+/// The text with every character that could steer a terminal or reorder what it shows written as an escape such as
+/// `\u{1b}`: control characters (C0, DEL, C1) other than newline and tab, line and paragraph separators, and Unicode's
+/// controls of the writing direction.
+///
+/// ```
+/// # use manyhands_core::printable;
+/// assert_eq!(printable("loss\t\u{1b}[31mnan\u{202e}\n"), "loss\t\\u{1b}[31mnan\\u{202e}\n");
+/// ```
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_steering(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
+
+fn is_steering(c: char) -> bool {
+    let is_control = c.is_control() && c != '\n' && c != '\t';
+    is_control || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_shown_as_an_escape() {
+        for (text, shown) in [
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("a\rb\u{8}", "a\\u{d}b\\u{8}"),
+            ("\u{9b}2J\u{7f}", "\\u{9b}2J\\u{7f}"),
+            ("\u{2066}x\u{2069}\u{200f}\u{61c}", "\\u{2066}x\\u{2069}\\u{200f}\\u{61c}"),
+            ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}"),
+        ] {
+            assert_eq!(printable(text), shown);
+        }
+    }
+
+    #[test]
+    fn ordinary_text_of_any_language_stays() {
+        for text in ["", "exit code 3;\n\tat line 7", "Größe = 0.5 µm", "\u{5d0}\u{5d1}", "損失 1.5", "👩\u{200d}🔬"]
+        {
+            assert_eq!(printable(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_steers_is_left_and_cleaning_twice_changes_nothing(text in any::<String>()) {
+            let shown = printable(&text);
+            prop_assert!(!shown.chars().any(is_steering));
+            prop_assert_eq!(printable(&shown), shown);
+        }
+    }
+}

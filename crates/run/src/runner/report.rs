@@ -1,0 +1,143 @@
+//! The end of trials: their outcomes are put into the log, or kept beside the logs where that is not possible.
+
+use std::path::Path;
+use std::time::Duration;
+
+use manyhands_store::{Claimed, Error as StoreError, Reported};
+
+use super::{HOPELESS, Pool, Running};
+use crate::attempt::{Found, Outcome};
+use crate::unreported::{Finished, Saved};
+use crate::{Error, News, Result, Standing};
+
+impl<F: Fn(News)> Pool<'_, F> {
+    /// Reports what earlier runs had to leave beside the logs.
+    pub(super) fn report_left_over(&mut self) -> Result<()> {
+        for (path, read) in self.control.unreported.left_over()? {
+            match read.and_then(|finished| self.known(finished)) {
+                Ok(finished) => self.deliver_left_over(&path, finished)?,
+                Err(reason) => {
+                    let what = format!("{} is not reported and stays: {reason}", path.display());
+                    (self.tell)(News::Trouble { what });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, if the study has such a trial: a store may have been restored from a copy that does not know it.
+    fn known(&self, finished: Finished) -> std::result::Result<Finished, String> {
+        self.session.ledger().trial(finished.trial).map(|_| finished).map_err(|error| error.to_string())
+    }
+
+    fn deliver_left_over(&mut self, path: &Path, finished: Finished) -> Result<()> {
+        let Finished { trial, token, origin, outcome } = finished;
+        let Some((reported, outcome)) = self.deliver(&Claimed::restored(trial, token), &origin, outcome)? else {
+            return Ok(());
+        };
+        self.control.unreported.remove(path)?;
+        let standing = Standing::of(&self.session);
+        (self.tell)(News::Delivered { trial, outcome, too_late: reported == Reported::TooLate, standing });
+        Ok(())
+    }
+
+    /// Keeps what could not be reported for the next run.
+    pub(super) fn save_unreported(&mut self, result: &Result<crate::Summary>) {
+        if matches!(result, Err(Error::Session(StoreError::Deleted))) {
+            self.control.unreported.forget();
+        }
+        self.control.unreported.save().into_iter().for_each(|saved| (self.tell)(saved.news()));
+    }
+
+    pub(super) fn end(&mut self, trial: usize, outcome: Outcome, took: Duration) -> Result<()> {
+        let Some(place) = self.running.iter().position(|running| running.claimed.trial == trial) else { return Ok(()) };
+        let Running { claimed, origin, keeper, called_off } = self.running.remove(place);
+        match outcome {
+            Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
+            Outcome::Failed(reason) => self.record(&claimed, &origin, Err(reason), took)?,
+            Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
+                (self.tell)(News::CalledOff { trial });
+            }
+            Outcome::Stopped => {
+                drop(keeper);
+                self.release(&claimed);
+                (self.tell)(News::Stopped { trial });
+            }
+            Outcome::Impossible(error) => {
+                drop(keeper);
+                self.release(&claimed);
+                self.error = Some(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets others have a trial at once. A lease that cannot be given back lapses by itself.
+    pub(super) fn release(&mut self, claimed: &Claimed) {
+        if let Err(error) = self.session.let_go(claimed) {
+            let trial = claimed.trial;
+            let what = format!("trial {trial} is offered again only when its lease has lapsed: {error}");
+            (self.tell)(News::Trouble { what });
+        }
+    }
+
+    /// Puts a result into the log, however long that takes: it may have cost hours.
+    fn record(&mut self, claimed: &Claimed, origin: &str, outcome: Found, took: Duration) -> Result<()> {
+        let trial = claimed.trial;
+        match self.deliver(claimed, origin, outcome)? {
+            // An urgent stop came first: it is kept for the next run.
+            None => {}
+            Some((Reported::TooLate, _)) => (self.tell)(News::TooLate { trial }),
+            Some((Reported::Recorded, Ok(value))) => {
+                self.summary.told += 1;
+                self.streak = 0;
+                let standing = Standing::of(&self.session);
+                (self.tell)(News::Told { trial, value, took, standing });
+            }
+            Some((Reported::Recorded, Err(reason))) => {
+                self.summary.failed += 1;
+                self.streak += 1;
+                let standing = Standing::of(&self.session);
+                (self.tell)(News::Failed { trial, reason: reason.clone(), took, standing });
+                let hopeless = self.summary.told == 0 && self.streak >= HOPELESS.max(self.plan.workers);
+                if hopeless && !self.plan.keep_going {
+                    let logs = self.plan.logs(self.session.name());
+                    self.error = Some(Error::AllFail { failed: self.streak, reason, logs });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports an outcome until the store has acknowledged it; what it took in. None if an urgent stop came first.
+    fn deliver(&mut self, claimed: &Claimed, origin: &str, outcome: Found) -> Result<Option<(Reported, Found)>> {
+        let reported = match self.patiently(|session, _| session.report(claimed, origin, outcome.clone())) {
+            // A number that the model cannot take.
+            Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
+                return self.deliver(claimed, origin, Err(refusal.to_string()));
+            }
+            reported => reported?,
+        };
+        if reported.is_some() {
+            self.control.unreported.settle(origin)?;
+        }
+        Ok(reported.map(|reported| (reported, outcome)))
+    }
+}
+
+impl Saved {
+    /// What is to be told of it.
+    pub fn news(&self) -> News {
+        let trial = self.finished.trial;
+        match &self.file {
+            Ok(path) => News::Kept { trial, path: path.clone() },
+            Err(error) => {
+                let outcome = match &self.finished.outcome {
+                    Ok(value) => format!("value {value}"),
+                    Err(reason) => format!("failure ({reason})"),
+                };
+                News::Trouble { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }
+            }
+        }
+    }
+}

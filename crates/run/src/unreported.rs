@@ -1,0 +1,277 @@
+//! Outcomes that are not in the log yet. Each is listed here from the moment its trial has finished until the store has
+//! acknowledged it. What is still listed when the process has to end is written beside the logs, synchronized, and the next
+//! run there reports it under its old token.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use manyhands_store::{Error as StoreError, Session};
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::Found;
+use crate::{Error, Plan, Result};
+
+/// The version of the files' format.
+const FORMAT: u32 = 1;
+
+/// The outcome of a trial, and what a store needs to take it in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// The trial.
+    pub trial: usize,
+    /// The fencing token of its claim.
+    pub token: u64,
+    /// The name of its report: the same one is stored once.
+    pub origin: String,
+    /// Its value, or why there is none.
+    pub outcome: Found,
+}
+
+/// One study of one store, told apart from a study of the same name that was deleted or is elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    study: String,
+    /// Its key in the store.
+    key: i64,
+    /// When it was created, in microseconds.
+    created: i64,
+}
+
+/// A finished trial as it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    manyhands_unreported: u32,
+    #[serde(flatten)]
+    identity: Identity,
+    trial: usize,
+    token: u64,
+    origin: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+}
+
+/// What became of an outcome that had to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saved {
+    /// What was written.
+    pub finished: Finished,
+    /// The file, or why there is none.
+    pub file: Result<PathBuf>,
+}
+
+/// What an earlier run left: a file, and the outcome in it or why it is not to be reported here.
+pub type LeftOver = (PathBuf, std::result::Result<Finished, String>);
+
+#[derive(Debug)]
+struct Listed {
+    finished: Finished,
+    /// Its file, once it has been written.
+    file: Option<PathBuf>,
+}
+
+/// The outcomes of a study's trials that are not in its log yet, shared between whoever may have to save them.
+#[derive(Debug, Clone)]
+pub struct Unreported {
+    folder: PathBuf,
+    identity: Identity,
+    list: Arc<Mutex<Vec<Listed>>>,
+}
+
+impl Unreported {
+    /// Of a session's study; there are none yet.
+    pub fn of(session: &Session, plan: &Plan) -> Result<Self> {
+        let name = session.name();
+        let row = session.store().find(name)?.filter(|row| row.id == session.id()).ok_or(StoreError::Deleted)?;
+        let identity = Identity { study: name.to_string(), key: row.id.0, created: row.created.micros() };
+        Ok(Self { folder: plan.logs(name).join("unreported"), identity, list: Arc::default() })
+    }
+
+    /// A trial has finished.
+    pub fn add(&self, finished: Finished) {
+        self.list().push(Listed { finished, file: None });
+    }
+
+    /// The store has acknowledged the report of this origin.
+    pub fn settle(&self, origin: &str) -> Result<()> {
+        let mut list = self.list();
+        let settled = list.extract_if(.., |listed| listed.finished.origin == origin).filter_map(|listed| listed.file);
+        settled.collect::<Vec<_>>().iter().try_for_each(|file| self.remove(file))
+    }
+
+    /// There is no study any more that could take any of them.
+    pub fn forget(&self) {
+        self.list().clear();
+    }
+
+    /// Writes everything that is listed and not written yet, and waits until it is on disk.
+    pub fn save(&self) -> Vec<Saved> {
+        let mut saved = Vec::new();
+        for listed in self.list().iter_mut().filter(|listed| listed.file.is_none()) {
+            let file = self.write(&listed.finished);
+            listed.file = file.as_ref().ok().cloned();
+            saved.push(Saved { finished: listed.finished.clone(), file });
+        }
+        saved
+    }
+
+    /// What earlier runs had to leave here, in order of their names.
+    pub fn left_over(&self) -> Result<Vec<LeftOver>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+            entries => entries.map_err(Error::logs(&self.folder))?,
+        };
+        let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
+        let mut paths = paths.map_err(Error::logs(&self.folder))?;
+        // What ends otherwise was being written when its process died.
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort();
+        Ok(paths.into_iter().map(|path| (path.clone(), self.read(&path))).collect())
+    }
+
+    /// Removes the file of an outcome that has been reported.
+    pub fn remove(&self, path: &Path) -> Result<()> {
+        match fs::remove_file(path) {
+            // Another runner has reported it, too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.and_then(|()| synchronize(&self.folder)).map_err(Error::logs(path)),
+        }
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<Listed>> {
+        // Each change is one call: a panic leaves the list whole.
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, finished: &Finished) -> Result<PathBuf> {
+        let Finished { trial, token, origin, outcome } = finished.clone();
+        let (value, failed) = match outcome {
+            Ok(value) => (Some(value), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        let identity = self.identity.clone();
+        let written = Written { manyhands_unreported: FORMAT, identity, trial, token, origin, value, failed };
+        let name = format!("trial-{trial}-{token}");
+        let temporary = self.folder.join(format!("{name}.{}.part", std::process::id()));
+        let write = || {
+            let text = serde_json::to_string(&written)?;
+            fs::create_dir_all(&self.folder)?;
+            let mut file = File::create(&temporary)?;
+            writeln!(file, "{text}")?;
+            file.sync_all()?;
+            let path = self.free_path(&name)?;
+            fs::rename(&temporary, &path)?;
+            synchronize(&self.folder)?;
+            // The folder itself may be new.
+            self.folder.parent().map_or(Ok(()), synchronize)?;
+            Ok(path)
+        };
+        write().map_err(Error::logs(&self.folder))
+    }
+
+    /// A path that no file has: a study of the same name in another store may have left one.
+    fn free_path(&self, name: &str) -> io::Result<PathBuf> {
+        let first = self.folder.join(format!("{name}.json"));
+        let others = (2_u64..).map(|number| self.folder.join(format!("{name}-{number}.json")));
+        for path in std::iter::once(first).chain(others) {
+            if !path.try_exists()? {
+                return Ok(path);
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    fn read(&self, path: &Path) -> std::result::Result<Finished, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
+        let written: Written = serde_json::from_str(&text).map_err(|error| format!("it cannot be read: {error}"))?;
+        let Written { manyhands_unreported: format, identity, trial, token, origin, value, failed } = written;
+        if format != FORMAT {
+            return Err(format!("its format is {format}, this manyhands knows {FORMAT}"));
+        }
+        if identity != self.identity {
+            return Err(format!("it belongs to another study of the name \"{}\"", identity.study));
+        }
+        let outcome = match (value, failed) {
+            (Some(value), None) => Ok(value),
+            (None, Some(reason)) => Err(reason),
+            _ => return Err("it must have either \"value\" or \"failed\"".to_string()),
+        };
+        Ok(Finished { trial, token, origin, outcome })
+    }
+}
+
+/// Waits until a folder's entries are on disk.
+fn synchronize(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn unreported(folder: &Path, created: i64) -> Unreported {
+        let identity = Identity { study: "s".to_string(), key: 1, created };
+        Unreported { folder: folder.join("unreported"), identity, list: Arc::default() }
+    }
+
+    fn finished(trial: usize, outcome: std::result::Result<f64, &str>) -> Finished {
+        Finished { trial, token: 3, origin: format!("o{trial}"), outcome: outcome.map_err(str::to_string) }
+    }
+
+    #[test]
+    fn what_was_not_acknowledged_is_read_back_to_the_last_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = [finished(0, Ok(0.1 + 0.2)), finished(1, Err("exit code 1\n\"x\"")), finished(2, Ok(-5e-324))];
+        let unreported = unreported(folder.path(), 7);
+        assert_eq!(unreported.left_over().unwrap(), []);
+        all.iter().for_each(|finished| unreported.add(finished.clone()));
+        unreported.add(finished(3, Ok(1.0)));
+        unreported.settle("o3").unwrap();
+        assert_eq!(unreported.save().len(), 3);
+        assert_eq!(unreported.save(), [], "each is written once");
+        let read: Vec<_> = unreported.left_over().unwrap().into_iter().map(|(_, finished)| finished.unwrap()).collect();
+        assert_eq!(read, all);
+        // The answer came after all.
+        unreported.settle("o1").unwrap();
+        assert_eq!(unreported.left_over().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_belongs_to_another_study_or_cannot_be_read_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (unreported(folder.path(), 7), unreported(folder.path(), 8));
+        old.add(finished(0, Ok(1.0)));
+        new.add(finished(0, Ok(2.0)));
+        let paths: Vec<PathBuf> = [&old, &new].iter().map(|u| u.save().pop().unwrap().file.unwrap()).collect();
+        assert_ne!(paths[0], paths[1]);
+        fs::write(folder.path().join("unreported/trial-9-1.json"), "{").unwrap();
+        let reasons = |unreported: &Unreported| {
+            unreported
+                .left_over()
+                .unwrap()
+                .into_iter()
+                .filter_map(|(_, read)| read.err())
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        for unreported in [&old, &new] {
+            let reasons = reasons(unreported);
+            assert_eq!(reasons.lines().count(), 2, "{reasons}");
+            assert!(reasons.contains("another study") && reasons.contains("cannot be read"), "{reasons}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("unreported"), "a file").unwrap();
+        let unreported = unreported(folder.path(), 7);
+        unreported.add(finished(0, Ok(1.0)));
+        let saved = unreported.save();
+        assert!(matches!(&saved[..], [Saved { file: Err(Error::Logs { .. }), .. }]), "{saved:?}");
+    }
+}
