@@ -5,6 +5,7 @@
 
 mod asker;
 mod report;
+mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,18 +16,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, TrialState};
-use manyhands_store::{Claimed, Error as StoreError, Keeper, Session};
+use manyhands_store::{Claimed, Error as StoreError, Keeper, Session, Survey};
 
 use self::asker::{ask_when_wanted, internal};
+use self::watch::Watch;
 use crate::attempt::{Job, Outcome};
 use crate::unreported::{Finished, Unreported};
 use crate::{Error, News, Plan, Result, Stop, Summary};
 
 /// How often to look whether a stop is wished.
 const TICK: Duration = Duration::from_millis(50);
-
-/// How often to look at what other workers do.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// How long to wait before trying again when a store cannot be written.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -49,7 +48,7 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, tell
     let (plan, (messages, inbox)) = (Arc::new(plan), channel());
     let requests = ask_when_wanted(asker, plan.clone(), messages.clone())?;
     let (running, asked, summary, streak) = (Vec::new(), false, Summary::default(), 0);
-    let (looked, checked, idle, error) = (None, Instant::now(), None, None);
+    let (watch, idle, error) = (Watch::new(&session, plan.term), None, None);
     let mut pool = Pool {
         session,
         plan,
@@ -61,8 +60,7 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, tell
         asked,
         summary,
         streak,
-        looked,
-        checked,
+        watch,
         idle,
         error,
     };
@@ -112,10 +110,8 @@ struct Pool<'a, F> {
     summary: Summary,
     /// Failures since the run began, or since the last success.
     streak: usize,
-    /// When other workers' trials were last looked at.
-    looked: Option<Instant>,
-    /// When it was last looked at whether running trials have been called off.
-    checked: Instant,
+    /// When to look at what others do.
+    watch: Watch,
     /// Since when there has been nothing to run here, if that is so.
     idle: Option<Instant>,
     /// What ends the run, once what runs has finished.
@@ -156,13 +152,13 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
     }
 
-    /// Stops the commands of trials that have been called off. Looked at once in a while. Those that someone else has told or
-    /// failed run to their end: their results are kept as evidence.
+    /// Stops the commands of trials that have been cancelled. Those that someone else has told or failed run to their end:
+    /// their results are kept as evidence.
     fn call_off(&mut self) -> Result<()> {
-        if self.running.is_empty() || self.checked.elapsed() < LOOK {
+        let has_lost = self.running.iter().any(|running| running.keeper.has_lost());
+        if self.running.is_empty() || !self.watch.is_time_for_cancellations(has_lost) {
             return Ok(());
         }
-        self.checked = Instant::now();
         self.patiently(|session, _| session.sync())?;
         let is_cancelled = |running: &&Running| {
             self.session.ledger().trial(running.claimed.trial).is_ok_and(|trial| trial.state == TrialState::Cancelled)
@@ -185,13 +181,8 @@ impl<F: Fn(News)> Pool<'_, F> {
             return Ok(());
         }
         let mut free = self.plan.workers.saturating_sub(self.running.len());
-        if free > 0 && self.is_time_to_look() {
-            while free > 0
-                && let Some(claimed) = self.take_over()?
-            {
-                self.start(claimed, true)?;
-                free -= 1;
-            }
+        if free > 0 && self.watch.is_time_to_take_over() {
+            free -= self.take_over(free)?;
         }
         let is_batch_over = !self.plan.sync || self.running.is_empty();
         if free == 0 || !is_batch_over || self.summary.exhausted {
@@ -205,10 +196,16 @@ impl<F: Fn(News)> Pool<'_, F> {
         Ok(())
     }
 
-    /// A trial that a worker elsewhere has left behind.
-    fn take_over(&mut self) -> Result<Option<Claimed>> {
-        let own: Vec<usize> = self.running.iter().map(|running| running.claimed.trial).collect();
-        Ok(self.patiently(|session, term| session.take_over(term, &own))?.flatten())
+    /// Looks at what others hold, and starts what workers elsewhere have left behind; how many trials that are.
+    fn take_over(&mut self, most: usize) -> Result<usize> {
+        let pulse = self.session.pulse();
+        let Some(Survey { taken, elsewhere }) = self.patiently(|session, term| session.survey(most, term))? else {
+            return Ok(0);
+        };
+        self.watch.note(pulse, elsewhere, &self.session);
+        let count = taken.len();
+        taken.into_iter().try_for_each(|claimed| self.start(claimed, true))?;
+        Ok(count)
     }
 
     /// How many more trials may be asked for, as far as is known here.
@@ -223,15 +220,6 @@ impl<F: Fn(News)> Pool<'_, F> {
         self.summary.exhausted || self.plan.trials.is_some_and(|trials| self.session.begun() >= trials)
     }
 
-    /// Others' trials are looked at once in a while; at first at once.
-    fn is_time_to_look(&mut self) -> bool {
-        let due = self.looked.is_none_or(|last| last.elapsed() >= LOOK.min(self.plan.term / 2));
-        if due {
-            self.looked = Some(Instant::now());
-        }
-        due
-    }
-
     /// Whether there is nothing left to do or to wait for, with nothing running here.
     fn is_over(&mut self) -> Result<bool> {
         if self.is_ending() {
@@ -240,14 +228,10 @@ impl<F: Fn(News)> Pool<'_, F> {
         if !self.is_complete() && self.room() > 0 {
             return Ok(false);
         }
-        // Counted before what has been left behind is taken: a lease that lapses in between is in one or the other.
-        let others = self.patiently(|session, _| session.held_by_others())?.unwrap_or(0);
-        // A worker elsewhere may have died a moment ago.
-        if let Some(claimed) = self.take_over()? {
-            self.start(claimed, true)?;
+        if self.watch.is_time_to_look(&self.session) && self.take_over(1)? > 0 {
             return Ok(false);
         }
-        if others == 0 && self.is_complete() {
+        if self.watch.has_seen_nobody() && self.is_complete() {
             return Ok(true);
         }
         // Trials elsewhere, or asked for by hand, may free a place at any time.
@@ -255,7 +239,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         if self.is_leaving(pending) {
             return Ok(true);
         }
-        (self.tell)(News::Waiting { pending, elsewhere: others.min(pending), most });
+        (self.tell)(News::Waiting { pending, elsewhere: self.watch.elsewhere().min(pending), most });
         sleep(TICK);
         Ok(false)
     }
@@ -309,6 +293,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             return Ok(());
         }
         self.idle = None;
+        self.watch.begin();
         let trial = claimed.trial;
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();

@@ -275,6 +275,11 @@ pub trait Store: Send + Sync + Debug {
     /// change once in a while when nothing has happened, where the store cannot know better.
     fn pulse(&self, study: StudyId) -> Result<u64>;
 
+    /// How long to wait at least between two looks at a study that others work on, so that waiting costs next to nothing.
+    fn pace(&self) -> Duration {
+        Duration::from_millis(100)
+    }
+
     /// Prolongs a lease to `term` from now; false if it is gone or a newer one was granted.
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool>;
 

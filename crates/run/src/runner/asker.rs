@@ -26,7 +26,7 @@ pub(super) fn ask_when_wanted(mut asker: Session, plan: Arc<Plan>, messages: Sen
             };
             if let Err(SendError(Message::Asked(Ok(claims)))) = messages.send(message) {
                 // Nobody is left to be told of a failure; the leases lapse by themselves.
-                claims.iter().for_each(|claimed| drop(asker.let_go(claimed)));
+                claims.iter().for_each(|claimed| drop(asker.release(claimed)));
                 return;
             }
         }

@@ -74,7 +74,7 @@ impl<F: Fn(News)> Pool<'_, F> {
 
     /// Lets others have a trial at once. A lease that cannot be given back lapses by itself.
     pub(super) fn release(&mut self, claimed: &Claimed) {
-        if let Err(error) = self.session.let_go(claimed) {
+        if let Err(error) = self.session.release(claimed) {
             let trial = claimed.trial;
             let what = format!("trial {trial} is offered again only when its lease has lapsed: {error}");
             (self.tell)(News::Trouble { what });

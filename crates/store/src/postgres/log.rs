@@ -11,14 +11,22 @@ use crate::chain::Link;
 use crate::codec::VERSION;
 use crate::store::{NewEvent, Record, StudyId};
 
-/// The events after the first `after`, in order.
-pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Vec<Record>, Failure> {
+/// The events after the first `after`, in order; none if there is no such study.
+pub fn read(
+    t: &Transaction<'_>,
+    study: StudyId,
+    after: usize,
+    schema: i64,
+) -> Result<Option<Vec<Record>>, Failure> {
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
+    // One statement: a study without new events gives one row of nothing.
     let sql = format!(
-        "SELECT sequence, time, kind, body, version, {added} FROM manyhands_events \
-         WHERE study = $1 AND sequence > $2 ORDER BY sequence"
+        "SELECT sequence, time, kind, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
+         ON study = id AND sequence > $2 WHERE id = $1 ORDER BY sequence"
     );
-    Ok(t.query(&sql, &[(&study.0, Type::INT8), (&(after as i64), Type::INT8)])?.iter().map(record).collect())
+    let rows = t.query(&sql, &[(&study.0, Type::INT8), (&(after as i64), Type::INT8)])?;
+    let is_event = |row: &&Row| row.get::<_, Option<i64>>(0).is_some();
+    Ok((!rows.is_empty()).then(|| rows.iter().filter(is_event).map(record).collect()))
 }
 
 fn record(row: &Row) -> Record {

@@ -6,6 +6,7 @@ mod log;
 mod tell;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use manyhands_core::file::{Difference, RunSettings};
 use manyhands_core::{Spec, Study, Value};
@@ -130,6 +131,11 @@ impl Session {
     /// once in a while when nothing has happened.
     pub fn pulse(&self) -> Result<u64> {
         self.store.pulse(self.id)
+    }
+
+    /// How long to wait at least between two looks at what others do.
+    pub fn pace(&self) -> Duration {
+        self.store.pace()
     }
 
     /// On behalf of another process than this one, as a service does.
