@@ -1,5 +1,6 @@
 //! `manyhands studies` and `manyhands delete`: what a store holds, and what it shall hold no more.
 
+use std::time::Duration;
 use std::io::{BufRead, IsTerminal, stdin};
 
 use anyhow::Result;
@@ -70,7 +71,7 @@ pub struct DeleteOptions {
 
 pub fn delete(options: &DeleteOptions) -> Result<()> {
     let mut session = options.target.open_existing()?;
-    let running = session.held_by_others()?;
+    let running = session.survey(0, Duration::ZERO)?.elsewhere.len();
     if running > 0 && !options.yes {
         let message = format!("{running} trials of study {} are being run by workers", session.name());
         return Err(Usage::new("study-in-use", message).hint("stop them first, or say --yes").into());
