@@ -25,7 +25,7 @@ pub enum Location {
     /// A SQLite file.
     Sqlite(PathBuf),
     /// A PostgreSQL database.
-    Postgres(Address),
+    Postgres(Box<Address>),
     /// This process's memory; every opening is a store of its own.
     Memory,
 }
@@ -84,7 +84,7 @@ impl FromStr for Location {
             return if path.is_empty() { refuse("it names no file".into()) } else { Ok(Self::Sqlite(path.into())) };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return url.parse().map(Self::Postgres);
+            return url.parse().map(|address| Self::Postgres(Box::new(address)));
         }
         match (url, scheme(url)) {
             ("memory:", _) => Ok(Self::Memory),
