@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   manyhands ask study.toml              one suggestion, for people
   manyhands ask study.toml -n 5 --json  five, for programs: trial, params, mean, sd, multiplier, score
+  manyhands ask study.toml -n 8 --key plate-3   safe to repeat when the answer was lost
   manyhands tell study.toml 0 1.3       what came of trial 0";
 
 /// Suggest trials to run, given what is observed and what is still pending.
@@ -25,11 +26,17 @@ pub struct Options {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
     #[arg(allow_negative_numbers = true, value_parser = whole::<usize>(1..))]
     number: usize,
+    /// A name for this ask: repeated with the same key it gives the same suggestions and asks for nothing new
+    #[arg(long, value_name = "TEXT")]
+    key: Option<String>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open()?;
-    let suggestions = session.ask(options.number)?;
+    let suggestions = match &options.key {
+        Some(key) => session.ask_with_key(options.number, key)?,
+        None => session.ask(options.number)?,
+    };
     if options.target.json {
         let list = suggestions.iter().map(|suggestion| show::suggestion(suggestion, &session)).collect();
         return show::print(&Json::Array(list).to_string());

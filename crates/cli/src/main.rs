@@ -20,6 +20,7 @@ mod studies;
 mod target;
 mod tell;
 mod trials;
+mod verify;
 mod whole;
 mod write;
 
@@ -57,6 +58,7 @@ enum Verb {
     Plot(plot::Options),
     Export(trials::ExportOptions),
     Import(trials::ImportOptions),
+    Verify(verify::Options),
     Studies(studies::StudiesOptions),
     Delete(studies::DeleteOptions),
     Reproduce(reproduce::Options),
@@ -92,6 +94,7 @@ impl Verb {
             Self::Run(options) => return run::run(options),
             Self::Worker(options) => return run::worker(options),
             Self::Bench(options) => return bench::run(options).map(|good| ExitCode::from(u8::from(!good))),
+            Self::Verify(options) => return verify::run(options).map(|good| ExitCode::from(u8::from(!good))),
             Self::Ask(options) => ask::run(options),
             Self::Tell(options) => tell::run(options),
             Self::Fail(options) => fail::fail(options),
@@ -126,6 +129,7 @@ impl Verb {
             Self::Predict(options) => options.target.json,
             Self::Plot(options) => options.target.json,
             Self::Export(options) => options.target.json,
+            Self::Verify(options) => options.target.json,
             Self::Delete(options) => options.target.json,
             Self::Studies(options) => options.json,
             Self::Reproduce(options) => options.json,

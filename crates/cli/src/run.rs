@@ -95,6 +95,9 @@ struct How {
     /// How long a trial is kept for a worker that is not heard of any more
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = term)]
     lease: Duration,
+    /// Take this trial away from the worker that holds it, and run it here; may be given several times
+    #[arg(long, value_name = "TRIAL", value_parser = whole::<usize>(0..))]
+    take: Vec<usize>,
     /// Say nothing while it runs
     #[arg(short, long)]
     quiet: bool,
@@ -124,13 +127,13 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     }
     let control = control(&session, &plan)?;
     let listening = signals::listen(&control)?;
-    let name = session.name().to_string();
-    let summary = work(session, &options.target, plan.clone(), &control, options.how.quiet)?;
+    let twin = session.twin()?;
+    let summary = work(session, plan.clone(), &control, options.how.quiet)?;
     listening.close();
     if control.stop.is_urgent() {
-        return cut_short(options, &name);
+        return cut_short(options, twin.name());
     }
-    finish(options, summary, &plan)
+    finish(options, twin, summary, &plan)
 }
 
 /// There is no time for the certificate and the picture.
@@ -153,7 +156,7 @@ pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
     plan.leave_when_idle = options.leave_when_idle;
     let control = control(&session, &plan)?;
     let listening = signals::listen(&control)?;
-    let summary = work(session, &options.target, plan, &control, options.how.quiet)?;
+    let summary = work(session, plan, &control, options.how.quiet)?;
     listening.close();
     let Summary { told, failed, interrupted, idle, .. } = summary;
     if options.target.json {
@@ -184,6 +187,7 @@ fn plan(session: &Session, target: &Target, how: &How, local: Option<(RunSetting
         keep_going: how.keep_going,
         term: how.lease,
         leave_when_idle: None,
+        take: how.take.clone(),
     })
 }
 
@@ -191,18 +195,17 @@ fn control(session: &Session, plan: &Plan) -> Result<Control> {
     Ok(Control { stop: Stop::new(), unreported: Unreported::of(session, plan)? })
 }
 
-fn work(session: Session, target: &Target, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
-    let mut asker = target.open()?;
-    asker.set_workers(session.workers());
-    let live = Live::new(&session, &plan, quiet, || target.open().ok());
+/// All sessions share one store, and so one connection.
+fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
+    let asker = session.twin()?;
+    let live = Live::new(&session, &plan, quiet, || session.twin().ok());
     let summary = manyhands_run::run(session, asker, plan, control, |news| live.hear(&news));
     live.finish();
     Ok(summary?)
 }
 
 /// The best point, the certificate, and where the picture is.
-fn finish(options: &RunOptions, summary: Summary, plan: &Plan) -> Result<ExitCode> {
-    let mut session = options.target.open()?;
+fn finish(options: &RunOptions, mut session: Session, summary: Summary, plan: &Plan) -> Result<ExitCode> {
     let folder = options.target.file().and_then(|file| file.parent().map(Path::to_path_buf)).unwrap_or_default();
     let beside_logs = || folder.join(&plan.settings.logs).join(session.name()).join(format!("{}.svg", session.name()));
     let picture = options.plot.clone().unwrap_or_else(beside_logs);

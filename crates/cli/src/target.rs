@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_core::file::RunSettings;
 use manyhands_run::Error as RunError;
-use manyhands_store::{Access, Error as StoreError, Location, Session, Source, Store};
+use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store};
 
 use crate::progress::say;
 use crate::refusal::Usage;
@@ -154,6 +154,18 @@ impl Target {
         let session = Session::open(store?, &source.study().name, &location.to_string())?;
         session.check(&source)?;
         Ok(session)
+    }
+
+    /// A look at the stored study for damage: nothing is created, upgraded or written.
+    pub fn inspect(&self) -> Result<Inspection> {
+        self.check()?;
+        let location = self.store.location()?;
+        let store = location.open(Access::Read)?;
+        let name = match self.file() {
+            Some(path) => read(&path, || Some(store.clone()))?.study().name.clone(),
+            None => self.study.clone(),
+        };
+        Ok(Inspection::of(&*store, &name, &location.to_string())?)
     }
 
     /// An address in place of a study: it would be taken for a file, and shown with its password.

@@ -27,6 +27,8 @@ pub struct Plan {
     /// Leave once there has been nothing to run here for so long, and nothing may be asked for; none to wait for the
     /// study's end.
     pub leave_when_idle: Option<Duration>,
+    /// Trials to take away from whoever holds them, before anything else.
+    pub take: Vec<usize>,
 }
 
 impl Plan {

@@ -64,7 +64,7 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, tell
         idle,
         error,
     };
-    let result = pool.report_left_over().and_then(|()| pool.work(&inbox));
+    let result = pool.report_left_over().and_then(|()| pool.take_away()).and_then(|()| pool.work(&inbox));
     pool.save_unreported(&result);
     result
 }
@@ -206,6 +206,16 @@ impl<F: Fn(News)> Pool<'_, F> {
         let count = taken.len();
         taken.into_iter().try_for_each(|claimed| self.start(claimed, true))?;
         Ok(count)
+    }
+
+    /// Starts the trials that the user wants taken away from their workers.
+    fn take_away(&mut self) -> Result<()> {
+        for trial in self.plan.take.clone() {
+            if let Some(claimed) = self.patiently(|session, term| session.take(trial, term))? {
+                self.start(claimed, true)?;
+            }
+        }
+        Ok(())
     }
 
     /// How many more trials may be asked for, as far as is known here.

@@ -29,7 +29,7 @@ pub use ledger::{Entry, Ledger};
 pub use location::{Access, Location};
 pub use memory::Memory;
 pub use postgres::{Address, Postgres};
-pub use session::{Claimed, Outside, Reported, Session, StudyLog, Survey};
+pub use session::{Claimed, Inspection, Outside, Reported, Session, StudyLog, Survey};
 pub use source::Source;
 pub use sqlite::Sqlite;
 pub use store::{

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use crate::{Holder, Result, Time};
+use crate::{Error, Holder, Result, Time};
 
 /// How long to wait before looking again whether a lease is free, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
@@ -241,6 +241,16 @@ pub trait Store: Send + Sync + Debug {
 
     /// The events after the first `after`, in order.
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>>;
+
+    /// The events up to the first that cannot be read, and why it cannot.
+    fn readable_events(&self, study: StudyId) -> Result<(Vec<Record>, Option<Error>)> {
+        Ok((self.events(study, 0)?, None))
+    }
+
+    /// What is wrong with the store itself, in words, as far as it can tell.
+    fn faults(&self) -> Result<Vec<String>> {
+        Ok(vec![])
+    }
 
     /// Logs events. An append whose origin is in the log already is answered as stored, and changes nothing. The lease of
     /// a trial that ends is removed.

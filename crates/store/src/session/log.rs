@@ -47,29 +47,34 @@ struct Line {
     body: Box<RawValue>,
 }
 
+/// A study and its log, as lines of JSON that [`StudyLog::read`] reads.
+pub(super) fn written(source: &Source, records: Vec<Record>) -> Result<String> {
+    let unwritable = |error: serde_json::Error| Error::Encode { reason: error.to_string() };
+    let text_of = |file: &StoredFile| {
+        let content = String::from_utf8(file.content.clone());
+        content.map_err(|_| Error::Encode { reason: format!("{} is not UTF-8 text", file.name) })
+    };
+    let file = |file: &StoredFile| {
+        let (role, name, sha256) = (file.role.clone(), file.name.clone(), file.sha256.clone());
+        Ok(File { role, name, sha256, content: text_of(file)? })
+    };
+    let files = source.files().iter().map(file).collect::<Result<_>>()?;
+    let mut lines = Vec::new();
+    for Record { sequence, time, kind, body, version, key, .. } in records {
+        let body = RawValue::from_string(body).map_err(unwritable)?;
+        let line = Line { sequence, time: time.micros(), kind, version, key, body };
+        lines.push(serde_json::to_string(&line).map_err(unwritable)?);
+    }
+    let (text, sha256) = (source.text().to_string(), sum(source.text(), &lines));
+    let head = Head { manyhands_log: FORMAT, text, files, events: lines.len(), sha256 };
+    let head = serde_json::to_string(&head).map_err(unwritable)?;
+    Ok([head].iter().chain(&lines).map(|line| format!("{line}\n")).collect())
+}
+
 impl Session {
     /// The study and its log, as lines of JSON that [`StudyLog::read`] reads.
     pub fn export_log(&mut self) -> Result<String> {
-        let unwritable = |error: serde_json::Error| Error::Encode { reason: error.to_string() };
-        let text_of = |file: &StoredFile| {
-            let content = String::from_utf8(file.content.clone());
-            content.map_err(|_| Error::Encode { reason: format!("{} is not UTF-8 text", file.name) })
-        };
-        let file = |file: &StoredFile| {
-            let (role, name, sha256) = (file.role.clone(), file.name.clone(), file.sha256.clone());
-            Ok(File { role, name, sha256, content: text_of(file)? })
-        };
-        let files = self.source.files().iter().map(file).collect::<Result<_>>()?;
-        let mut lines = Vec::new();
-        for Record { sequence, time, kind, body, version, key, .. } in self.store.events(self.id, 0)? {
-            let body = RawValue::from_string(body).map_err(unwritable)?;
-            let line = Line { sequence, time: time.micros(), kind, version, key, body };
-            lines.push(serde_json::to_string(&line).map_err(unwritable)?);
-        }
-        let (text, sha256) = (self.source.text().to_string(), sum(self.source.text(), &lines));
-        let head = Head { manyhands_log: FORMAT, text, files, events: lines.len(), sha256 };
-        let head = serde_json::to_string(&head).map_err(unwritable)?;
-        Ok([head].iter().chain(&lines).map(|line| format!("{line}\n")).collect())
+        written(&self.source, self.store.events(self.id, 0)?)
     }
 
     /// A study from another store, with its whole log.

@@ -2,6 +2,7 @@
 
 mod ask;
 mod claim;
+mod inspect;
 mod log;
 mod tell;
 
@@ -12,6 +13,7 @@ use manyhands_core::file::{Difference, RunSettings};
 use manyhands_core::{Spec, Study, Value};
 
 pub use self::claim::{Claimed, Survey};
+pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
 pub use self::tell::{Outside, Reported};
 use crate::store::{Store, StudyId, StudyRow};
@@ -85,6 +87,15 @@ impl Session {
     pub fn check(&self, source: &Source) -> Result<()> {
         let differences = differences(source, &self.source);
         if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name: self.name().to_string(), differences }) }
+    }
+
+    /// Another session of the same study on the same store, with a ledger and a model of its own.
+    pub fn twin(&self) -> Result<Self> {
+        let (store, source, workers, holder) =
+            (self.store.clone(), self.source.clone(), self.workers, self.holder.clone());
+        let mut twin = Self { store, id: self.id, source, ledger: Ledger::default(), study: None, holder, workers };
+        twin.sync()?;
+        Ok(twin)
     }
 
     /// Keeps the study file as it was given, for those who know the study by its name.

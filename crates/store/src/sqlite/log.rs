@@ -10,11 +10,31 @@ use crate::store::{NewEvent, Record, StudyId};
 
 /// The events after the first `after`, in order.
 pub fn read(c: &Connection, study: StudyId, after: usize, schema: i64) -> rusqlite::Result<Vec<Record>> {
+    c.prepare_cached(&selection(schema))?.query_map(params![study.0, after as i64], record)?.collect()
+}
+
+/// The events up to the first that cannot be read, and why it cannot.
+pub fn read_what_can_be(
+    c: &Connection,
+    study: StudyId,
+    schema: i64,
+) -> rusqlite::Result<(Vec<Record>, Option<rusqlite::Error>)> {
+    let mut statement = c.prepare_cached(&selection(schema))?;
+    let mut records = Vec::new();
+    for found in statement.query_map(params![study.0, 0], record)? {
+        match found {
+            Ok(record) => records.push(record),
+            Err(error) => return Ok((records, Some(error))),
+        }
+    }
+    Ok((records, None))
+}
+
+fn selection(schema: i64) -> String {
     let added = if schema < HASHED { "NULL, NULL" } else { "key, hash" };
-    let sql = format!(
+    format!(
         "SELECT sequence, time, kind, body, version, {added} FROM events WHERE study = ? AND sequence > ? ORDER BY sequence"
-    );
-    c.prepare_cached(&sql)?.query_map(params![study.0, after as i64], record)?.collect()
+    )
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {

@@ -169,6 +169,19 @@ impl Store for Sqlite {
         found(is_there).map(|()| records)
     }
 
+    fn readable_events(&self, study: StudyId) -> Result<(Vec<Record>, Option<Error>)> {
+        let (records, fault) = self.read(|c| log::read_what_can_be(c, study, self.schema))?;
+        Ok((records, fault.map(|error| refused(&self.path, &error))))
+    }
+
+    fn faults(&self) -> Result<Vec<String>> {
+        self.read(|c| {
+            let mut statement = c.prepare("PRAGMA integrity_check")?;
+            let said: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            Ok(said.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let now = self.moment();
         let appended = self.write(Durable::Yes, |t| {

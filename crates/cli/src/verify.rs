@@ -1,0 +1,85 @@
+//! `manyhands verify`: whether a stored study is as it was written, and whether its choices follow from its log.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::Study;
+use serde_json::json;
+
+use crate::progress::say;
+use crate::target::Target;
+use crate::{show, write};
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands verify study.toml               the file, the hashes, the order of the log
+  manyhands verify study.toml --choices     and every choice and fit again, bit for bit (as long as the study took to choose)
+  manyhands verify branin --salvage branin.log     of a damaged store, what is sound: for `manyhands import`
+
+The running hash tells damage, such as a changed byte or a lost page; it does not keep out a forger.
+Choices of an older engine cannot be made again and are counted; the log holds all the same.";
+
+/// Check that a stored study is as it was written.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    /// Make every choice and every fit again and compare them bit for bit
+    #[arg(long)]
+    choices: bool,
+    /// Write the events before the first damaged one to FILE, which `manyhands import` reads
+    #[arg(long, value_name = "FILE")]
+    salvage: Option<PathBuf>,
+}
+
+/// Whether everything is as it should be.
+pub fn run(options: &Options) -> Result<bool> {
+    let inspection = options.target.inspect()?;
+    let mut faults = inspection.faults.clone();
+    let (name, events) = (inspection.source().study().name.clone(), inspection.events());
+    let mut choices = None;
+    if options.choices {
+        match Study::verify(&inspection.source().study().spec, inspection.ledger().events()) {
+            Ok(verification) => choices = Some(verification),
+            Err(error) => faults.push(error.to_string()),
+        }
+    }
+    if options.target.json {
+        let made = choices.map(|found| {
+            json!({
+                "checked": found.checked.choices, "checked_fits": found.checked.fits,
+                "older": found.older.choices, "newer": found.newer.choices,
+            })
+        });
+        let said = json!({
+            "study": name, "sound": faults.is_empty(), "events": events, "hashed": inspection.hashed(),
+            "trials": inspection.ledger().trials().len(), "choices": made, "faults": faults,
+        });
+        show::print(&said.to_string())?;
+    } else {
+        let hashed = match inspection.hashed() {
+            all if all == events => "all under the running hash".to_string(),
+            some => format!("{some} under the running hash, the others older than it"),
+        };
+        show::print(&format!("study {name}: {events} sound events ({hashed})"))?;
+        choices.map_or(Ok(()), |found| show::print(&found.to_string()))?;
+        faults.iter().for_each(|fault| say(&format!("damage: {fault}")));
+        if !faults.is_empty() && options.salvage.is_none() {
+            say(&hint(events));
+        }
+    }
+    if let Some(file) = &options.salvage {
+        write::file(file, inspection.salvage()?.as_bytes())?;
+        say(&format!("wrote {} with {events} events; `manyhands import` takes it into another store", file.display()));
+    }
+    Ok(faults.is_empty())
+}
+
+fn hint(events: usize) -> String {
+    format!(
+        "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {events} sound events, \
+         and `manyhands import FILE --store sqlite:NEW.db` goes on from there"
+    )
+}

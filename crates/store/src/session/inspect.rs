@@ -1,0 +1,72 @@
+//! Looking for damage: what of a stored study is as it was written, and what is wrong with the rest.
+
+use manyhands_core::Study;
+
+use super::log::written;
+use crate::store::{Record, Store};
+use crate::{Error, Ledger, Result, Source};
+
+/// What a look at a stored study has found.
+#[derive(Debug)]
+pub struct Inspection {
+    source: Source,
+    /// The events up to the first that is damaged.
+    records: Vec<Record>,
+    ledger: Ledger,
+    /// What is wrong, in words: with the store's file, then with the study's log.
+    pub faults: Vec<String>,
+}
+
+impl Inspection {
+    /// Looks at the study of this name; `shown` is how the store is named to users.
+    pub fn of(store: &dyn Store, name: &str, shown: &str) -> Result<Self> {
+        let Some(row) = store.find(name)? else {
+            let known = store.studies()?.into_iter().map(|row| row.name).collect();
+            return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
+        };
+        let mut faults = store.faults()?;
+        let source = Source::stored(row.text.clone(), store.files(row.id)?)?;
+        let (found, unread) = store.readable_events(row.id)?;
+        let (mut ledger, mut records) = (Ledger::default(), Vec::new());
+        let mut fault = unread;
+        for record in found {
+            match ledger.apply(&record) {
+                Ok(()) => records.push(record),
+                Err(error) => {
+                    fault = Some(error);
+                    break;
+                }
+            }
+        }
+        if let Err(error) = Study::replay(source.study().spec.clone(), ledger.events()) {
+            fault.get_or_insert(error.into());
+        }
+        faults.extend(fault.map(|error| error.to_string()));
+        Ok(Self { source, records, ledger, faults })
+    }
+
+    /// How many events are as they were written.
+    pub fn events(&self) -> usize {
+        self.records.len()
+    }
+
+    /// How many of them are covered by the running hash.
+    pub fn hashed(&self) -> usize {
+        self.records.iter().filter(|record| record.hash.is_some()).count()
+    }
+
+    /// The study's trials, as far as its events are sound.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What the study is.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The study with the events that are sound, as a log that can be imported.
+    pub fn salvage(self) -> Result<String> {
+        written(&self.source, self.records)
+    }
+}
