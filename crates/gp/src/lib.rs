@@ -15,6 +15,7 @@ mod grid;
 mod information;
 mod kernel;
 mod kron;
+mod lazily;
 mod lowrank;
 mod optimize;
 mod path;

@@ -85,17 +85,14 @@ impl Study {
         Ok(study)
     }
 
-    /// Appends events that happened elsewhere, in order, at the price of the state they lead to: a model that a later one
-    /// of them replaces is never built. Those before one that is refused stay.
+    /// Appends events that happened elsewhere, in order. A model that a later one of them replaces is never built, and the
+    /// last one is built when something reads it. Those before one that is refused stay.
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
         let last_fit = events.iter().rposition(|event| matches!(event, Event::Fitted(_)));
-        self.posterior.defer();
-        let applied = events.iter().enumerate().try_for_each(|(position, event)| match event {
+        events.iter().enumerate().try_for_each(|(position, event)| match event {
             Event::Fitted(fitted) if Some(position) < last_fit => self.pass_over(fitted),
             _ => self.apply(event.clone()),
-        });
-        self.posterior.resume();
-        applied
+        })
     }
 
     /// Chooses every trial of the log anew, knowing what the log says it knew, and compares bit for bit.
