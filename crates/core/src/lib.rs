@@ -39,7 +39,8 @@ pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Sp
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
-    Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Trial, TrialState,
+    Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Trial,
+    TrialState,
 };
 pub use tuning::Tuning;
 

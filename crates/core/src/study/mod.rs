@@ -1,6 +1,7 @@
 //! A study: the fold over its events. Asking proposes events, everything else appends one; the state is what they add up to.
 
 mod batch;
+mod best;
 mod certificate;
 mod choose;
 mod chooser;
@@ -14,8 +15,9 @@ mod trial;
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, Outlook};
+pub use self::best::{Best, CERTIFIED};
 use self::certificate::Band;
-pub use self::certificate::{Best, Certificate, Kind};
+pub use self::certificate::{Certificate, Kind};
 use self::chooser::{Chooser, Place};
 use self::learning::Learning;
 pub use self::outside::Located;
