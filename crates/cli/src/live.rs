@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use manyhands_core::{Kind, Value, significant};
+use manyhands_core::{CERTIFIED, Kind, TrialState, Value, significant};
 use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
 
@@ -307,7 +307,12 @@ fn terminal(session: Option<Session>) -> Screen {
 }
 
 fn opinion(session: &mut Session) -> Option<String> {
-    let certificate = session.study().ok()?.certificate().ok()?;
+    let study = session.study().ok()?;
+    if study.count(TrialState::Observed) > CERTIFIED {
+        // Watching would take longer than choosing; an old bound says nothing of now.
+        return Some(String::new());
+    }
+    let certificate = study.certificate().ok()?;
     let kind = if certificate.kind == Kind::Theorem { "theorem" } else { "model" };
     Some(format!(", at most {} from the optimum ({kind})", significant(certificate.regret_bound, 2)))
 }

@@ -212,12 +212,12 @@ fn finish(options: &RunOptions, mut session: Session, summary: Summary, plan: &P
     // What was found is told even if it cannot be drawn.
     let drawn = draw(&mut session, &picture);
     if options.target.json {
-        let mut status = status::status_json(&mut session)?;
+        let mut status = status::status_json(&mut session, false)?;
         status["interrupted"] = summary.interrupted.into();
         status["picture"] = drawn.as_ref().ok().map(|()| picture.display().to_string()).into();
         show::print(&status.to_string())?;
     } else {
-        show::print(&status::status_text(&mut session)?)?;
+        show::print(&status::status_text(&mut session, false)?)?;
         if drawn.is_ok() {
             show::print(&format!("picture: {}", picture.display()))?;
         }

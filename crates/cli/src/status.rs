@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::{Best, Certificate, Direction, Error as Refusal, Study, TrialState};
+use manyhands_core::{Best, CERTIFIED, Certificate, Direction, Error as Refusal, TrialState};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
@@ -12,7 +12,11 @@ use crate::target::Target;
 const STATUS: &str = "\
 Examples:
   manyhands status study.toml
-  manyhands status branin --json     counts, best, information, hallucination, multiplier, certificate";
+  manyhands status branin --json     counts, best, information, hallucination, multiplier, certificate
+  manyhands status branin --certificate
+
+Above 1,000 values the certificate, the information and the hallucination factor take seconds to minutes and are left out
+(null in JSON) unless --certificate asks for them.";
 
 /// Show how a study stands: trials, the best of them, and how far from the optimum it can still be.
 #[derive(Debug, Args)]
@@ -20,6 +24,9 @@ Examples:
 pub struct StatusOptions {
     #[command(flatten)]
     pub target: Target,
+    /// Compute the certificate above 1,000 values too
+    #[arg(long)]
+    certificate: bool,
 }
 
 const BEST: &str = "\
@@ -27,7 +34,8 @@ Examples:
   manyhands best study.toml
   manyhands best branin --json | jq .params
 
-The best trial is the observed one whose value is surest to be good: the one with the best bound.";
+The best trial is the observed one whose value is surest to be good: the one with the best bound. Above 1,000 values it is
+the surest of the 64 best values, each judged by the values nearby, and it has no regret_bound.";
 
 /// Show the best trial.
 #[derive(Debug, Args)]
@@ -40,9 +48,9 @@ pub struct BestOptions {
 pub fn status(options: &StatusOptions) -> Result<()> {
     let mut session = options.target.open_to_read()?;
     if options.target.json {
-        return show::print(&status_json(&mut session)?.to_string());
+        return show::print(&status_json(&mut session, options.certificate)?.to_string());
     }
-    show::print(&status_text(&mut session)?)
+    show::print(&status_text(&mut session, options.certificate)?)
 }
 
 pub fn best(options: &BestOptions) -> Result<()> {
@@ -58,23 +66,41 @@ pub fn best(options: &BestOptions) -> Result<()> {
 /// What a study has to say of itself.
 struct Opinions {
     best: Option<Best>,
-    /// The certificate, or why there is none.
-    certificate: std::result::Result<Certificate, Refusal>,
+    /// The certificate, or why there is none; left out where it takes long and nobody asked for it.
+    certificate: std::result::Result<Option<Certificate>, Refusal>,
 }
 
-fn opinions(study: &mut Study) -> Result<Opinions> {
+/// Whether what takes long is left out.
+fn is_left_out(session: &Session, asked_for: bool) -> bool {
+    !asked_for && session.ledger().count(TrialState::Observed) > CERTIFIED
+}
+
+/// What is said in place of a certificate that is left out.
+fn how_to_get_it(session: &Session) -> String {
+    let observed = session.ledger().count(TrialState::Observed);
+    format!("with {observed} values it takes long; status --certificate computes it")
+}
+
+fn opinions(session: &mut Session, asked_for: bool) -> Result<Opinions> {
+    session.sync()?;
+    let left_out = is_left_out(session, asked_for);
+    let study = session.study()?;
     let best = match study.best() {
         Ok(best) => Some(best),
         Err(Refusal::NothingObserved) => None,
         Err(error) => return Err(error.into()),
     };
-    Ok(Opinions { best, certificate: study.certificate() })
+    let certificate = if left_out { Ok(None) } else { study.certificate().map(Some) };
+    Ok(Opinions { best, certificate })
 }
 
-/// The status as JSON.
-pub fn status_json(session: &mut Session) -> Result<Json> {
-    let Opinions { best, certificate } = opinions(session.study()?)?;
-    let quantities = session.study()?.quantities()?;
+/// The status as JSON; above 1,000 values with what takes long only if it is asked for.
+pub fn status_json(session: &mut Session, asked_for: bool) -> Result<Json> {
+    let Opinions { best, certificate } = opinions(session, asked_for)?;
+    let left_out = is_left_out(session, asked_for);
+    let study = session.study()?;
+    let quantities = if left_out { None } else { Some(study.quantities()?) };
+    let multiplier = study.next_multiplier()?;
     let (domain, ledger) = (session.spec().domain(), session.ledger());
     let mut status = json!({
         "study": session.name(),
@@ -85,20 +111,22 @@ pub fn status_json(session: &mut Session) -> Result<Json> {
         "cancelled": ledger.count(TrialState::Cancelled),
         "late_results": ledger.late(),
         "best": best.map(|best| show::best(&best, domain)),
-        "information": quantities.information,
-        "hallucination": quantities.hallucination,
-        "multiplier": quantities.multiplier,
-        "certificate": certificate.as_ref().ok().map(|certificate| show::certificate(certificate, domain)),
+        "information": quantities.map(|quantities| quantities.information),
+        "hallucination": quantities.map(|quantities| quantities.hallucination),
+        "multiplier": multiplier,
+        "certificate": certificate.as_ref().ok().and_then(Option::as_ref).map(|c| show::certificate(c, domain)),
     });
-    if let Err(reason) = certificate {
-        status["no_certificate"] = json!(reason.to_string());
+    match certificate {
+        Ok(Some(_)) => {}
+        Ok(None) => status["no_certificate"] = json!(how_to_get_it(session)),
+        Err(reason) => status["no_certificate"] = json!(reason.to_string()),
     }
     Ok(status)
 }
 
 /// The status for people.
-pub fn status_text(session: &mut Session) -> Result<String> {
-    let Opinions { best, certificate } = opinions(session.study()?)?;
+pub fn status_text(session: &mut Session, asked_for: bool) -> Result<String> {
+    let Opinions { best, certificate } = opinions(session, asked_for)?;
     let ledger = session.ledger();
     let mut text = format!(
         "study {} ({}): {} observed, {} pending, {} failed",
@@ -121,7 +149,8 @@ pub fn status_text(session: &mut Session) -> Result<String> {
         None => text += "\nno value has been told yet",
     }
     match certificate {
-        Ok(certificate) => {
+        Ok(None) => text += &format!("\nno certificate: {}", how_to_get_it(session)),
+        Ok(Some(certificate)) => {
             text += &format!("\ncertificate: {}", show::certificate_line(&certificate, session.spec().domain()));
         }
         Err(Refusal::NothingObserved) => {}

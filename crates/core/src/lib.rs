@@ -40,7 +40,7 @@ pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Sp
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
-    Batch, Best, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally, Trial,
+    Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally, Trial,
     TrialState, Verification,
 };
 pub use text::printable;

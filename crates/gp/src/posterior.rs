@@ -15,15 +15,18 @@
 //! Hallucinating a point (setting its reward to the mean, equations (1) and (2) of the paper) leaves the mean as it is
 //! and shrinks the variance; here it simply adds a row that the mean does not read.
 //!
-//! Every change is to the list of rows; the factor then catches up from the first row that is not as it was. While that is
-//! deferred, a long log is replayed at the price of its last state.
+//! Every change is to the list of rows; the factor catches up, from the first row that is not as it was, when it is read.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
+use crate::lazily::{Lazily, Solved};
 use crate::prior::check_size;
 use crate::{Error, Factor, Points, Prior, Result, View};
 use crate::{dense, vector};
+
+/// Points that are predicted together: their columns stay in the cache while the factor passes by.
+const TOGETHER: usize = 64;
 
 /// What identifies a row of the posterior: the caller's name for it and its place in the caller's domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,9 +69,7 @@ pub struct Posterior {
     keys: Vec<Key>,
     /// y - prior mean of the observed rows.
     residuals: Vec<f64>,
-    factor: Factor,
-    whitened: Vec<f64>,
-    deferred: bool,
+    solved: Lazily,
 }
 
 impl Posterior {
@@ -76,8 +77,7 @@ impl Posterior {
     pub fn new(prior: Prior, dimension: usize) -> Result<Self> {
         prior.kernel().check_dimension(dimension)?;
         let points = Points::new(dimension)?;
-        let (keys, residuals, whitened) = (vec![], vec![], vec![]);
-        Ok(Self { prior, points, keys, residuals, factor: Factor::new(), whitened, deferred: false })
+        Ok(Self { prior, points, keys: vec![], residuals: vec![], solved: Lazily::default() })
     }
 
     /// The prior.
@@ -105,9 +105,9 @@ impl Posterior {
         self.keys.len() - self.observed()
     }
 
-    /// The factor of K + noise I over all rows.
+    /// The factor of K + noise I over all rows, which is made when it is first read.
     pub fn factor(&self) -> &Factor {
-        &self.factor
+        &self.solved().factor
     }
 
     /// The same rows under another prior, with new values for the observed ones, as if they had been appended anew; all
@@ -119,25 +119,10 @@ impl Posterior {
         values.iter().try_for_each(|&value| check_size("a value", value))?;
         prior.kernel().check_dimension(self.points.dimension())?;
         self.points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
-        let factor = Factor::of_covariances(self.keys.len(), prior.noise(), |i, rows, out| {
-            prior.kernel().fill(self.points.get(i), &self.points, rows, out);
-        });
         let residuals: Vec<f64> = values.iter().map(|value| value - prior.mean()).collect();
-        let mut whitened = residuals.clone();
-        factor.solve_lower(0, &mut whitened);
         let (points, keys) = (self.points.clone(), self.keys.clone());
-        Ok(Self { prior, points, keys, residuals, factor, whitened, deferred: self.deferred })
-    }
-
-    /// From now on rows only come, move and go; nothing may be predicted before [`Posterior::resume`].
-    pub fn defer(&mut self) {
-        self.deferred = true;
-    }
-
-    /// Ends [`Posterior::defer`]: everything is, bit for bit, as if it had not been.
-    pub fn resume(&mut self) {
-        self.deferred = false;
-        self.catch_up();
+        let solved = Lazily::new(Solved::at_once(points.clone()));
+        Ok(Self { prior, points, keys, residuals, solved })
     }
 
     /// Adds a pending point.
@@ -148,7 +133,7 @@ impl Posterior {
         }
         self.points.push(point)?;
         self.keys.push(key);
-        self.catch_up();
+        self.solved.change();
         Ok(())
     }
 
@@ -167,10 +152,10 @@ impl Posterior {
         if position > observed {
             self.keys[observed..=position].rotate_right(1);
             self.points.bring_forward(position, observed);
-            self.factor.truncate(observed);
+            self.solved.change().truncate(observed);
         }
         self.residuals.push(value - self.prior.mean());
-        self.catch_up();
+        self.solved.change();
         Ok(())
     }
 
@@ -179,8 +164,7 @@ impl Posterior {
         let position = self.pending_position(id)?;
         self.keys.remove(position);
         self.points.remove(position);
-        self.factor.truncate(position);
-        self.catch_up();
+        self.solved.change().truncate(position);
         Ok(())
     }
 
@@ -189,20 +173,50 @@ impl Posterior {
         let rows = rows.max(self.observed());
         self.points.truncate(rows);
         self.keys.truncate(rows);
-        self.factor.truncate(rows);
+        self.solved.change().truncate(rows);
     }
 
     /// Mean and standard deviations of one point.
     pub fn predict(&self, point: &[f64]) -> Result<Marginal> {
         self.check(point)?;
-        let column = self.solved_column(point);
-        let prior = self.prior.kernel().variance_at(point);
-        let (v, observed) = (&column, self.observed());
-        Ok(Marginal {
-            mean: self.prior.mean() + vector::dot(&v[..observed], &self.whitened),
-            sd: remaining(prior, vector::squares(v)).sqrt(),
-            sd_observed: remaining(prior, vector::squares(&v[..observed])).sqrt(),
-        })
+        Ok(self.marginal(point, &self.solved_column(point)))
+    }
+
+    /// [`Posterior::predict`] of many points, bit for bit, in passes over the factor that several points share.
+    pub fn predict_all<'a>(&self, points: impl IntoIterator<Item = &'a [f64]>) -> Result<Vec<Marginal>> {
+        let points: Vec<&[f64]> = points.into_iter().collect();
+        points.iter().try_for_each(|point| self.check(point))?;
+        let (factor, rows) = (self.factor(), self.keys.len());
+        let mut marginals = Vec::with_capacity(points.len());
+        for together in points.chunks(TOGETHER) {
+            let mut columns: Vec<Vec<f64>> = vec![vec![0.0; rows]; together.len()];
+            for (point, column) in together.iter().zip(&mut columns) {
+                self.prior.kernel().fill(point, &self.points, 0..rows, column);
+            }
+            factor.solve_lower_many(0, &mut columns.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+            marginals.extend(together.iter().zip(&columns).map(|(point, column)| self.marginal(point, column)));
+        }
+        Ok(marginals)
+    }
+
+    /// Mean and standard deviation of one point given the `most` observed rows that are correlated with it most, and no
+    /// others: at the price of those alone. The standard deviation is never below the one given all observed rows, up to
+    /// rounding.
+    pub fn predict_nearby(&self, point: &[f64], most: usize) -> Result<Marginal> {
+        self.check(point)?;
+        let (kernel, observed) = (self.prior.kernel(), self.observed());
+        let mut covariances = vec![0.0; observed];
+        kernel.fill(point, &self.points, 0..observed, &mut covariances);
+        let mut rows: Vec<usize> = (0..observed).collect();
+        rows.sort_by(|&a, &b| covariances[b].abs().total_cmp(&covariances[a].abs()).then(a.cmp(&b)));
+        rows.truncate(most);
+        rows.sort_unstable();
+        let flat = rows.iter().flat_map(|&row| self.points.get(row).iter().copied()).collect();
+        let points = Points::trusted(self.points.dimension(), flat);
+        let keys: Vec<Key> = rows.iter().map(|&row| self.keys[row]).collect();
+        let residuals = rows.iter().map(|&row| self.residuals[row]).collect();
+        let solved = Lazily::new(Solved::at_once(points.clone()));
+        Self { prior: self.prior.clone(), points, keys, residuals, solved }.predict(point)
     }
 
     /// The joint covariance of several points given observed and pending ones, row-major.
@@ -222,14 +236,14 @@ impl Posterior {
 
     /// The information gained by the first `rows` rows: with all of them, that of observed and pending points.
     pub fn information_of(&self, rows: usize) -> f64 {
-        0.5 * (self.factor.log_det(0..rows) - rows as f64 * self.prior.noise().ln())
+        0.5 * (self.factor().log_det(0..rows) - rows as f64 * self.prior.noise().ln())
     }
 
     /// ln p(y) of the observed values under the prior.
     pub fn log_marginal_likelihood(&self) -> f64 {
         let n = self.observed();
-        -0.5 * (vector::squares(&self.whitened)
-            + self.factor.log_det(0..n)
+        -0.5 * (vector::squares(self.whitened())
+            + self.factor().log_det(0..n)
             + n as f64 * (2.0 * std::f64::consts::PI).ln())
     }
 
@@ -242,7 +256,7 @@ impl Posterior {
             return Ok(1.0);
         }
         let block =
-            Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor.row(first + i)[first + j] } else { 0.0 });
+            Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor().row(first + i)[first + j] } else { 0.0 });
         let mut product = Mat::zeros(pending, pending);
         matmul(product.as_mut(), Accum::Replace, block.as_ref(), block.transpose(), 1.0, Par::Seq);
         let largest = dense::eigenvalues(product.as_ref())?.last().copied().unwrap_or(0.0);
@@ -251,7 +265,7 @@ impl Posterior {
 
     /// z = L_O^{-1} (y - prior mean).
     pub(crate) fn whitened(&self) -> &[f64] {
-        &self.whitened
+        &self.solved().whitened
     }
 
     /// Everything: mean from the observed rows, variance from all of them.
@@ -270,10 +284,19 @@ impl Posterior {
         self.prior.kernel().check_point(point)
     }
 
+    fn marginal(&self, point: &[f64], column: &[f64]) -> Marginal {
+        let (prior, observed) = (self.prior.kernel().variance_at(point), &column[..self.observed()]);
+        Marginal {
+            mean: self.prior.mean() + vector::dot(observed, self.whitened()),
+            sd: remaining(prior, vector::squares(column)).sqrt(),
+            sd_observed: remaining(prior, vector::squares(observed)).sqrt(),
+        }
+    }
+
     fn solved_column(&self, point: &[f64]) -> Vec<f64> {
         let mut column = vec![0.0; self.keys.len()];
         self.prior.kernel().fill(point, &self.points, 0..column.len(), &mut column);
-        self.factor.solve_lower(0, &mut column);
+        self.factor().solve_lower(0, &mut column);
         column
     }
 
@@ -297,22 +320,8 @@ impl Posterior {
         Ok(position)
     }
 
-    /// Appends to the factor, and to the whitened values, the rows that they do not have yet.
-    fn catch_up(&mut self) {
-        if self.deferred {
-            return;
-        }
-        let mut covariances = vec![0.0; self.keys.len()];
-        for row in self.factor.len()..self.keys.len() {
-            let point = self.points.get(row);
-            self.prior.kernel().fill(point, &self.points, 0..row, &mut covariances[..row]);
-            self.factor.push(&covariances[..row], self.prior.kernel().variance_at(point), self.prior.noise());
-        }
-        for row in self.whitened.len()..self.residuals.len() {
-            let entries = self.factor.row(row);
-            let explained = vector::dot(&entries[..row], &self.whitened);
-            self.whitened.push((self.residuals[row] - explained) / entries[row]);
-        }
+    fn solved(&self) -> &Solved {
+        self.solved.read(|solved| solved.catch_up(&self.prior, &self.points, &self.residuals))
     }
 }
 

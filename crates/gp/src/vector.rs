@@ -3,9 +3,13 @@
 //! Everything a choice depends on goes through here. A product is summed in eight lanes, never fused, so its bits depend
 //! neither on how many right-hand sides travel together nor on the width of the machine's vectors.
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 
 const LANES: usize = 8;
+/// Rows of a factor that stay in the cache while all columns pass by.
+const PANEL: usize = 8;
 
 /// A lower triangular matrix in rows of a fixed stride.
 #[derive(Clone, Copy)]
@@ -50,8 +54,8 @@ fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
 }
 
 #[inline(always)]
-fn forward<const N: usize>(rows: Rows<'_>, start: usize, columns: &mut [&mut [f64]; N]) {
-    for i in start..columns[0].len() {
+fn forward<const N: usize>(rows: Rows<'_>, range: Range<usize>, columns: &mut [&mut [f64]; N]) {
+    for i in range {
         let row = rows.row(i);
         let mut solved: [&[f64]; N] = [&[]; N];
         for n in 0..N {
@@ -234,12 +238,17 @@ impl WithSimd for Forward<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let (fours, rest) = self.columns.as_chunks_mut::<4>();
-        for [a, b, c, d] in fours {
-            forward(self.rows, self.start, &mut [a, b, c, d]);
-        }
-        for column in rest {
-            forward(self.rows, self.start, &mut [column]);
+        let len = self.columns.first().map_or(0, |column| column.len());
+        let step = if self.columns.len() > 4 { PANEL } else { len.max(1) };
+        for from in (self.start..len).step_by(step) {
+            let range = from..(from + step).min(len);
+            let (fours, rest) = self.columns.as_chunks_mut::<4>();
+            for [a, b, c, d] in fours {
+                forward(self.rows, range.clone(), &mut [a, b, c, d]);
+            }
+            for column in rest {
+                forward(self.rows, range.clone(), &mut [column]);
+            }
         }
     }
 }

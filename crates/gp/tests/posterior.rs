@@ -180,24 +180,51 @@ proptest! {
     }
 
     #[test]
-    fn deferring_changes_no_bit(seed: u64, which in 0usize..6, from in 0usize..30, steps in 0usize..30, rebuild: bool) {
-        let grow = |deferred: bool| {
+    fn when_a_posterior_is_read_changes_no_bit(seed: u64, which in 0usize..6, from in 0usize..30, steps in 0usize..90) {
+        let grow = |often: bool| {
             let rng = &mut rng(seed);
             let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-4);
-            (0..from).for_each(|_| pair.step(rng, 2));
-            if deferred {
-                pair.posterior.defer();
-            }
-            (0..steps).for_each(|_| pair.step(rng, 2));
-            if rebuild {
-                let values: Vec<f64> = (0..pair.posterior.observed()).map(|_| uniform(rng, -2.0, 2.0)).collect();
-                pair.posterior = pair.posterior.rebuilt(prior(kernel(0, 2, 0.3), 1e-3), &values).unwrap();
-                (0..steps).for_each(|_| pair.step(rng, 2));
-            }
-            pair.posterior.resume();
+            let mut walk = |pair: &mut Pair, steps: usize, rng: &mut _| (0..steps).for_each(|_| {
+                pair.step(rng, 2);
+                if often {
+                    state(&pair.posterior);
+                }
+            });
+            walk(&mut pair, from, rng);
+            let values: Vec<f64> = (0..pair.posterior.observed()).map(|_| uniform(rng, -2.0, 2.0)).collect();
+            pair.posterior = pair.posterior.rebuilt(prior(kernel(0, 2, 0.3), 1e-3), &values).unwrap();
+            // Rows that were pending then are settled out of order, called off, and followed by others.
+            walk(&mut pair, steps, rng);
             state(&pair.posterior)
         };
         prop_assert_eq!(grow(true), grow(false));
+    }
+
+    #[test]
+    fn predictions_made_together_have_the_bits_of_those_made_alone(seed: u64, which in 0usize..6, steps in 0usize..30) {
+        let rng = &mut rng(seed);
+        let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-4);
+        (0..steps).for_each(|_| pair.step(rng, 2));
+        let points: Vec<Vec<f64>> = (0..70).map(|_| point(rng, 2)).collect();
+        let together = pair.posterior.predict_all(points.iter().map(Vec::as_slice)).unwrap();
+        for (x, found) in points.iter().zip(&together) {
+            prop_assert_eq!(*found, pair.posterior.predict(x).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_nearby_rows_say_is_what_a_posterior_of_them_alone_says(seed: u64, which in 0usize..6, steps in 1usize..40) {
+        let rng = &mut rng(seed);
+        let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-2);
+        (0..steps).for_each(|_| pair.step(rng, 2));
+        let x = point(rng, 2);
+        let (all, observed) = (pair.posterior.predict(&x).unwrap(), pair.posterior.observed());
+        let whole = pair.posterior.predict_nearby(&x, observed).unwrap();
+        prop_assert!((whole.mean - all.mean).abs() < 1e-7 && (whole.sd - all.sd_observed).abs() < 1e-6);
+        for most in 0..observed {
+            let fewer = pair.posterior.predict_nearby(&x, most).unwrap();
+            prop_assert!(fewer.sd >= all.sd_observed - 1e-6, "{} {}", fewer.sd, all.sd_observed);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{EPS, config, empirical, kernel, key, on_one_and_two_threads, point, rng, uniform};
-use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, Screen};
+use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, Score, Screen, Shortlist};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -107,4 +107,68 @@ fn candidates_that_the_posterior_cannot_predict_are_refused() {
     assert_eq!(refused, Err(Error::NoSuchIndex { value: 4.0, len: 4 }));
     let none = Screen::new(flat.view(), Points::new(2).unwrap()).unwrap();
     assert!(none.means().is_empty() && none.variances().is_empty());
+}
+
+/// Where rows are many, the best of the candidates is found without the exact scores of all.
+fn check_highest(list: &mut Shortlist, posterior: &Posterior, score: Score) {
+    let value = |x: &[f64]| {
+        let there = posterior.predict(x).unwrap();
+        match score {
+            Score::Upper(multiplier) => there.mean + multiplier * there.sd,
+            Score::Lower(multiplier) => there.mean - multiplier * there.sd,
+            Score::Variance => there.sd * there.sd,
+        }
+    };
+    let expected: Vec<f64> = list.candidates().iter().map(value).collect();
+    let best = expected.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let found = list.highest(posterior.view(), score);
+    let highest = found.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert!((highest - best).abs() < 1e-5 * best.abs().max(1.0), "{score:?}: {highest} {best}");
+    for (found, expected) in found.iter().zip(&expected).filter(|(found, _)| found.is_finite()) {
+        assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{score:?}: {found} {expected}");
+    }
+    for (found, expected) in list.all(posterior.view(), score).iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{score:?}: {found} {expected}");
+    }
+}
+
+proptest! {
+    #![proptest_config(config(24))]
+
+    #[test]
+    fn a_short_list_finds_the_best_of_all_candidates_before_and_after_rows_are_appended(
+        seed: u64, which in 0usize..6, before in 0usize..90, after in 0usize..4, multiplier in 0.0f64..4.0,
+    ) {
+        let rng = &mut rng(seed);
+        let mut posterior = posterior(kernel(which, 2, 0.4), 2);
+        (0..before).for_each(|_| grow(&mut posterior, rng, |mut rng| point(&mut rng, 2)));
+        let rows: Vec<Vec<f64>> = (0..50).map(|_| point(rng, 2)).collect();
+        for score in [Score::Upper(multiplier), Score::Lower(multiplier), Score::Variance] {
+            let mut list = Shortlist::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
+            check_highest(&mut list, &posterior, score);
+            for _ in 0..after {
+                grow(&mut posterior, rng, |mut rng| point(&mut rng, 2));
+                check_highest(&mut list, &posterior, score);
+            }
+        }
+    }
+}
+
+#[test]
+fn most_candidates_of_a_short_list_are_never_solved_and_threads_change_no_bit() {
+    let scores = || {
+        let rng = &mut rng(7);
+        let mut posterior = posterior(Kernel::matern(2.5, &[0.3]).unwrap(), 2);
+        for i in 0..400 {
+            let x = point(rng, 2);
+            posterior.observe(key(i, i), &x, (6.0 * x[0]).sin() + x[1]).unwrap();
+        }
+        let rows: Vec<Vec<f64>> = (0..300).map(|_| point(rng, 2)).collect();
+        let mut list = Shortlist::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
+        list.highest(posterior.view(), Score::Upper(2.0))
+    };
+    let [one, two] = on_one_and_two_threads(scores);
+    assert_eq!(one, two);
+    let solved = one.iter().filter(|score| score.is_finite()).count();
+    assert!((1..60).contains(&solved), "{solved}");
 }

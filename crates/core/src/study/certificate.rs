@@ -21,8 +21,7 @@ use std::fmt;
 use manyhands_gp::{Score, Surface, Warp};
 
 use super::chooser::Chooser;
-use super::predict::Prediction;
-use super::{Study, Trial, TrialState};
+use super::{Study, Trial};
 use crate::number::significant;
 use crate::{Error, Result, Space, Value};
 
@@ -97,30 +96,6 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// The observed trial with the best bound, in the user's units.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// The trial's number.
-    pub trial: usize,
-    /// Its candidate; on a space that is not finite, the trial's number.
-    pub candidate: usize,
-    /// Its coordinates, as the model sees them.
-    pub point: Vec<f64>,
-    /// The values of its parameters or columns, where the domain has names.
-    pub params: Vec<Value>,
-    /// The value that was told.
-    pub value: f64,
-    /// The mean there.
-    pub mean: f64,
-    /// The band's lower end there.
-    pub lower: f64,
-    /// The band's upper end there.
-    pub upper: f64,
-    /// Its value is at most this far from the optimum, with the certificate's probability; none where the domain is not
-    /// finite, or the data contradict the assumptions.
-    pub regret_bound: Option<f64>,
-}
-
 /// The running extremes of the band.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Band {
@@ -133,9 +108,9 @@ pub(super) struct Band {
 
 /// In the model's units.
 #[derive(Debug, Clone)]
-struct Extremes {
-    upper: f64,
-    lower: f64,
+pub(super) struct Extremes {
+    pub upper: f64,
+    pub lower: f64,
     /// How far the upper bound may be above the best possible one.
     gap: f64,
     /// Where the lower bound is attained.
@@ -183,41 +158,8 @@ impl Study {
         })
     }
 
-    /// The observed trial whose value is certain to be high: the one with the best bound.
-    pub fn best(&mut self) -> Result<Best> {
-        if self.is_unfitted() {
-            return self.with_fit()?.best();
-        }
-        let observed = self.trials.iter().filter(|trial| trial.state() == TrialState::Observed);
-        let mut best: Option<(&Trial, Prediction, f64)> = None;
-        for trial in observed {
-            let (there, secure) = self.prediction_and_lower(trial.point())?;
-            if best.as_ref().is_none_or(|(_, _, s)| secure > *s) {
-                best = Some((trial, there, secure));
-            }
-        }
-        let (trial, there, secure) = best.ok_or(Error::NothingObserved)?;
-        let mut best = Best {
-            trial: trial.number(),
-            candidate: trial.candidate(),
-            point: trial.point().to_vec(),
-            params: trial.params().to_vec(),
-            value: trial.value().unwrap_or(there.mean),
-            mean: there.mean,
-            lower: there.lower,
-            upper: there.upper,
-            regret_bound: None,
-        };
-        if !matches!(self.chooser, Chooser::Discretized { .. }) {
-            let Extremes { upper, lower, .. } = self.extremes()?;
-            let apart = || self.bound_in_units(upper) - self.bound_in_units(secure);
-            best.regret_bound = (upper >= lower).then(|| apart().max(self.resolution()));
-        }
-        Ok(best)
-    }
-
     /// What is not told apart near the largest of the values: of 1e17 and 1e17 + 1 no bound says that they differ.
-    fn resolution(&self) -> f64 {
+    pub(super) fn resolution(&self) -> f64 {
         let values = self.trials.iter().filter_map(Trial::value);
         values.map(Warp::resolution).fold(0.0, f64::max)
     }
@@ -232,18 +174,20 @@ impl Study {
     /// are told apart by a step.
     pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
         let theorem = self.assumptions()?.band(information);
-        if self.kind() == Kind::Theorem {
-            return Ok(theorem);
-        }
+        Ok(if self.kind() == Kind::Theorem { theorem } else { theorem.min(self.union_multiplier()) })
+    }
+
+    /// The multiplier of a band that holds at all points at once if f is a draw of the prior; it needs no factor.
+    pub(super) fn union_multiplier(&self) -> f64 {
         let log_size = match &self.chooser {
             Chooser::Finite(finite) => (finite.surface.restricted().domain().len() as f64).ln(),
             Chooser::Continuous(_) => self.spec.domain().space().map_or(f64::INFINITY, Space::log_size),
             Chooser::Discretized { .. } => f64::INFINITY,
         };
-        Ok(theorem.min((2.0 * (log_size + (2.0 / self.spec.strategy().delta).ln())).sqrt()))
+        (2.0 * (log_size + (2.0 / self.spec.strategy().delta).ln())).sqrt()
     }
 
-    fn extremes(&mut self) -> Result<Extremes> {
+    pub(super) fn extremes(&mut self) -> Result<Extremes> {
         let observed = self.posterior.observed();
         // A model's opinion is about now: what an earlier fit or norm said does not hold any more.
         if self.kind() == Kind::Theorem {

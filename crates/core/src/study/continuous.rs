@@ -1,6 +1,6 @@
 //! Choosing on a space that is not finite: candidates, climbs, and for a given model the proof of how good the choice is.
 
-use manyhands_gp::{Budget, Points, Posterior, Region, SamplePath, Score, Screen, Slopes, View, maximize};
+use manyhands_gp::{Budget, Points, Posterior, Region, SamplePath, Score, Screen, Shortlist, Slopes, View, maximize};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -31,6 +31,9 @@ fn effort(rows: usize) -> (usize, usize, usize) {
     }
 }
 
+/// Up to so many rows every candidate is looked at exactly, as several are climbed from; above, only the best is wanted.
+const SCREENED: usize = 1000;
+
 /// Up to so many rows, a learned model is searched with all the cells that the spec allows.
 const ROWS: usize = 200;
 
@@ -45,7 +48,54 @@ fn cells(spec: &Spec, rows: usize) -> usize {
 #[derive(Debug, Clone)]
 pub(super) struct Continuous {
     space: Space,
-    screen: Option<Screen>,
+    screen: Option<Looked>,
+}
+
+/// The candidates of an ask and what is known of them.
+#[derive(Debug, Clone)]
+enum Looked {
+    AtAll(Screen),
+    AtTheBest(Shortlist),
+}
+
+impl Looked {
+    fn new(view: View<'_>, candidates: Points) -> Result<Self> {
+        Ok(match view.keys().len() {
+            0..=SCREENED => Self::AtAll(Screen::new(view, candidates)?),
+            _ => Self::AtTheBest(Shortlist::new(view, candidates)?),
+        })
+    }
+
+    fn candidates(&self) -> &Points {
+        match self {
+            Self::AtAll(screen) => screen.candidates(),
+            Self::AtTheBest(list) => list.candidates(),
+        }
+    }
+
+    /// The candidates' scores; where only the best are wanted, minus infinity for others.
+    fn scores(&mut self, view: View<'_>, score: Score, wanted: Wanted) -> Vec<f64> {
+        match (self, wanted) {
+            (Self::AtTheBest(list), Wanted::Best) => list.highest(view, score),
+            (Self::AtTheBest(list), Wanted::All) => list.all(view, score),
+            (Self::AtAll(screen), _) => {
+                screen.append(view);
+                let moments = screen.means().iter().zip(screen.variances());
+                match score {
+                    Score::Upper(multiplier) => moments.map(|(mean, v)| mean + multiplier * v.sqrt()).collect(),
+                    Score::Lower(multiplier) => moments.map(|(mean, v)| mean - multiplier * v.sqrt()).collect(),
+                    Score::Variance => screen.variances().to_vec(),
+                }
+            }
+        }
+    }
+}
+
+/// Which candidates' scores count.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Best,
+    All,
 }
 
 impl Continuous {
@@ -74,7 +124,7 @@ impl Continuous {
     pub fn choose(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Pick> {
         let mut slopes = Slopes::new(view)?;
         let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, multiplier, gradient);
-        let mut summit = self.summit(spec, view, trial, Screened::Upper(multiplier), hill)?;
+        let mut summit = self.summit(spec, view, trial, Screened::By(Score::Upper(multiplier)), hill)?;
         let mut gap = None;
         if !spec.learns() {
             let upper = self.prove(spec, view, Score::Upper(multiplier), &mut summit)?;
@@ -88,13 +138,13 @@ impl Continuous {
         let mut slopes = Slopes::new(view)?;
         let mut unused = vec![0.0; self.space.dimension()];
         let hill = |x: &[f64], gradient: &mut [f64]| slopes.at(x, &mut unused, gradient).1;
-        let summit = self.summit(spec, view, trial, Screened::Variance, hill)?;
+        let summit = self.summit(spec, view, trial, Screened::By(Score::Variance), hill)?;
         self.pick(view, trial, &summit, 0.0)
     }
 
     /// The best of the candidates that are not at hand, if there is one.
     pub fn choose_new(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Option<Pick>> {
-        let scores = self.scores(spec, view, trial, Screened::Upper(multiplier))?;
+        let scores = self.scores(spec, view, trial, Screened::By(Score::Upper(multiplier)), Wanted::All)?;
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         let candidate = |i: &usize| self.screen.as_ref().map(|screen| screen.candidates().get(*i));
@@ -118,7 +168,7 @@ impl Continuous {
         self.begin();
         let mut slopes = Slopes::new(view)?;
         let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, -multiplier, gradient);
-        let summit = self.summit(spec, view, NO_TRIAL, Screened::Upper(-multiplier), hill);
+        let summit = self.summit(spec, view, NO_TRIAL, Screened::By(Score::Upper(-multiplier)), hill);
         self.begin();
         summit
     }
@@ -178,7 +228,7 @@ impl Continuous {
         screened: Screened<'_>,
         mut hill: impl FnMut(&[f64], &mut [f64]) -> f64,
     ) -> Result<Summit> {
-        let scores = self.scores(spec, view, trial, screened)?;
+        let scores = self.scores(spec, view, trial, screened, Wanted::Best)?;
         let (_, starts, evaluations) = effort(view.keys().len());
         let lengthscales = lengthscales(view, self.space.dimension());
         let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
@@ -189,23 +239,25 @@ impl Continuous {
     }
 
     /// The candidates' scores; the candidates are drawn at the first pick of an ask.
-    fn scores(&mut self, spec: &Spec, view: View<'_>, trial: usize, screened: Screened<'_>) -> Result<Vec<f64>> {
-        let mut screen = match self.screen.take() {
-            Some(screen) => screen,
-            None => Screen::new(view, self.candidates(spec, view, trial)?)?,
+    fn scores(
+        &mut self,
+        spec: &Spec,
+        view: View<'_>,
+        trial: usize,
+        screened: Screened<'_>,
+        wanted: Wanted,
+    ) -> Result<Vec<f64>> {
+        let mut looked = match self.screen.take() {
+            Some(looked) => looked,
+            None => Looked::new(view, self.candidates(spec, view, trial)?)?,
         };
-        screen.append(view);
-        let moments = screen.means().iter().zip(screen.variances());
         let scores = match screened {
-            Screened::Upper(multiplier) => {
-                moments.map(|(mean, variance)| mean + multiplier * variance.sqrt()).collect()
-            }
-            Screened::Variance => screen.variances().to_vec(),
+            Screened::By(score) => looked.scores(view, score, wanted),
             Screened::Path(path) => {
-                screen.candidates().iter().map(|x| path.value(x)).collect::<manyhands_gp::Result<Vec<f64>>>()?
+                looked.candidates().iter().map(|x| path.value(x)).collect::<manyhands_gp::Result<Vec<f64>>>()?
             }
         };
-        self.screen = Some(screen);
+        self.screen = Some(looked);
         Ok(scores)
     }
 
@@ -227,8 +279,7 @@ impl Continuous {
 /// What candidates are judged by.
 #[derive(Clone, Copy)]
 enum Screened<'a> {
-    Upper(f64),
-    Variance,
+    By(Score),
     Path(&'a SamplePath),
 }
 

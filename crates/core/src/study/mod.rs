@@ -1,6 +1,7 @@
 //! A study: the fold over its events. Asking proposes events, everything else appends one; the state is what they add up to.
 
 mod batch;
+mod best;
 mod certificate;
 mod choose;
 mod chooser;
@@ -15,8 +16,9 @@ mod verify;
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, Outlook};
+pub use self::best::{Best, CERTIFIED};
 use self::certificate::Band;
-pub use self::certificate::{Best, Certificate, Kind};
+pub use self::certificate::{Certificate, Kind};
 use self::chooser::{Chooser, Place};
 use self::learning::Learning;
 pub use self::outside::Located;
@@ -87,17 +89,14 @@ impl Study {
         Ok(study)
     }
 
-    /// Appends events that happened elsewhere, in order, at the price of the state they lead to: a model that a later one
-    /// of them replaces is never built. Those before one that is refused stay.
+    /// Appends events that happened elsewhere, in order. A model that a later one of them replaces is never built, and the
+    /// last one is built when something reads it. Those before one that is refused stay.
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
         let last_fit = events.iter().rposition(|event| matches!(event, Event::Fitted(_)));
-        self.posterior.defer();
-        let applied = events.iter().enumerate().try_for_each(|(position, event)| match event {
+        events.iter().enumerate().try_for_each(|(position, event)| match event {
             Event::Fitted(fitted) if Some(position) < last_fit => self.pass_over(fitted),
             _ => self.apply(event.clone()),
-        });
-        self.posterior.resume();
-        applied
+        })
     }
 
     /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.

@@ -1,5 +1,7 @@
 //! What is known of points, whether they are candidates or not.
 
+use manyhands_gp::Marginal;
+
 use super::Study;
 use super::certificate::Kind;
 use crate::{Direction, Result, Value};
@@ -27,7 +29,9 @@ impl Study {
         if self.is_unfitted() {
             return self.with_fit()?.predict(points);
         }
-        points.iter().map(|point| self.prediction_and_lower(point).map(|(there, _)| there)).collect()
+        let multiplier = self.band_multiplier(self.posterior.information())?;
+        let there = self.posterior.predict_all(points.iter().map(Vec::as_slice))?;
+        Ok(there.iter().map(|there| self.stated(there, multiplier).0).collect())
     }
 
     /// What is known of some settings of the parameters, or of some values of a pool's columns.
@@ -45,9 +49,8 @@ impl Study {
     }
 
     /// A prediction, and the band's lower end for the maximized function in the model's units.
-    pub(super) fn prediction_and_lower(&self, point: &[f64]) -> Result<(Prediction, f64)> {
-        let there = self.posterior.predict(point)?;
-        let width = self.band_multiplier(self.posterior.information())? * there.sd_observed;
+    pub(super) fn stated(&self, there: &Marginal, multiplier: f64) -> (Prediction, f64) {
+        let width = multiplier * there.sd_observed;
         let (mean, sd) = self.in_units(there.mean, there.sd_observed);
         let (_, sd_pending) = self.in_units(there.mean, there.sd);
         let mean = self.spec.direction().sign() * mean;
@@ -58,7 +61,7 @@ impl Study {
             // As a user would write it: mean -+ width.
             (mean - width, mean + width)
         };
-        Ok((Prediction { mean, sd, sd_pending, lower, upper, kind: self.kind() }, secure))
+        (Prediction { mean, sd, sd_pending, lower, upper, kind: self.kind() }, secure)
     }
 
     /// The lower and upper end of a band in the user's units.

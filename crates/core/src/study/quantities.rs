@@ -26,6 +26,15 @@ impl Study {
     }
 }
 
+impl Study {
+    /// The multiplier of the next choice alone, at the price of what it depends on. What was proposed and not logged is
+    /// forgotten.
+    pub fn next_multiplier(&mut self) -> Result<f64> {
+        self.discard_tentative();
+        self.multiplier(self.trials.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

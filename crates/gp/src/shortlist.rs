@@ -1,0 +1,203 @@
+//! The highest score among many candidates, without the exact variance of those that cannot have it.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | n | rows | rows of the view |
+//! | v(c) | column | L^{-1} k(X, c) of candidate c, solved from the first row on |
+//! | m | solved | how many entries of a column are solved |
+//!
+//! k(c, c) - |v_1..m(c)|^2 is the variance given the first m rows: an upper bound of the variance given all of them, at
+//! (m/n)^2 of its price. Means cost n operations each. So columns are solved in stages, and after each of them the
+//! candidates whose bound is below the best score known are left as they are. What is left is exact up to rounding, and
+//! so is the choice; as a [`Screen`](crate::Screen) it is a first look, not the last word.
+//!
+//! Threads take whole chunks of fixed size: no bit depends on how many there are.
+
+use rayon::prelude::*;
+
+use crate::posterior::remaining;
+use crate::{Error, Points, Result, Score, View, vector};
+
+/// Candidates that one task takes.
+const CHUNK: usize = 32;
+/// The parts of the rows after which candidates are given up.
+const STAGES: [f64; 3] = [0.125, 0.25, 0.5];
+/// The candidates of highest bound that are solved to the end after each stage: the best of them is what others must reach.
+const LEADERS: usize = 8;
+/// Scores this close, relative to their size, are not told apart by bounds.
+const SLACK: f64 = 1e-6;
+
+/// Candidates of which the best is wanted, kept while a batch grows.
+///
+/// ```
+/// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior, Score, Shortlist};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?;
+/// let mut posterior = Posterior::new(prior, 1)?;
+/// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+/// let mut candidates = Shortlist::new(posterior.view(), Points::from_flat(1, vec![0.3, 0.9])?)?;
+/// let scores = candidates.highest(posterior.view(), Score::Variance);
+/// assert!(scores[1] > 0.9 && scores[0] < scores[1]);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Shortlist {
+    candidates: Points,
+    columns: Vec<Column>,
+    /// Rows whose covariances the columns hold.
+    rows: usize,
+    /// Of the rows that give the means.
+    observed: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Column {
+    /// The solved entries, then covariances.
+    entries: Vec<f64>,
+    solved: usize,
+    /// The sum of squares of the solved entries.
+    explained: f64,
+    prior: f64,
+    mean: f64,
+}
+
+impl Column {
+    fn variance(&self) -> f64 {
+        remaining(self.prior, self.explained)
+    }
+}
+
+impl Shortlist {
+    /// The candidates as the view sees them. Takes n numbers for each.
+    pub fn new(view: View<'_>, candidates: Points) -> Result<Self> {
+        let (expected, found) = (view.posterior().points().dimension(), candidates.dimension());
+        if expected != found {
+            return Err(Error::WrongLength { what: "a candidate", expected, found });
+        }
+        let kernel = view.prior().kernel();
+        candidates.iter().try_for_each(|candidate| kernel.check_point(candidate))?;
+        let column = |x: &[f64]| {
+            let (entries, prior) = (vec![], kernel.variance_at(x));
+            Column { entries, solved: 0, explained: 0.0, prior, mean: 0.0 }
+        };
+        let columns = candidates.iter().map(column).collect();
+        let mut list = Self { candidates, columns, rows: 0, observed: 0 };
+        list.begin(view);
+        Ok(list)
+    }
+
+    /// The candidates.
+    pub fn candidates(&self) -> &Points {
+        &self.candidates
+    }
+
+    /// The score of every candidate that may have the highest one, and minus infinity for the others. Of the rows that
+    /// were looked at last time the view must still have the first ones.
+    pub fn highest(&mut self, view: View<'_>, score: Score) -> Vec<f64> {
+        self.extend(view);
+        let mut open: Vec<usize> = (0..self.columns.len()).collect();
+        if grows_with_the_variance(score) {
+            for stage in STAGES {
+                self.solve(view, &open, (stage * self.rows as f64) as usize);
+                open = self.hopeful(view, &open, score);
+            }
+        }
+        self.scores(view, &open, score)
+    }
+
+    /// The scores of all candidates. Of the rows that were looked at last time the view must still have the first ones.
+    pub fn all(&mut self, view: View<'_>, score: Score) -> Vec<f64> {
+        self.extend(view);
+        self.scores(view, &(0..self.columns.len()).collect::<Vec<_>>(), score)
+    }
+
+    fn scores(&mut self, view: View<'_>, open: &[usize], score: Score) -> Vec<f64> {
+        self.solve(view, open, self.rows);
+        let mut scores = vec![f64::NEG_INFINITY; self.columns.len()];
+        for &index in open {
+            scores[index] = self.bound(index, score);
+        }
+        scores
+    }
+
+    /// Those whose bound reaches the best score of the leaders, which are solved to the end.
+    fn hopeful(&mut self, view: View<'_>, open: &[usize], score: Score) -> Vec<usize> {
+        let mut order = open.to_vec();
+        order.sort_by(|&a, &b| self.bound(b, score).total_cmp(&self.bound(a, score)).then(a.cmp(&b)));
+        let leaders = &order[..LEADERS.min(order.len())];
+        self.solve(view, leaders, self.rows);
+        let best = leaders.iter().map(|&index| self.bound(index, score)).fold(f64::NEG_INFINITY, f64::max);
+        let least = best - SLACK * best.abs().max(1.0);
+        open.iter().copied().filter(|&index| self.bound(index, score) >= least).collect()
+    }
+
+    /// The score given the rows solved so far.
+    fn bound(&self, index: usize, score: Score) -> f64 {
+        score.of(self.columns[index].mean, self.columns[index].variance())
+    }
+
+    /// Fills in all covariances, and the means.
+    fn begin(&mut self, view: View<'_>) {
+        self.rows = 0;
+        self.fill(view);
+        let (weights, mean) = (view.weights(), view.prior().mean());
+        for column in &mut self.columns {
+            (column.solved, column.explained) = (0, 0.0);
+            column.mean = mean + vector::dot(&column.entries[..weights.len()], &weights);
+        }
+        self.observed = view.observed();
+    }
+
+    /// Accounts for rows that came since.
+    fn extend(&mut self, view: View<'_>) {
+        if self.observed != view.observed() {
+            // Other values, other means; and what is solved holds no covariances any more.
+            return self.begin(view);
+        }
+        self.fill(view);
+    }
+
+    fn fill(&mut self, view: View<'_>) {
+        let (points, kernel) = (view.posterior().points(), view.prior().kernel());
+        let (start, rows, candidates) = (self.rows, view.keys().len(), &self.candidates);
+        self.columns.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, columns)| {
+            for (i, column) in columns.iter_mut().enumerate() {
+                column.entries.resize(rows, 0.0);
+                kernel.fill(candidates.get(chunk * CHUNK + i), points, start..rows, &mut column.entries[start..]);
+            }
+        });
+        self.rows = rows;
+    }
+
+    /// Solves the columns of some candidates up to `rows`, where they are not yet.
+    fn solve(&mut self, view: View<'_>, indices: &[usize], rows: usize) {
+        let factor = view.posterior().factor();
+        let mut wanted = vec![false; self.columns.len()];
+        indices.iter().for_each(|&index| wanted[index] = true);
+        let columns = self.columns.iter_mut().zip(wanted);
+        let mut columns: Vec<&mut Column> =
+            columns.filter(|(column, wanted)| *wanted && column.solved < rows).map(|(column, _)| column).collect();
+        // Those that are equally far travel together.
+        columns.sort_by_key(|column| column.solved);
+        for equal in columns.chunk_by_mut(|a, b| a.solved == b.solved) {
+            equal.par_chunks_mut(CHUNK).for_each(|chunk| {
+                let start = chunk[0].solved;
+                let mut sides: Vec<&mut [f64]> = chunk.iter_mut().map(|column| &mut column.entries[..rows]).collect();
+                factor.solve_lower_many(start, &mut sides);
+                for column in chunk {
+                    column.explained = vector::add_squares(column.explained, &column.entries[start..rows]);
+                    column.solved = rows;
+                }
+            });
+        }
+    }
+}
+
+/// Whether a larger variance never means a lower score, so that bounds of variances are bounds of scores.
+fn grows_with_the_variance(score: Score) -> bool {
+    match score {
+        Score::Upper(multiplier) => multiplier >= 0.0,
+        Score::Lower(multiplier) => multiplier <= 0.0,
+        Score::Variance => true,
+    }
+}
