@@ -20,7 +20,7 @@ pub struct Server {
 
 /// Runs the server until the input ends, then removes its folder.
 const GUARD: &str = r#"
-"$1/postgres" -D "$2/data" -p "$3" -k "$2" -c listen_addresses=127.0.0.1 -c fsync=off >"$2/log" 2>&1 &
+"$1/postgres" -D "$2/data" -p "$3" -k "$2" -c listen_addresses=127.0.0.1 -c fsync=off $4 >"$2/log" 2>&1 &
 trap '' INT TERM
 cat >/dev/null
 "$1/pg_ctl" -D "$2/data" -m immediate stop >/dev/null 2>&1
@@ -30,6 +30,11 @@ rm -rf "$2"
 impl Server {
     /// Starts a server; none, with the reason printed, where PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
+        Self::start_with("")
+    }
+
+    /// As [`Server::start`], with more options.
+    pub fn start_with(options: &str) -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(
                 std::env::var_os("MANYHANDS_REQUIRE_POSTGRES").is_none(),
@@ -38,7 +43,9 @@ impl Server {
             eprintln!("skipped: tests on PostgreSQL (it is not installed; ./test installs it)");
             return None;
         };
-        let folder = std::env::temp_dir().join(format!("manyhands-postgres-{}", std::process::id()));
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("manyhands-postgres-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         if let Some((user, group)) = user() {
             std::os::unix::fs::chown(&folder, Some(user), Some(group)).unwrap();
@@ -51,7 +58,7 @@ impl Server {
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut guard = unprivileged(Path::new("/bin/sh"));
-        guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(&folder).arg(port.to_string());
+        guard.args(["-c", GUARD, "guard"]).arg(&programs).arg(&folder).arg(port.to_string()).arg(options);
         let guard = guard.stdin(Stdio::piped()).process_group(0).spawn().unwrap();
         let server = Self { programs, folder, port, _guard: guard };
         server.wait();
@@ -128,6 +135,26 @@ impl Server {
         control.args(["-w", "-o", &options, "start"]).stdout(Stdio::null()).stderr(Stdio::null());
         assert!(control.status().unwrap().success());
         self.wait();
+    }
+
+    /// Stops the server's processes where they are, or lets them go on.
+    #[allow(dead_code)]
+    pub fn signal_all(&self, signal: &str) {
+        let data = self.folder.join("data").join("postmaster.pid");
+        let first: u32 = std::fs::read_to_string(data).unwrap().lines().next().unwrap().parse().unwrap();
+        let children = std::fs::read_to_string(format!("/proc/{first}/task/{first}/children")).unwrap_or_default();
+        let all: Vec<String> = children.split_whitespace().map(str::to_string).chain([first.to_string()]).collect();
+        // Processes that have ended meanwhile are no matter.
+        let _ = Command::new("kill").arg(signal).args(&all).stderr(Stdio::null()).status().unwrap();
+    }
+
+    /// How many transactions a database has seen.
+    #[allow(dead_code)]
+    pub fn transactions(&self, database: &str) -> u64 {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["-h", "127.0.0.1", "-U", "manyhands", "-p", &self.port.to_string(), "-At", "-d", "postgres", "-c"]);
+        psql.arg(format!("SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '{database}'"));
+        String::from_utf8(psql.output().unwrap().stdout).unwrap().trim().parse().unwrap()
     }
 
     fn wait(&self) {
