@@ -13,6 +13,7 @@ mod progress;
 mod refusal;
 mod reproduce;
 mod run;
+mod running;
 mod show;
 mod signals;
 mod status;

@@ -6,8 +6,8 @@ use manyhands_core::{Best, CERTIFIED, Certificate, Direction, Error as Refusal, 
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
-use crate::show;
 use crate::target::Target;
+use crate::{running, show};
 
 const STATUS: &str = "\
 Examples:
@@ -110,6 +110,7 @@ pub fn status_json(session: &mut Session, asked_for: bool) -> Result<Json> {
         "failed": ledger.count(TrialState::Failed),
         "cancelled": ledger.count(TrialState::Cancelled),
         "late_results": ledger.late(),
+        "running": running::json(session)?,
         "best": best.map(|best| show::best(&best, domain)),
         "information": quantities.map(|quantities| quantities.information),
         "hallucination": quantities.map(|quantities| quantities.hallucination),
@@ -141,6 +142,7 @@ pub fn status_text(session: &mut Session, asked_for: bool) -> Result<String> {
             text += &format!(", {count} {what}");
         }
     }
+    text += &running::text(session)?;
     match best {
         Some(best) => {
             text += &format!("\n{}", best_lines(&best, session));
