@@ -227,3 +227,28 @@ fn json(named: &[(&str, &Value)]) -> String {
         named.iter().map(|(name, v)| (name.to_string(), value(v))).collect();
     serde_json::Value::Object(map).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn runners_that_share_a_folder_never_share_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("2.err"), "of an earlier run").unwrap();
+        fs::create_dir(folder.path().join("3")).unwrap();
+        let next = |own: bool| (1..).find_map(|attempt| Files::of(folder.path(), attempt, own).unwrap()).unwrap().out.0;
+        let made = std::thread::scope(|scope| {
+            let runners: Vec<_> =
+                (0..8).map(|i| scope.spawn(move || (0..10).map(|_| next(i % 2 == 0)).collect())).collect();
+            runners.into_iter().map(|runner| runner.join().unwrap()).collect::<Vec<Vec<PathBuf>>>()
+        });
+        let made: Vec<PathBuf> = made.into_iter().flatten().collect();
+        assert_eq!(made.iter().collect::<HashSet<_>>().len(), 80);
+        assert!(!made.contains(&folder.path().join("2.out")) && !made.contains(&folder.path().join("3.out")));
+        assert_eq!(fs::read_to_string(folder.path().join("2.err")).unwrap(), "of an earlier run");
+    }
+}
