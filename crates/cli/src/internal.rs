@@ -1,7 +1,7 @@
 //! Mistakes in manyhands itself: a panic is told in one plain line, whatever thread it is in.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -23,7 +23,9 @@ pub fn tell_panics() {
         } else {
             say(&format!("{message}; please report it"));
         }
-        in_full.iter().for_each(|tell: &Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>| tell(panic));
+        if let Some(tell) = &in_full {
+            tell(panic);
+        }
     }));
 }
 

@@ -184,7 +184,7 @@ fn a_value_that_could_not_be_recorded_is_reported_by_the_next_run_and_not_run_ag
         assert!(said.contains("trial 0: 0.3, which an earlier run could not record; recorded now"), "{said}");
         assert_eq!(std::fs::read_to_string(bench.path().join("started")).unwrap(), "0\n");
         assert_eq!(bench.session("s").ledger().trials()[0].value, Some(0.1 + 0.2));
-        assert_eq!(unreported(&bench), [PathBuf::new(); 0]);
+        assert!(unreported(&bench).is_empty());
     }
 }
 
