@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::measure::{median, timed};
-use super::problem;
+use super::{Size, fleet, problem, verbs};
 use super::report::{Limit, Row, Unit};
 use crate::progress::Progress;
 
@@ -54,7 +54,7 @@ impl Drop for Folder {
     }
 }
 
-pub fn measure() -> Result<Vec<Row>> {
+pub fn measure(size: Size, postgres: Option<&str>) -> Result<Vec<Row>> {
     let folder = Folder::new()?;
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(folder.0.join("bench.db"), Access::Create)?);
     let progress = Progress::new(SECTION, OBSERVED + REPEATS + 2 * TRIALS);
@@ -75,6 +75,9 @@ pub fn measure() -> Result<Vec<Row>> {
             rows.push(tell_during_ask(&store, &text, &mut session)?);
         }
     }
+    drop(progress);
+    rows.extend(verbs::measure(&folder.0, size)?);
+    rows.extend(fleet::measure(&folder.0, postgres, size)?);
     Ok(rows)
 }
 

@@ -4,6 +4,7 @@ mod append;
 mod certified;
 mod durable;
 mod fit;
+mod fleet;
 mod growth;
 mod live;
 mod measure;
@@ -18,6 +19,7 @@ mod sample;
 mod strategy;
 mod suggest;
 mod table;
+mod verbs;
 
 use std::io::{Write, stdout};
 
@@ -30,9 +32,10 @@ use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands bench                       every section, within a minute
+  manyhands bench                       every section, within two minutes
   manyhands bench --full                at the sizes the limits were set for
   manyhands bench --only append --json  one section, for programs
+  manyhands bench --full --only durable --postgres postgres://me@host/scratch
   manyhands bench quality               how good suggestions are, not how fast
   manyhands bench strategy              how the default strategy was settled
 
@@ -44,7 +47,7 @@ The exit code is 1 if a limit is missed. RAYON_NUM_THREADS=1 measures one thread
 pub struct Options {
     #[command(subcommand)]
     other: Option<Other>,
-    /// Small sizes, within a minute (the default)
+    /// Small sizes, within two minutes (the default)
     #[arg(long)]
     quick: bool,
     /// The sizes that the limits were set for; takes several minutes
@@ -53,6 +56,9 @@ pub struct Options {
     /// Only this section; may be given several times
     #[arg(long, value_name = "NAME")]
     only: Vec<Section>,
+    /// A PostgreSQL database whose fleets of workers are measured too, beside SQLite's (durable)
+    #[arg(long, value_name = "URL")]
+    postgres: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -110,7 +116,7 @@ enum Section {
     Suggest,
     /// Maxima with a proof, by branch and bound
     Certified,
-    /// Asking and telling through a store, and reopening a study
+    /// Asking and telling through a store, reopening a study, fleets of workers, what each verb costs
     Durable,
 }
 
@@ -125,7 +131,7 @@ pub fn run(options: &Options) -> Result<bool> {
     let mut report = Report::new(size);
     for &section in Section::value_variants() {
         if options.only.is_empty() || options.only.contains(&section) {
-            section.run(size, &mut report)?;
+            section.run(size, options.postgres.as_deref(), &mut report)?;
         }
     }
     let text = if options.json { serde_json::to_string_pretty(&report.to_json())? } else { table::render(&report) };
@@ -134,7 +140,7 @@ pub fn run(options: &Options) -> Result<bool> {
 }
 
 impl Section {
-    fn run(self, size: Size, report: &mut Report) -> Result<()> {
+    fn run(self, size: Size, postgres: Option<&str>, report: &mut Report) -> Result<()> {
         let rounds = size.rounds();
         match self {
             Self::Append => report.rows.extend(append::measure(&Progress::new("append", append::REPEATS))?),
@@ -144,7 +150,7 @@ impl Section {
             Self::Growth => report.growth.extend(growth::measure(size)?),
             Self::Suggest => report.rows.extend(suggest::measure(size)?),
             Self::Certified => report.rows.extend(certified::measure()?),
-            Self::Durable => report.rows.extend(durable::measure()?),
+            Self::Durable => report.rows.extend(durable::measure(size, postgres)?),
         }
         Ok(())
     }

@@ -15,6 +15,10 @@ pub enum Unit {
     Picks,
     /// Cells of a search that were bounded.
     Nodes,
+    /// How often in a second.
+    PerSecond,
+    /// How many.
+    Count,
 }
 
 /// What a figure is measured against, in the same unit and the same run.

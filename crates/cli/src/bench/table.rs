@@ -112,6 +112,8 @@ fn quantity(value: Option<f64>, unit: Unit) -> String {
     let (scale, name) = match unit {
         Unit::Picks => (1.0, "picks"),
         Unit::Nodes => (1.0, "nodes"),
+        Unit::PerSecond => (1.0, "/s"),
+        Unit::Count => (1.0, ""),
         Unit::Bytes if value >= 1e9 => (1e9, "GB"),
         Unit::Bytes => (1e6, "MB"),
         Unit::Seconds if value >= 1.0 => (1.0, "s"),

@@ -68,6 +68,12 @@ impl Postgres {
         }
     }
 
+    /// How many transactions its database has seen so far, whoever made them, as far as the server has counted them.
+    pub fn transactions(&self) -> Result<i64> {
+        let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
+        self.connection.read("counting transactions", |t| Ok(t.query_one(sql, &[])?.get(0)))
+    }
+
     /// Grants a lease unless someone holds it; whoever holds a ticket is then told when it is released.
     fn claim(&self, study: StudyId, claim: &Claim<'_>, ticket: Option<(&str, Duration)>) -> Result<Acquired> {
         let granted = Cell::new(None);
