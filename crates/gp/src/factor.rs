@@ -256,7 +256,7 @@ mod tests {
         }
 
         #[test]
-        fn solving_in_company_or_in_stages_changes_no_bit(n in 1usize..100, start in 0usize..100, many in 1usize..7) {
+        fn solving_in_company_or_in_stages_changes_no_bit(n in 1usize..100, start in 0usize..100, many in 1usize..12) {
             let factor = grown(&spread(n, 0.3), 0.05);
             let start = start.min(n);
             let columns: Vec<Vec<f64>> =
@@ -270,6 +270,21 @@ mod tests {
                 factor.solve_lower(start, &mut staged);
                 prop_assert_eq!(staged, expected);
             }
+        }
+    }
+
+    #[test]
+    fn many_columns_have_the_bits_that_each_has_alone_beyond_the_length_of_a_cache_block() {
+        let (n, start) = (1100, 523);
+        let factor = grown(&spread(n, 0.01), 0.05);
+        let columns: Vec<Vec<f64>> = (0..11).map(|k| (0..n).map(|i| ((i * k + 1) as f64).cos()).collect()).collect();
+        let mut together = columns.clone();
+        let mut slices: Vec<&mut [f64]> = together.iter_mut().map(|column| &mut column[..start]).collect();
+        factor.solve_lower_many(0, &mut slices);
+        factor.solve_lower_many(start, &mut together.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+        for (mut alone, expected) in columns.into_iter().zip(together) {
+            factor.solve_lower(0, &mut alone);
+            assert_eq!(alone, expected);
         }
     }
 }

@@ -8,8 +8,10 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 
 const LANES: usize = 8;
-/// Rows of a factor that stay in the cache while all columns pass by.
-const PANEL: usize = 8;
+/// Rows of a factor that many columns are solved for together, and the part of their length that is read for all of them
+/// before the next: both stay in the cache. The first is a multiple of [`LANES`].
+const PANEL: usize = 16;
+const REACH: usize = 512;
 
 /// A lower triangular matrix in rows of a fixed stride.
 #[derive(Clone, Copy)]
@@ -30,23 +32,33 @@ fn sum(lanes: [f64; LANES]) -> f64 {
     ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
+/// Adds the products of the whole blocks of `a` with those of each of `b` to their lanes.
 #[inline(always)]
-fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
-    let (blocks, rest) = a.as_chunks::<LANES>();
-    let whole = blocks.len() * LANES;
-    let mut lanes = [[0.0; LANES]; N];
+fn accumulate<const N: usize>(a: &[f64], b: [&[f64]; N], lanes: &mut [[f64; LANES]; N]) {
+    let blocks = a.as_chunks::<LANES>().0;
+    let mut others: [&[[f64; LANES]]; N] = [&[]; N];
+    for n in 0..N {
+        others[n] = &b[n].as_chunks::<LANES>().0[..blocks.len()];
+    }
+    let mut sums = *lanes;
     for (i, block) in blocks.iter().enumerate() {
         for n in 0..N {
-            let other = &b[n][i * LANES..(i + 1) * LANES];
+            let other = &others[n][i];
             for l in 0..LANES {
-                lanes[n][l] += block[l] * other[l];
+                sums[n][l] += block[l] * other[l];
             }
         }
     }
+    *lanes = sums;
+}
+
+/// The inner products whose whole blocks are in the lanes already, and the rest here.
+#[inline(always)]
+fn totals<const N: usize>(lanes: &[[f64; LANES]; N], rest: &[f64], others: [&[f64]; N]) -> [f64; N] {
     let mut totals = [0.0; N];
     for n in 0..N {
         totals[n] = sum(lanes[n]);
-        for (x, y) in rest.iter().zip(&b[n][whole..]) {
+        for (x, y) in rest.iter().zip(others[n]) {
             totals[n] += x * y;
         }
     }
@@ -54,8 +66,20 @@ fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
 }
 
 #[inline(always)]
-fn forward<const N: usize>(rows: Rows<'_>, range: Range<usize>, columns: &mut [&mut [f64]; N]) {
-    for i in range {
+fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
+    let whole = a.len() / LANES * LANES;
+    let mut lanes = [[0.0; LANES]; N];
+    accumulate(a, b, &mut lanes);
+    let mut others: [&[f64]; N] = [&[]; N];
+    for n in 0..N {
+        others[n] = &b[n][whole..];
+    }
+    totals(&lanes, &a[whole..], others)
+}
+
+#[inline(always)]
+fn forward<const N: usize>(rows: Rows<'_>, start: usize, columns: &mut [&mut [f64]; N]) {
+    for i in start..columns[0].len() {
         let row = rows.row(i);
         let mut solved: [&[f64]; N] = [&[]; N];
         for n in 0..N {
@@ -65,6 +89,82 @@ fn forward<const N: usize>(rows: Rows<'_>, range: Range<usize>, columns: &mut [&
         for n in 0..N {
             columns[n][i] = (columns[n][i] - explained[n]) / row[i];
         }
+    }
+}
+
+/// The lanes of a panel's rows with N columns.
+type Lanes<const N: usize> = [[[f64; LANES]; N]; PANEL];
+
+/// Adds the part `reach` of the inner products of the panel's rows with some columns.
+#[inline(always)]
+fn reach<const N: usize>(
+    rows: Rows<'_>,
+    panel: Range<usize>,
+    reach: Range<usize>,
+    columns: &[&mut [f64]; N],
+    lanes: &mut Lanes<N>,
+) {
+    let mut parts: [&[f64]; N] = [&[]; N];
+    for n in 0..N {
+        parts[n] = &columns[n][reach.start..reach.end];
+    }
+    for (lanes, i) in lanes.iter_mut().zip(panel) {
+        accumulate(&rows.row(i)[reach.start..reach.end], parts, lanes);
+    }
+}
+
+/// Solves the panel's entries of some columns, the products with what lies before `base` being in the lanes.
+#[inline(always)]
+fn finish<const N: usize>(
+    rows: Rows<'_>,
+    panel: Range<usize>,
+    base: usize,
+    columns: &mut [&mut [f64]; N],
+    lanes: &mut Lanes<N>,
+) {
+    for (lanes, i) in lanes.iter_mut().zip(panel) {
+        let (row, whole) = (rows.row(i), base + (i - base) / LANES * LANES);
+        let (mut blocks, mut rest): ([&[f64]; N], [&[f64]; N]) = ([&[]; N], [&[]; N]);
+        for n in 0..N {
+            (blocks[n], rest[n]) = (&columns[n][base..whole], &columns[n][whole..i]);
+        }
+        accumulate(&row[base..whole], blocks, lanes);
+        let explained = totals(lanes, &row[whole..i], rest);
+        for n in 0..N {
+            columns[n][i] = (columns[n][i] - explained[n]) / row[i];
+        }
+    }
+}
+
+/// [`forward`] for many columns: the factor is read once for all of them.
+#[inline(always)]
+fn forward_in_panels(rows: Rows<'_>, start: usize, columns: &mut [&mut [f64]]) {
+    let len = columns.first().map_or(0, |column| column.len());
+    let (fours, rest) = columns.as_chunks_mut::<4>();
+    let mut by_four: Vec<Lanes<4>> = vec![[[[0.0; LANES]; 4]; PANEL]; fours.len()];
+    let mut by_one: Vec<Lanes<1>> = vec![[[[0.0; LANES]; 1]; PANEL]; rest.len()];
+    let mut from = start;
+    while from < len {
+        let base = from / PANEL * PANEL;
+        let panel = from..(base + PANEL).min(len);
+        by_four.iter_mut().for_each(|lanes| *lanes = [[[0.0; LANES]; 4]; PANEL]);
+        by_one.iter_mut().for_each(|lanes| *lanes = [[[0.0; LANES]; 1]; PANEL]);
+        for part in (0..base).step_by(REACH) {
+            let part = part..(part + REACH).min(base);
+            for (four, lanes) in fours.iter().zip(&mut by_four) {
+                reach(rows, panel.clone(), part.clone(), four, lanes);
+            }
+            for (one, lanes) in rest.as_chunks::<1>().0.iter().zip(&mut by_one) {
+                reach(rows, panel.clone(), part.clone(), one, lanes);
+            }
+        }
+        for (four, lanes) in fours.iter_mut().zip(&mut by_four) {
+            finish(rows, panel.clone(), base, four, lanes);
+        }
+        for (one, lanes) in rest.as_chunks_mut::<1>().0.iter_mut().zip(&mut by_one) {
+            finish(rows, panel.clone(), base, one, lanes);
+        }
+        from = panel.end;
     }
 }
 
@@ -238,17 +338,15 @@ impl WithSimd for Forward<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let len = self.columns.first().map_or(0, |column| column.len());
-        let step = if self.columns.len() > 4 { PANEL } else { len.max(1) };
-        for from in (self.start..len).step_by(step) {
-            let range = from..(from + step).min(len);
-            let (fours, rest) = self.columns.as_chunks_mut::<4>();
-            for [a, b, c, d] in fours {
-                forward(self.rows, range.clone(), &mut [a, b, c, d]);
-            }
-            for column in rest {
-                forward(self.rows, range.clone(), &mut [column]);
-            }
+        if self.columns.len() > 4 {
+            return forward_in_panels(self.rows, self.start, self.columns);
+        }
+        let (fours, rest) = self.columns.as_chunks_mut::<4>();
+        for [a, b, c, d] in fours {
+            forward(self.rows, self.start, &mut [a, b, c, d]);
+        }
+        for column in rest {
+            forward(self.rows, self.start, &mut [column]);
         }
     }
 }
