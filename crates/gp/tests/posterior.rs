@@ -184,7 +184,7 @@ proptest! {
         let grow = |often: bool| {
             let rng = &mut rng(seed);
             let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-4);
-            let mut walk = |pair: &mut Pair, steps: usize, rng: &mut _| (0..steps).for_each(|_| {
+            let walk = |pair: &mut Pair, steps: usize, rng: &mut _| (0..steps).for_each(|_| {
                 pair.step(rng, 2);
                 if often {
                     state(&pair.posterior);
