@@ -125,6 +125,14 @@ pub enum Error {
         /// What was told.
         value: f64,
     },
+    /// A told value is too large for a model that is given.
+    #[error("the value of trial {trial} is {value}, and a model that is given takes values from -1e100 to 1e100")]
+    ValueTooLarge {
+        /// The trial's number.
+        trial: usize,
+        /// What was told.
+        value: f64,
+    },
     /// Parameters were given where the domain is not a space of them.
     #[error("the domain has no parameters; it is a list of candidates")]
     NoParameters,
@@ -338,7 +346,7 @@ impl Error {
             Self::PoolExhausted { .. } => "pool-exhausted",
             Self::UnknownTrial { .. } => "unknown-trial",
             Self::NotPending { .. } => "not-pending",
-            Self::Value { .. } => "value",
+            Self::Value { .. } | Self::ValueTooLarge { .. } => "value",
             Self::NothingObserved => "nothing-observed",
             Self::NoParameters | Self::NoCandidates => "domain",
             Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
@@ -364,6 +372,9 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Numeric(error) => error.hint(),
+            Self::ValueTooLarge { .. } => {
+                Some("record it as failed (manyhands fail STUDY TRIAL --reason TEXT), or let the model be learned")
+            }
             Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
             Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
             Self::NeedsNormBound { .. } => Some("set norm_bound, or let the model be learned (leave out the model)"),

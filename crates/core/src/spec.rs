@@ -257,7 +257,8 @@ impl Spec {
             return Err(Error::Value { trial, value });
         }
         // A learned model standardizes values of any size.
-        if self.learns() { Ok(()) } else { Ok(self.prior.check_value(value)?) }
+        let is_taken = self.learns() || self.prior.check_value(value).is_ok();
+        if is_taken { Ok(()) } else { Err(Error::ValueTooLarge { trial, value }) }
     }
 
     /// B, R, lambda and delta as they are given; refused where B is not.

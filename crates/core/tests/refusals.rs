@@ -230,7 +230,7 @@ fn mappings_that_are_no_feedback_are_refused() {
 
 #[test]
 fn numbers_too_large_to_compute_with_are_refused_at_the_door() {
-    check_refusal(&["a value", "1e100", "1e308"], |study| study.tell(3, 1e308));
+    check_refusal(&["the value of trial 3", "1e100", "1e308"], |study| study.tell(3, 1e308));
     let error = check_refusal(&["at most 1000000", &usize::MAX.to_string()], |study| study.ask(usize::MAX));
     assert_eq!(error, Error::AskedForTooMany { asked: usize::MAX, limit: 1_000_000 });
     assert!(Prior::new(se(0.2), -1e308, 0.1).unwrap_err().to_string().contains("prior mean"));

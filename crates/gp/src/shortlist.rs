@@ -13,13 +13,19 @@
 //!
 //! Threads take whole chunks of fixed size: no bit depends on how many there are.
 
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::reborrow::{Reborrow, ReborrowMut};
+use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
 use crate::posterior::remaining;
-use crate::{Error, Points, Result, Score, View, vector};
+use crate::{Error, Factor, Points, Result, Score, View, vector};
 
 /// Candidates that one task takes.
-const CHUNK: usize = 32;
+const CHUNK: usize = 64;
 /// The parts of the rows after which candidates are given up.
 const STAGES: [f64; 3] = [0.125, 0.25, 0.5];
 /// The candidates of highest bound that are solved to the end after each stage: the best of them is what others must reach.
@@ -182,14 +188,27 @@ impl Shortlist {
         for equal in columns.chunk_by_mut(|a, b| a.solved == b.solved) {
             equal.par_chunks_mut(CHUNK).for_each(|chunk| {
                 let start = chunk[0].solved;
-                let mut sides: Vec<&mut [f64]> = chunk.iter_mut().map(|column| &mut column.entries[..rows]).collect();
-                factor.solve_lower_many(start, &mut sides);
+                solve_together(factor, start..rows, chunk);
                 for column in chunk {
                     column.explained = vector::add_squares(column.explained, &column.entries[start..rows]);
                     column.solved = rows;
                 }
             });
         }
+    }
+}
+
+/// Solves the entries `range` of some columns, those before being solved, as products of matrices.
+fn solve_together(factor: &Factor, range: Range<usize>, columns: &mut [&mut Column]) {
+    let (start, rows) = (range.start, range.end);
+    let mut sides = Mat::from_fn(rows, columns.len(), |i, j| columns[j].entries[i]);
+    let (known, mut wanted) = sides.as_mut().split_at_row_mut(start);
+    let below = factor.leading(rows).submatrix(start, 0, rows - start, start);
+    matmul(wanted.rb_mut(), Accum::Add, below, known.rb(), -1.0, Par::Seq);
+    let own = factor.leading(rows).submatrix(start, start, rows - start, rows - start);
+    solve_lower_triangular_in_place(own, wanted.rb_mut(), Par::Seq);
+    for (j, column) in columns.iter_mut().enumerate() {
+        column.entries[start..rows].copy_from_slice(&sides.col_as_slice(j)[start..]);
     }
 }
 

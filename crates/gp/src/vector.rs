@@ -40,16 +40,31 @@ fn accumulate<const N: usize>(a: &[f64], b: [&[f64]; N], lanes: &mut [[f64; LANE
     for n in 0..N {
         others[n] = &b[n].as_chunks::<LANES>().0[..blocks.len()];
     }
-    let mut sums = *lanes;
-    for (i, block) in blocks.iter().enumerate() {
-        for n in 0..N {
-            let other = &others[n][i];
-            for l in 0..LANES {
-                sums[n][l] += block[l] * other[l];
-            }
+    // Two at a time, by name: sums that are indexed by a variable would not stay in registers.
+    let mut n = 0;
+    while n + 1 < N {
+        let (mut first, mut second) = (lanes[n], lanes[n + 1]);
+        for ((block, x), y) in blocks.iter().zip(others[n]).zip(others[n + 1]) {
+            add_products(&mut first, block, x);
+            add_products(&mut second, block, y);
         }
+        (lanes[n], lanes[n + 1]) = (first, second);
+        n += 2;
     }
-    *lanes = sums;
+    if n < N {
+        let mut last = lanes[n];
+        for (block, x) in blocks.iter().zip(others[n]) {
+            add_products(&mut last, block, x);
+        }
+        lanes[n] = last;
+    }
+}
+
+#[inline(always)]
+fn add_products(sums: &mut [f64; LANES], a: &[f64; LANES], b: &[f64; LANES]) {
+    for l in 0..LANES {
+        sums[l] += a[l] * b[l];
+    }
 }
 
 /// The inner products whose whole blocks are in the lanes already, and the rest here.

@@ -171,6 +171,7 @@ impl Connection {
             };
             if link.as_ref().is_none_or(|link| link.client.is_closed()) || failure.is_away() {
                 *link = None;
+                self.shared.news.lose();
             }
             let patience = if failure.is_full() { FULL_PATIENCE } else { PATIENCE };
             if !failure.is_passing() || start.elapsed() > patience {

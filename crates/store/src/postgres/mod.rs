@@ -213,14 +213,16 @@ impl Store for Postgres {
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
         let (start, ticket) = (Instant::now(), news::new_ticket());
         loop {
+            let left = patience.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return self.claim(study, claim, None);
+            }
             // Listening begins before the ticket is written: no call is missed.
             let news = self.connection.news();
-            let left = patience.saturating_sub(start.elapsed());
-            let acquired = self.claim(study, claim, (!left.is_zero()).then_some((ticket.as_str(), left)))?;
-            if left.is_zero() || !matches!(acquired, Acquired::Held(_)) {
-                return Ok(acquired);
+            match self.claim(study, claim, Some((&ticket, left)))? {
+                Acquired::Held(_) => news.wait_for(&ticket, left),
+                done => return Ok(done),
             }
-            news.wait_for(&ticket, left);
         }
     }
 
