@@ -128,7 +128,7 @@ impl State {
         match news {
             News::Started { trial, params, taken_over } => {
                 self.begin(*trial, params, screen);
-                taken_over.then(|| format!("trial {trial}: run again, its worker is gone"))
+                taken_over.then(|| format!("trial {trial}: taken over from another worker"))
             }
             News::Told { trial, value, took, standing } => {
                 self.end(*trial, *standing);

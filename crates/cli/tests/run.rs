@@ -241,9 +241,13 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         let sleeper = start(&bench, &["worker", "s", "--lease", "1s"]);
         wait_for(|| bench.path().join("first").exists());
         signal(&sleeper, Signal::STOP);
-        let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s"]);
+        // It is alive, so nobody takes its trial by himself.
+        sleep(Duration::from_secs(2));
+        let status = bench.json(&["status", "s", "--json"]);
+        assert_eq!((&status["running"][0]["trial"], &status["running"][0]["worker"]), (&0.into(), &"running".into()));
+        let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s", "--take", "0"]);
         assert_eq!(code, Some(0), "{talk}");
-        assert!(talk.contains("trial 0: run again, its worker is gone"), "{talk}");
+        assert!(talk.contains("trial 0: taken over from another worker"), "{talk}");
         bench.write("go", "");
         signal(&sleeper, Signal::CONT);
         let output = sleeper.wait_with_output().unwrap();

@@ -215,7 +215,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn pulse(&self, study: StudyId) -> Result<u64> {
-        Ok(self.state().study(study)?.pulse)
+    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
+        Ok(Some(self.state().study(study)?.pulse))
     }
 }

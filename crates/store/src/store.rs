@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use crate::{Error, Holder, Result, Time};
+use crate::{Error, Holder, Life, Result, Time};
 
 /// How long to wait before looking again whether a lease is free, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
@@ -180,6 +180,11 @@ impl Lease {
         self.term.is_zero()
     }
 
+    /// Whether its holder is known to be dead.
+    pub fn is_of_the_dead(&self) -> bool {
+        self.holder.life() == Life::Gone
+    }
+
     /// Whether it was released, or not renewed in time.
     pub fn has_lapsed(&self) -> bool {
         self.silent >= self.term
@@ -262,12 +267,12 @@ pub trait Store: Send + Sync + Debug {
     /// Grants a lease, unless someone holds it, or it is that of a trial that has ended.
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired>;
 
-    /// As [`Store::acquire`], waiting up to `patience` for the holder to release it.
+    /// As [`Store::acquire`], waiting up to `patience` for the holder to release it; not for one that is known to be dead.
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
         let (start, mut pause) = (Instant::now(), PAUSES.0);
         loop {
             let held = match self.acquire(study, claim)? {
-                Acquired::Held(lease) => lease,
+                Acquired::Held(lease) if !lease.is_of_the_dead() => lease,
                 done => return Ok(done),
             };
             // Looking takes no lock; only what looks free is asked for again.
@@ -281,9 +286,11 @@ pub trait Store: Send + Sync + Debug {
         }
     }
 
-    /// A number that changes when the study's log or leases change; asking for it costs no transaction. It may also
-    /// change once in a while when nothing has happened, where the store cannot know better.
-    fn pulse(&self, study: StudyId) -> Result<u64>;
+    /// A number that changes when the study's log or leases change, where that can be known without a transaction.
+    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
+        let _ = study;
+        Ok(None)
+    }
 
     /// How long to wait at least between two looks at a study that others work on, so that waiting costs next to nothing.
     fn pace(&self) -> Duration {

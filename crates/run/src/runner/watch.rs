@@ -20,6 +20,8 @@ pub struct Watch {
     /// What the study's pulse was at the last look, and how many events were known.
     pulse: Option<u64>,
     events: usize,
+    /// How long to wait for the next look where nothing tells that something has changed: longer each time that it has not.
+    pause: Duration,
     /// Who held trials then.
     elsewhere: Vec<(usize, Lease)>,
     /// When cancelled trials were last looked for, and after how long they are the next time.
@@ -30,18 +32,20 @@ pub struct Watch {
 impl Watch {
     pub fn new(session: &Session, term: Duration) -> Self {
         let (pace, now) = (session.pace(), Instant::now());
-        Self { pace, term, looked: None, pulse: None, events: 0, elsewhere: vec![], checked: now, wait: LOOK }
+        Self { pace, term, looked: None, pulse: None, events: 0, pause: pace, elsewhere: vec![], checked: now, wait: first_wait(pace) }
     }
 
     /// A trial has been started here.
     pub fn begin(&mut self) {
-        (self.checked, self.wait) = (Instant::now(), LOOK);
+        (self.checked, self.wait) = (Instant::now(), first_wait(self.pace));
     }
 
     /// What a look has found; `pulse` is from before it.
-    pub fn note(&mut self, pulse: Result<u64, Error>, elsewhere: Vec<(usize, Lease)>, session: &Session) {
-        (self.looked, self.pulse, self.elsewhere) = (Some(Instant::now()), pulse.ok(), elsewhere);
-        self.events = session.ledger().events().len();
+    pub fn note(&mut self, pulse: Result<Option<u64>, Error>, elsewhere: Vec<(usize, Lease)>, session: &Session) {
+        (self.looked, self.pulse, self.elsewhere) = (Some(Instant::now()), pulse.ok().flatten(), elsewhere);
+        let events = session.ledger().events().len();
+        self.pause = if events == self.events { (2 * self.pause).min(4 * self.pace) } else { self.pace };
+        self.events = events;
     }
 
     /// How many trials others held at the last look.
@@ -67,11 +71,14 @@ impl Watch {
         let is_news = session.ledger().events().len() != self.events;
         let is_dead = |lease: &Lease| lease.holder.life() == Life::Gone;
         let lapses = |lease: &Lease| lease.holder.life() == Life::Unknown && lease.silent + since >= lease.term;
+        let has_changed = || match self.pulse {
+            Some(pulse) => session.pulse().ok().flatten() != Some(pulse),
+            None => since >= self.pause,
+        };
         is_news
             || since >= SELDOM
             || self.elsewhere.iter().any(|(_, lease)| is_dead(lease))
-            || since >= self.pace
-                && (self.elsewhere.iter().any(|(_, lease)| lapses(lease)) || session.pulse().ok() != self.pulse)
+            || since >= self.pace && (self.elsewhere.iter().any(|(_, lease)| lapses(lease)) || has_changed())
     }
 
     /// Whether to look for cancelled trials among those that run here: at once if a lease is lost, and else after times
@@ -84,4 +91,9 @@ impl Watch {
         }
         is_due
     }
+}
+
+/// How long after its start a trial is first looked at whether it was cancelled.
+fn first_wait(pace: Duration) -> Duration {
+    if pace < LOOK { LOOK } else { pace }
 }

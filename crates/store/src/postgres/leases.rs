@@ -1,4 +1,4 @@
-//! Leases in PostgreSQL, by the server's clock alone; and turns: who waits to ask, and who is told that it may.
+//! Leases in PostgreSQL, by the server's clock alone.
 
 use std::time::Duration;
 
@@ -7,10 +7,9 @@ use tokio_postgres::types::Type;
 
 use super::NOW;
 use super::failure::Failure;
-use super::news::CHANNEL;
 use super::schema::HASHED;
 use super::transaction::Transaction;
-use crate::store::{Claim, Fence, Lease, StudyId, trial_of, trial_resource};
+use crate::store::{Claim, Fence, Lease, StudyId, trial_resource};
 use crate::{Holder, Time};
 
 /// `silent` and `term`; an older manyhands left only the moment when a lease expires.
@@ -93,20 +92,11 @@ pub fn renew(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>, term: Durati
     Ok(t.execute(&sql, &values)? > 0)
 }
 
-/// Gives a lease back, and tells the one who has waited longest for it.
+/// Gives a lease back.
 pub fn release(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> Result<(), Failure> {
     let sql = "UPDATE manyhands_leases SET expires = 0, term = 0 WHERE study = $1 AND resource = $2 AND token = $3";
     let token = fence.token as i64;
-    t.execute(sql, &[(&study.0, Type::INT8), (&fence.resource, Type::TEXT), (&token, Type::INT8)])?;
-    if trial_of(fence.resource).is_some() {
-        return Ok(());
-    }
-    let sql = format!(
-        "WITH next AS (DELETE FROM manyhands_turns WHERE study = $1 AND place = (SELECT min(place) FROM \
-         manyhands_turns WHERE study = $1 AND until > {NOW}) RETURNING ticket) \
-         SELECT pg_notify('{CHANNEL}', $1 || '/' || ticket) FROM next"
-    );
-    t.query(&sql, &[(&study.0, Type::INT8)]).map(drop)
+    t.execute(sql, &[(&study.0, Type::INT8), (&fence.resource, Type::TEXT), (&token, Type::INT8)]).map(drop)
 }
 
 /// Removes the lease of a trial that has ended: nobody may have it any more.
@@ -115,23 +105,7 @@ pub fn remove(t: &Transaction<'_>, study: StudyId, trial: usize) -> Result<(), F
     t.execute(sql, &[(&study.0, Type::INT8), (&trial_resource(trial), Type::TEXT)]).map(drop)
 }
 
-/// Gets in line for a lease that someone holds; those who have stopped waiting leave it.
-pub fn queue(t: &Transaction<'_>, study: StudyId, ticket: &str, patience: Duration) -> Result<(), Failure> {
-    let sql = format!("DELETE FROM manyhands_turns WHERE study = $1 AND until <= {NOW}");
-    t.execute(&sql, &[(&study.0, Type::INT8)])?;
-    let sql = format!(
-        "INSERT INTO manyhands_turns (study, ticket, until) VALUES ($1, $2, {NOW} + $3) \
-         ON CONFLICT (study, ticket) DO UPDATE SET until = excluded.until"
-    );
-    let values = [(&study.0 as _, Type::INT8), (&ticket as _, Type::TEXT), (&micros(patience) as _, Type::INT8)];
-    t.execute(&sql, &values).map(drop)
-}
-
-/// Tells all who listen that a study has changed.
-pub fn announce(t: &Transaction<'_>, study: StudyId) -> Result<(), Failure> {
-    t.query("SELECT pg_notify($1, $2)", &[(&CHANNEL, Type::TEXT), (&study.0.to_string(), Type::TEXT)]).map(drop)
-}
-
-fn micros(duration: Duration) -> i64 {
+/// As the tables have it.
+pub fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
 }

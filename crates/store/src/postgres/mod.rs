@@ -6,14 +6,14 @@ mod environment;
 mod failure;
 mod leases;
 mod log;
-mod news;
 mod passfile;
 mod schema;
 mod transaction;
+mod turns;
 mod url;
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -22,6 +22,7 @@ pub use self::address::Address;
 use self::connection::{Connection, Try};
 use self::failure::Failure;
 use self::transaction::Transaction;
+use self::turns::Line;
 use crate::error::found;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
@@ -74,7 +75,7 @@ impl Postgres {
         self.connection.read("counting transactions", |t| Ok(t.query_one(sql, &[])?.get(0)))
     }
 
-    /// Grants a lease unless someone holds it; whoever holds a ticket is then told when it is released.
+    /// Grants a lease unless someone holds it; with a ticket, gets in line for it.
     fn claim(&self, study: StudyId, claim: &Claim<'_>, ticket: Option<(&str, Duration)>) -> Result<Acquired> {
         let granted = Cell::new(None);
         let acquired = self.connection.transact("claiming a lease", |t, _| {
@@ -92,10 +93,11 @@ impl Postgres {
                     Ok(Some(Acquired::Granted(lease.token)))
                 }
                 Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
-                    ticket.map_or(Ok(()), |(ticket, patience)| leases::queue(t, study, ticket, patience))?;
+                    ticket.map_or(Ok(()), |(ticket, patience)| turns::queue(t, study, ticket, patience))?;
                     Ok(Some(Acquired::Held(lease)))
                 }
                 _ => {
+                    ticket.map_or(Ok(()), |(ticket, _)| turns::leave(t, study, ticket))?;
                     let (token, since) = leases::grant(t, study, claim)?;
                     granted.set(Some((token, since)));
                     Ok(Some(Acquired::Granted(token)))
@@ -159,10 +161,8 @@ impl Store for Postgres {
     fn delete(&self, study: StudyId) -> Result<()> {
         let sql = "DELETE FROM manyhands_studies WHERE id = $1";
         found(self.connection.transact("deleting a study", |t, time| {
-            let deleted = t.execute(sql, &[(&study.0, Type::INT8)])? > 0;
-            leases::announce(t, study)?;
             // If an answer was lost, it may have been us.
-            Ok(deleted || time == Try::Again)
+            Ok(t.execute(sql, &[(&study.0, Type::INT8)])? > 0 || time == Try::Again)
         })?)
     }
 
@@ -196,7 +196,6 @@ impl Store for Postgres {
                 granted.push(leases::grant(t, study, claim)?.0);
             }
             append.releases.iter().try_for_each(|fence| leases::release(t, study, *fence))?;
-            leases::announce(t, study)?;
             Ok(Some(Appended::Stored(granted)))
         })?;
         appended.ok_or(Error::Deleted)
@@ -211,17 +210,19 @@ impl Store for Postgres {
     }
 
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
-        let (start, ticket) = (Instant::now(), news::new_ticket());
+        let (ticket, mut line) = (turns::ticket(), Line::new(patience));
         loop {
-            let left = patience.saturating_sub(start.elapsed());
-            if left.is_zero() {
-                return self.claim(study, claim, None);
-            }
-            // Listening begins before the ticket is written: no call is missed.
-            let news = self.connection.news();
-            match self.claim(study, claim, Some((&ticket, left)))? {
-                Acquired::Held(_) => news.wait_for(&ticket, left),
+            let held = match self.claim(study, claim, Some((&ticket, patience)))? {
+                Acquired::Held(lease) if !lease.is_of_the_dead() && !line.is_over() => lease,
                 done => return Ok(done),
+            };
+            // Looking takes no lock; only what is free is claimed again.
+            loop {
+                let view = self.connection.read("waiting for a turn", |t| turns::look(t, study, claim.resource, &ticket))?;
+                if line.is_over() || line.is_turn(view, held.token) {
+                    break;
+                }
+                line.wait(view.ahead);
             }
         }
     }
@@ -231,14 +232,7 @@ impl Store for Postgres {
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        self.connection.transact("releasing a lease", |t, _| {
-            leases::release(t, study, fence)?;
-            leases::announce(t, study)
-        })
-    }
-
-    fn pulse(&self, study: StudyId) -> Result<u64> {
-        Ok(self.connection.news().pulse(study.0))
+        self.connection.transact("releasing a lease", |t, _| leases::release(t, study, fence))
     }
 
     fn pace(&self) -> Duration {

@@ -7,7 +7,7 @@ use manyhands_core::{Error as Refusal, Event, Suggestion, TrialState};
 use super::{Claimed, Session};
 use crate::error::KEY_LENGTH;
 use crate::store::{Acquired, Append, Appended, Claim, Fence, NewEvent, trial_resource};
-use crate::{Entry, Error, Keeper, Life, Result, encode};
+use crate::{Entry, Error, Keeper, Result, encode};
 
 /// What is leased while trials are chosen.
 const ASK: &str = "ask";
@@ -62,6 +62,7 @@ impl Session {
             None => session.check_workers(count).map(|()| count),
         };
         let chosen = self.ask_and(Wish { count: &wished, term: None, key: Some(key) })?;
+        self.look_again();
         let trials = self.repeated(key, count)?.unwrap_or(chosen.trials);
         self.suggested(&trials)
     }
@@ -148,7 +149,6 @@ impl Session {
             Appended::Stored(tokens) => Some(Chosen { trials, tokens }),
             Appended::Fenced { .. } | Appended::Taken { .. } => None,
         };
-        self.look_again();
         Ok(stored)
     }
 
@@ -163,10 +163,10 @@ impl Session {
 
     /// Waits until nobody else is choosing; the token of the turn.
     fn wait_for_turn(&self) -> Result<u64> {
-        let (start, mut patience, mut instead_of) = (Instant::now(), Duration::ZERO, None);
+        let (start, mut instead_of) = (Instant::now(), None);
         loop {
             let claim = self.claim(ASK, TERM, instead_of);
-            let held = match self.store.acquire_in_turn(self.id, &claim, patience)? {
+            let held = match self.store.acquire_in_turn(self.id, &claim, LOOK)? {
                 Acquired::Granted(token) => return Ok(token),
                 Acquired::Held(lease) => lease,
                 // Only trials end.
@@ -175,10 +175,7 @@ impl Session {
             if start.elapsed() > PATIENCE {
                 return Err(Error::Busy { holder: held.holder.to_string(), seconds: PATIENCE.as_secs() });
             }
-            (patience, instead_of) = match held.holder.life() {
-                Life::Gone => (Duration::ZERO, Some(held.token)),
-                Life::Runs | Life::Unknown => (LOOK, None),
-            };
+            instead_of = held.is_of_the_dead().then_some(held.token);
         }
     }
 

@@ -138,9 +138,8 @@ impl Session {
         Ok(self.study.insert(study))
     }
 
-    /// A number that changes when the study's log or leases change; asking for it costs no transaction. It may also change
-    /// once in a while when nothing has happened.
-    pub fn pulse(&self) -> Result<u64> {
+    /// A number that changes when the study's log or leases change, where that can be known without a transaction.
+    pub fn pulse(&self) -> Result<Option<u64>> {
         self.store.pulse(self.id)
     }
 

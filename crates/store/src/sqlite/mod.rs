@@ -247,9 +247,9 @@ impl Store for Sqlite {
         self.write(Durable::No, |t| leases::release(t, study, fence))
     }
 
-    fn pulse(&self, _study: StudyId) -> Result<u64> {
+    fn pulse(&self, _study: StudyId) -> Result<Option<u64>> {
         let others = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
-        Ok((self.read(others)? as u64).wrapping_add(self.writes.load(Ordering::Relaxed)))
+        Ok(Some((self.read(others)? as u64).wrapping_add(self.writes.load(Ordering::Relaxed))))
     }
 }
 

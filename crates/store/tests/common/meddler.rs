@@ -119,7 +119,7 @@ impl Store for Meddler {
         self.inner.acquire_in_turn(study, claim, patience)
     }
 
-    fn pulse(&self, study: StudyId) -> Result<u64> {
+    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
         self.inner.pulse(study)
     }
 }
