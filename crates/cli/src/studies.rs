@@ -1,7 +1,7 @@
 //! `manyhands studies` and `manyhands delete`: what a store holds, and what it shall hold no more.
 
-use std::time::Duration;
 use std::io::{BufRead, IsTerminal, stdin};
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;

@@ -248,6 +248,6 @@ fn ctrl_c_once_finishes_what_runs_and_twice_stops_it_and_both_go_on() {
 
     bench.write("go", "");
     let said = talk(start(&bench, &["run", "study.toml"]));
-    assert!(said.contains("run again"), "{said}");
+    assert!(said.contains("taken over"), "{said}");
     check(&bench, &acknowledged(&said), 12);
 }

@@ -147,7 +147,7 @@ fn lines_of_json() {
         feed(&["tell", "plate", "-"], lines),
         feed(&["tell", "plate", "--json"], "{\"trial\":2,\"value\":9}"),
         feed(&["tell", "plate", "-", "--json"], "{\"trial\":4,\"value\":1}\n{\"trial\":77,\"value\":1}"),
-        feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":1}"),
+        feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":1}\n{\"trial\":4,\"value\":2}"),
         feed(&["tell", "plate", "-"], "{\"trial\":4,\"vlaue\":1}"),
         feed(&["tell", "plate", "-"], "{\"trial\":4,\"value\":NaN}"),
         feed(&["tell", "plate", "-"], "what\u{0}"),

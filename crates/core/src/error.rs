@@ -126,7 +126,7 @@ pub enum Error {
         value: f64,
     },
     /// A told value is too large for a model that is given.
-    #[error("the value of trial {trial} is {value}, and a model that is given takes values from -1e100 to 1e100")]
+    #[error("the value of trial {trial} is {value:e}, and a model that is given takes values from -1e100 to 1e100")]
     ValueTooLarge {
         /// The trial's number.
         trial: usize,
@@ -365,48 +365,6 @@ impl Error {
             Self::Infeasible { .. } => "infeasible",
             Self::Unsolved { .. } => "unsolved",
             Self::Violated { .. } => "violated-constraint",
-        }
-    }
-
-    /// What to do about it, where that is not plain from the message.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::Numeric(error) => error.hint(),
-            Self::ValueTooLarge { .. } => {
-                Some("record it as failed (manyhands fail STUDY TRIAL --reason TEXT), or let the model be learned")
-            }
-            Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
-            Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
-            Self::NeedsNormBound { .. } => Some("set norm_bound, or let the model be learned (leave out the model)"),
-            Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
-            Self::TooManyPending { .. } => {
-                Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
-            }
-            Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
-            Self::DiscretizationTooLarge { .. } => {
-                Some("use a fixed grid as the domain; the theorem then holds for that grid")
-            }
-            Self::NotReproduced { .. } => {
-                Some("the log was changed, or comes from another spec or another kind of CPU")
-            }
-            Self::NoParameters => Some("use include_candidate"),
-            Self::NoCandidates => Some("use include with the values of the parameters"),
-            Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
-            Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
-            Self::Parameter { what: "the number of choices", .. } => {
-                Some("list the settings in a table and name it in [candidates], or use levels if they have an order")
-            }
-            Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
-            Self::Constraint { .. } => {
-                Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
-            }
-            Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
-            Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),
-            Self::MissingParameter { .. } => {
-                Some("only parameters with one value, and columns that are no coordinates, may be left out")
-            }
-            Self::Table { hint, .. } => *hint,
-            _ => None,
         }
     }
 }

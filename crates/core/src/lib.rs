@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod feedback;
 pub mod file;
+mod hint;
 pub mod information;
 mod maximize;
 mod model;
@@ -40,8 +41,8 @@ pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Sp
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
-    Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally, Trial,
-    TrialState, Verification,
+    Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
+    Trial, TrialState, Verification,
 };
 pub use text::printable;
 pub use tuning::Tuning;

@@ -12,6 +12,7 @@ mod factor;
 mod fft;
 mod fit;
 mod grid;
+mod highest;
 mod information;
 mod kernel;
 mod kron;

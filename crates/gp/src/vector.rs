@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 /// Rows of a factor that many columns are solved for together, and the part of their length that is read for all of them
 /// before the next: both stay in the cache. The first is a multiple of [`LANES`].
 const PANEL: usize = 16;
@@ -234,37 +234,6 @@ pub(crate) fn solve_upper(rows: Rows<'_>, b: &mut [f64]) {
     Arch::new().dispatch(Backward(rows, b));
 }
 
-/// The largest of (mean + error) + multiplier sqrt(min(variance + slack, cap)), for the paper's commonest score.
-pub(crate) struct HighestUpper<'a> {
-    pub means: &'a [f64],
-    pub variances: &'a [f64],
-    pub multiplier: f64,
-    pub error: f64,
-    pub slack: f64,
-    /// No variance exceeds this, slack or not.
-    pub cap: f64,
-}
-
-impl HighestUpper<'_> {
-    /// The score at one place.
-    #[inline(always)]
-    pub fn at(&self, index: usize) -> f64 {
-        self.score(self.means[index], self.variances[index])
-    }
-
-    #[inline(always)]
-    fn score(&self, mean: f64, variance: f64) -> f64 {
-        let most = variance + self.slack;
-        let most = if most < self.cap { most } else { self.cap };
-        (mean + self.error) + self.multiplier * most.sqrt()
-    }
-
-    /// The largest score; minus infinity if there is none.
-    pub fn find(&self) -> f64 {
-        Arch::new().dispatch(self)
-    }
-}
-
 // The work itself: the body of each `with_simd` is compiled once for every kind of vector unit.
 
 struct Dot<'a>(&'a [f64], &'a [f64]);
@@ -383,31 +352,6 @@ impl WithSimd for Backward<'_> {
                 *value -= factor * entry;
             }
         }
-    }
-}
-
-impl WithSimd for &HighestUpper<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let mut lanes = [f64::NEG_INFINITY; LANES];
-        let whole = self.means.len() / LANES * LANES;
-        for from in (0..whole).step_by(LANES) {
-            let (means, variances) = (&self.means[from..from + LANES], &self.variances[from..from + LANES]);
-            for l in 0..LANES {
-                let score = self.score(means[l], variances[l]);
-                lanes[l] = if score > lanes[l] { score } else { lanes[l] };
-            }
-        }
-        let mut highest = f64::NEG_INFINITY;
-        for lane in lanes {
-            highest = highest.max(lane);
-        }
-        for index in whole..self.means.len() {
-            highest = highest.max(self.at(index));
-        }
-        highest
     }
 }
 

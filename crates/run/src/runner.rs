@@ -49,21 +49,8 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, tell
     let requests = ask_when_wanted(asker, plan.clone(), messages.clone())?;
     let (running, asked, summary, streak) = (Vec::new(), false, Summary::default(), 0);
     let (watch, idle, error) = (Watch::new(&session, plan.term), None, None);
-    let mut pool = Pool {
-        session,
-        plan,
-        control,
-        tell,
-        messages,
-        requests,
-        running,
-        asked,
-        summary,
-        streak,
-        watch,
-        idle,
-        error,
-    };
+    let mut pool =
+        Pool { session, plan, control, tell, messages, requests, running, asked, summary, streak, watch, idle, error };
     let result = pool.report_left_over().and_then(|()| pool.take_away()).and_then(|()| pool.work(&inbox));
     pool.save_unreported(&result);
     result

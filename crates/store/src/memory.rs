@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::chain::Link;
 use crate::codec::VERSION;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
@@ -92,7 +93,10 @@ impl Kept {
         for event in events {
             let (sequence, time) = (self.records.len() + 1, event.time.unwrap_or_else(Time::now));
             let (kind, body, key) = (event.kind.to_string(), event.body.clone(), event.key.clone());
-            self.records.push(Record { sequence, time, kind, body, version: VERSION, key, hash: None });
+            let (number, version) = (sequence as i64, VERSION);
+            let link = Link { sequence: number, time, kind: &kind, version, key: key.as_deref(), body: &body };
+            let hash = Some(link.after(self.records.last().and_then(|record| record.hash.as_deref())));
+            self.records.push(Record { sequence, time, kind, body, version, key, hash });
             self.beginnings.extend(event.trial.filter(|_| event.begins()));
             if let Some(trial) = event.trial.filter(|_| event.ends()) {
                 self.ends.insert(trial);

@@ -207,7 +207,8 @@ fn an_append_under_an_old_token_stores_nothing() {
         assert_eq!(append(1, 0), Appended::Stored(vec![1]));
         let mut leases = store.leases(id).unwrap();
         leases.sort_by(|a, b| a.resource.cmp(&b.resource));
-        let seen: Vec<(&str, u64, bool)> = leases.iter().map(|l| (l.resource.as_str(), l.token, l.has_lapsed())).collect();
+        let seen: Vec<(&str, u64, bool)> =
+            leases.iter().map(|l| (l.resource.as_str(), l.token, l.has_lapsed())).collect();
         assert_eq!(seen, [("ask", 1, true), ("trial:5", 1, false)]);
         store.acquire(id, &claim("ask", &me)).unwrap();
         assert_eq!(append(1, 1), Appended::Fenced { current: 2 });

@@ -5,8 +5,8 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::sync::{Arc, Mutex};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::meddler::{Meddler, Moment, away};

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use common::postgres::Server;
-use common::{origin, server};
 use common::study::{GRID, session};
+use common::{origin, server};
 use manyhands_core::{Study, TrialState};
 use manyhands_store::{Append, Appended, Error, NewEvent, NewStudy, Postgres, Reported, Store};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};

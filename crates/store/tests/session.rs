@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::meddler::{Meddler, Moment, away};
-use common::{origin, places};
 use common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
+use common::{origin, places};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
 use manyhands_store::{Error, Memory, Outside, Record, Session, Store};
 

@@ -7,8 +7,8 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{origin, places};
 use common::study::{ALL, GRID, POOL, bits, outside, session, value};
+use common::{origin, places};
 use manyhands_core::Study;
 use manyhands_store::{Error, Memory, Outside, Record, Session, Store, StudyLog};
 

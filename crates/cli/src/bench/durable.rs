@@ -13,8 +13,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::measure::{median, timed};
-use super::{Size, fleet, problem, verbs};
 use super::report::{Limit, Row, Unit};
+use super::{Size, fleet, problem, verbs};
 use crate::progress::Progress;
 
 const SECTION: &str = "durable";

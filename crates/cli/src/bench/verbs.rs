@@ -82,7 +82,8 @@ fn cost(folder: &Path, study: &str, words: &[&str], n: usize) -> Result<f64> {
         _ => {}
     }
     let before = children_seconds();
-    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?.wait_with_output()?;
+    let output =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?.wait_with_output()?;
     ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     before.zip(children_seconds()).map(|(before, after)| after - before).context("/proc does not tell processor times")
 }

@@ -21,8 +21,9 @@ use rayon::prelude::*;
 
 use self::bounds::Bounds;
 use self::columns::{Columns, Exact};
+use crate::highest::HighestUpper;
 use crate::restricted::Restricted;
-use crate::vector::{self, HighestUpper};
+use crate::vector;
 use crate::{Key, View};
 
 /// Candidates whose best upper score is kept as one number.

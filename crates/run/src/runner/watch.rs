@@ -32,7 +32,17 @@ pub struct Watch {
 impl Watch {
     pub fn new(session: &Session, term: Duration) -> Self {
         let (pace, now) = (session.pace(), Instant::now());
-        Self { pace, term, looked: None, pulse: None, events: 0, pause: pace, elsewhere: vec![], checked: now, wait: first_wait(pace) }
+        Self {
+            pace,
+            term,
+            looked: None,
+            pulse: None,
+            events: 0,
+            pause: pace,
+            elsewhere: vec![],
+            checked: now,
+            wait: first_wait(pace),
+        }
     }
 
     /// A trial has been started here.

@@ -143,11 +143,7 @@ impl Connection {
     }
 
     /// One statement that reads, tried again while the server is away.
-    pub fn read<T>(
-        &self,
-        what: &str,
-        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>,
-    ) -> Result<T> {
+    pub fn read<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>) -> Result<T> {
         self.persist(what, |t, _| work(t))
     }
 

@@ -87,8 +87,12 @@ pub fn renew(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>, term: Durati
          WHERE study = $1 AND resource = $2 AND token = $3"
     );
     let (token, term) = (fence.token as i64, micros(term));
-    let values =
-        [(&study.0 as _, Type::INT8), (&fence.resource as _, Type::TEXT), (&token as _, Type::INT8), (&term as _, Type::INT8)];
+    let values = [
+        (&study.0 as _, Type::INT8),
+        (&fence.resource as _, Type::TEXT),
+        (&token as _, Type::INT8),
+        (&term as _, Type::INT8),
+    ];
     Ok(t.execute(&sql, &values)? > 0)
 }
 

@@ -12,12 +12,7 @@ use crate::codec::VERSION;
 use crate::store::{NewEvent, Record, StudyId};
 
 /// The events after the first `after`, in order; none if there is no such study.
-pub fn read(
-    t: &Transaction<'_>,
-    study: StudyId,
-    after: usize,
-    schema: i64,
-) -> Result<Option<Vec<Record>>, Failure> {
+pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Option<Vec<Record>>, Failure> {
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
     // One statement: a study without new events gives one row of nothing.
     let sql = format!(
@@ -103,8 +98,7 @@ pub fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> Result
 }
 
 fn exists(t: &Transaction<'_>, study: StudyId, trial: i64, kinds: &str) -> Result<bool, Failure> {
-    let sql = format!(
-        "SELECT EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({kinds}))"
-    );
+    let sql =
+        format!("SELECT EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({kinds}))");
     Ok(t.query_one(&sql, &[(&study.0, Type::INT8), (&trial, Type::INT8)])?.get(0))
 }

@@ -218,7 +218,8 @@ impl Store for Postgres {
             };
             // Looking takes no lock; only what is free is claimed again.
             loop {
-                let view = self.connection.read("waiting for a turn", |t| turns::look(t, study, claim.resource, &ticket))?;
+                let view =
+                    self.connection.read("waiting for a turn", |t| turns::look(t, study, claim.resource, &ticket))?;
                 if line.is_over() || line.is_turn(view, held.token) {
                     break;
                 }

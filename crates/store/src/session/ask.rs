@@ -62,7 +62,6 @@ impl Session {
             None => session.check_workers(count).map(|()| count),
         };
         let chosen = self.ask_and(Wish { count: &wished, term: None, key: Some(key) })?;
-        self.look_again();
         let trials = self.repeated(key, count)?.unwrap_or(chosen.trials);
         self.suggested(&trials)
     }
@@ -149,6 +148,7 @@ impl Session {
             Appended::Stored(tokens) => Some(Chosen { trials, tokens }),
             Appended::Fenced { .. } | Appended::Taken { .. } => None,
         };
+        self.look_again();
         Ok(stored)
     }
 

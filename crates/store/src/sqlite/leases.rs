@@ -35,7 +35,8 @@ fn lease(row: &Row<'_>, now: Moment) -> rusqlite::Result<Lease> {
 
 /// All leases of a study.
 pub fn read(c: &Connection, study: StudyId, now: Moment, schema: i64) -> rusqlite::Result<Vec<Lease>> {
-    let columns = if schema < HASHED { COLUMNS.replace("since, renewed, term", "NULL, NULL, NULL") } else { COLUMNS.into() };
+    let columns =
+        if schema < HASHED { COLUMNS.replace("since, renewed, term", "NULL, NULL, NULL") } else { COLUMNS.into() };
     let sql = format!("{columns} WHERE study = ?");
     c.prepare_cached(&sql)?.query_map([study.0], |row| lease(row, now))?.collect()
 }
@@ -64,8 +65,7 @@ pub fn grant(t: &Transaction<'_>, study: StudyId, claim: &Claim<'_>, now: Moment
     let Holder { host, boot, pid, started } = claim.holder;
     let (expires, since) = (now.wall.after(claim.term).micros(), now.wall.micros());
     let (renewed, term) = (micros(now.ticks), micros(claim.term));
-    let values =
-        params![study.0, claim.resource, host, boot, pid, *started as i64, expires, since, renewed, term];
+    let values = params![study.0, claim.resource, host, boot, pid, *started as i64, expires, since, renewed, term];
     t.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).map(|token| token as u64)
 }
 

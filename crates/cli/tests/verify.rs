@@ -1,0 +1,83 @@
+//! `verify`: sound studies are said to be sound, damage is noticed and named, and what is sound can be saved.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::Bench;
+use rusqlite::Connection;
+
+const STUDY: &str = "name = \"v\"\nseed = 2\n[space]\nx = { float = [0.0, 1.0] }\ny = { float = [0.0, 1.0] }\n";
+
+/// A study with ten values and their fits.
+fn lived() -> Bench {
+    let bench = Bench::new(STUDY);
+    for trial in 0..10 {
+        assert!(bench.run(&["ask", "study.toml"]).status.success());
+        let told = bench.run(&["tell", "v", &trial.to_string(), &format!("0.{trial}")]);
+        assert!(told.status.success());
+    }
+    bench
+}
+
+fn said(bench: &Bench, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = bench.run(arguments);
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+fn sql(bench: &Bench, sql: &str) {
+    assert_eq!(Connection::open(bench.path().join("manyhands.db")).unwrap().execute(sql, []).unwrap(), 1);
+}
+
+#[test]
+fn a_sound_study_is_sound_and_its_choices_are_made_again() {
+    let bench = lived();
+    let found = bench.json(&["verify", "study.toml", "--choices", "--json"]);
+    assert_eq!(
+        (&found["sound"], &found["trials"], &found["faults"]),
+        (&true.into(), &10.into(), &serde_json::json!([]))
+    );
+    assert_eq!(found["events"], found["hashed"]);
+    assert_eq!((&found["choices"]["checked"], &found["choices"]["older"]), (&10.into(), &0.into()));
+    assert!(said(&bench, &["verify", "w"]).1.contains("there is no study \"w\""));
+}
+
+#[test]
+fn one_changed_digit_is_noticed_by_every_verb_and_named_by_verify() {
+    let bench = lived();
+    sql(&bench, "UPDATE events SET body = replace(body, '0.4', '0.5') WHERE kind = 'told' AND trial = 4");
+    let (code, text) = said(&bench, &["status", "v"]);
+    assert!(code != Some(0) && text.contains("its hash differs"), "{text}");
+    let (code, text) = said(&bench, &["verify", "v", "--salvage", "sound.log"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("damage: event ") && text.contains("its hash differs"), "{text}");
+    // What was before it goes on elsewhere.
+    let (code, text) = said(&bench, &["import", "sound.log", "--store", "sqlite:new.db"]);
+    assert_eq!(code, Some(0), "{text}");
+    let elsewhere = bench.at("sqlite:new.db".to_string());
+    assert_eq!(elsewhere.json(&["status", "v", "--json"])["observed"], 4);
+    assert!(elsewhere.run(&["verify", "v"]).status.success());
+}
+
+#[test]
+fn a_zeroed_page_is_noticed_and_nothing_panics() {
+    let bench = lived();
+    let path = bench.path().join("manyhands.db");
+    // Everything into the file itself.
+    Connection::open(&path).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let sound = std::fs::read(&path).unwrap();
+    let page = usize::from(u16::from_be_bytes([sound[16], sound[17]]));
+    let mut noticed = 0;
+    for zeroed in 1..sound.len() / page {
+        let mut damaged = sound.clone();
+        damaged[zeroed * page..(zeroed + 1) * page].fill(0);
+        std::fs::write(&path, &damaged).unwrap();
+        let (code, text) = said(&bench, &["verify", "v"]);
+        assert!(matches!(code, Some(0..=2)), "{text}");
+        noticed += usize::from(code != Some(0));
+    }
+    std::fs::write(&path, &sound).unwrap();
+    assert!(bench.run(&["verify", "v"]).status.success());
+    assert!(noticed > 2, "{noticed} of {} zeroed pages were noticed", sound.len() / page - 1);
+}

@@ -1,0 +1,47 @@
+//! What to do about a refusal, where that is not plain from its message.
+
+use crate::Error;
+
+impl Error {
+    /// What to do about it, where that is not plain from the message.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Numeric(error) => error.hint(),
+            Self::ValueTooLarge { .. } => {
+                Some("record it as failed (manyhands fail STUDY TRIAL --reason TEXT), or let the model be learned")
+            }
+            Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
+            Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
+            Self::NeedsNormBound { .. } => Some("set norm_bound, or let the model be learned (leave out the model)"),
+            Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
+            Self::TooManyPending { .. } => {
+                Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
+            }
+            Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
+            Self::DiscretizationTooLarge { .. } => {
+                Some("use a fixed grid as the domain; the theorem then holds for that grid")
+            }
+            Self::NotReproduced { .. } => {
+                Some("the log was changed, or comes from another spec or another kind of CPU")
+            }
+            Self::NoParameters => Some("use include_candidate"),
+            Self::NoCandidates => Some("use include with the values of the parameters"),
+            Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
+            Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
+            Self::Parameter { what: "the number of choices", .. } => {
+                Some("list the settings in a table and name it in [candidates], or use levels if they have an order")
+            }
+            Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
+            Self::Constraint { .. } => {
+                Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
+            }
+            Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
+            Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),
+            Self::MissingParameter { .. } => {
+                Some("only parameters with one value, and columns that are no coordinates, may be left out")
+            }
+            Self::Table { hint, .. } => *hint,
+            _ => None,
+        }
+    }
+}
