@@ -132,6 +132,8 @@ fn is_bad_request(error: &StoreError) -> bool {
         | StoreError::NotAStore { .. }
         | StoreError::UnknownStudy { .. }
         | StoreError::Differs { .. }
+        | StoreError::BadKey { .. }
+        | StoreError::KeyUsed { .. }
         | StoreError::File(_)
         | StoreError::Corrupt { .. } => true,
         _ => false,

@@ -45,10 +45,11 @@ pub fn text(session: &Session) -> Result<String> {
     let mut text = String::new();
     for (lease, trials) in processes {
         let numbers: Vec<String> = trials.iter().map(ToString::to_string).collect();
-        text += &format!("\nrunning: {} by {}", numbers.join(", "), lease.holder);
+        let trials = if numbers.len() == 1 { "trial" } else { "trials" };
+        text += &format!("\nrunning: {trials} {} by {}", numbers.join(", "), lease.holder);
         text += &match state(lease) {
-            "running" => format!(", since {}", lease.since),
-            "gone" => ", which has ended; they are offered again".to_string(),
+            "running" => format!(", since {}", humantime::format_rfc3339_seconds(lease.since.into())),
+            "gone" => ", which has ended; to be offered again".to_string(),
             _ => {
                 let silent = humantime::format_duration(Duration::from_secs(lease.silent.as_secs()));
                 format!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::TrialState;
-use manyhands_store::{Access, Session};
+use manyhands_store::{Access, Error as StoreError, Session};
 use serde_json::{Value as Json, json};
 
 use crate::progress::say;
@@ -34,10 +34,19 @@ pub fn studies(options: &StudiesOptions) -> Result<()> {
     let store = options.store.open(Access::Read)?;
     let (mut list, mut table) = (Vec::new(), Vec::new());
     for row in store.studies()? {
-        let session = Session::open(store.clone(), &row.name, "")?;
+        let created = row.created.to_string();
+        let session = match Session::open(store.clone(), &row.name, "") {
+            Ok(session) => session,
+            // The others are sound.
+            Err(error @ (StoreError::Corrupt { .. } | StoreError::Damaged { .. })) => {
+                list.push(json!({"study": row.name, "created_at": created, "damaged": error.to_string()}));
+                table.push(vec![row.name, created[..19].replace('T', " "), format!("damaged: {error}")]);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let count = |state| session.ledger().count(state);
         let counts = [TrialState::Observed, TrialState::Pending, TrialState::Failed].map(count);
-        let created = row.created.to_string();
         let [observed, pending, failed] = counts;
         list.push(json!({
             "study": row.name, "created_at": created, "observed": observed, "pending": pending, "failed": failed,
@@ -70,18 +79,25 @@ pub struct DeleteOptions {
 }
 
 pub fn delete(options: &DeleteOptions) -> Result<()> {
-    let mut session = options.target.open_existing()?;
+    let mut session = match options.target.open_existing() {
+        Err(error) if options.yes && is_damaged(&error) => return delete_damaged(options),
+        opened => opened?,
+    };
     let running = session.survey(0, Duration::ZERO)?.elsewhere.len();
     if running > 0 && !options.yes {
         let message = format!("{running} trials of study {} are being run by workers", session.name());
         return Err(Usage::new("study-in-use", message).hint("stop them first, or say --yes").into());
     }
     let (name, trials) = (session.name().to_string(), session.ledger().trials().len());
-    if !options.yes && stdin().is_terminal() {
+    if !options.yes && !stdin().is_terminal() {
+        let message = format!("nothing was deleted: study {name} has {trials} trials");
+        return Err(Usage::new("confirmation", message).hint("say --yes to delete it with its log").into());
+    }
+    if !options.yes {
         say(&format!("delete study {name} with its {trials} trials? [y/N]"));
         let mut answer = String::new();
         stdin().lock().read_line(&mut answer)?;
-        if !answer.trim().eq_ignore_ascii_case("y") {
+        if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
             say("nothing was deleted");
             return Ok(());
         }
@@ -91,5 +107,20 @@ pub fn delete(options: &DeleteOptions) -> Result<()> {
         return show::print(&json!({"study": name, "deleted": true}).to_string());
     }
     say(&format!("deleted study {name} with {trials} trials"));
+    Ok(())
+}
+
+fn is_damaged(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::Corrupt { .. } | StoreError::Damaged { .. }))
+}
+
+/// A study whose log cannot be read can be removed all the same.
+fn delete_damaged(options: &DeleteOptions) -> Result<()> {
+    let (store, row) = options.target.row(Access::Write)?;
+    store.delete(row.id)?;
+    if options.target.json {
+        return show::print(&json!({"study": row.name, "deleted": true}).to_string());
+    }
+    say(&format!("deleted study {}, whose log was damaged", row.name));
     Ok(())
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_core::file::RunSettings;
 use manyhands_run::Error as RunError;
-use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store};
+use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
 
 use crate::progress::say;
 use crate::refusal::Usage;
@@ -95,7 +95,16 @@ fn of_file(path: &Path) -> Result<(Location, Vec<String>)> {
         Usage::new("store-address", message)
     };
     let text = fs::read_to_string(path).map_err(cannot)?;
-    let location: Location = text.trim().parse()?;
+    let place = format!("{}, which MANYHANDS_STORE_FILE names,", path.display());
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let [line] = lines[..] else {
+        let message = format!("{place} must hold one line, the address of a store, and has {}", lines.len());
+        return Err(Usage::new("store-address", message).into());
+    };
+    let location: Location = line.parse().map_err(|error: StoreError| {
+        let hint = error.hint().unwrap_or_default();
+        Usage::new("store-address", format!("{place} is of no use: {error}")).hint(hint)
+    })?;
     let is_open = location.has_password() && is_open_to_others(path);
     let warning = format!("{} holds a password and others may read it; chmod 600 it", path.display());
     Ok((location, is_open.then_some(warning).into_iter().collect()))
@@ -166,6 +175,19 @@ impl Target {
             None => self.study.clone(),
         };
         Ok(Inspection::of(&*store, &name, &location.to_string())?)
+    }
+
+    /// The stored study, whatever state its log is in.
+    pub fn row(&self, access: Access) -> Result<(Arc<dyn Store>, StudyRow)> {
+        let location = self.store.location()?;
+        let store = location.open(access)?;
+        let name = match self.file() {
+            Some(path) => read(&path, || Some(store.clone()))?.study().name.clone(),
+            None => self.study.clone(),
+        };
+        let unknown = || StoreError::UnknownStudy { name: name.clone(), store: location.to_string(), known: vec![] };
+        let row = store.find(&name)?.ok_or_else(unknown)?;
+        Ok((store, row))
     }
 
     /// An address in place of a study: it would be taken for a file, and shown with its password.

@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Bench, acknowledged, left_behind, server};
+use common::{Bench, acknowledged, left_behind, server, start};
 use manyhands_core::{Event, TrialState};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -39,11 +39,6 @@ fn robust() -> Bench {
     let bench = Bench::new(STUDY);
     bench.script("box.sh", BOX);
     bench
-}
-
-fn start(bench: &Bench, arguments: &[&str]) -> Child {
-    let mut command = bench.command(arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn talk(child: Child) -> String {

@@ -5,13 +5,13 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Bench, acknowledged, left_behind, server};
+use common::{Bench, acknowledged, left_behind, server, signal, start, wait_for};
 use manyhands_core::{Event, TrialState};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 /// A study whose command is a script in its folder.
 fn study(run: &str) -> String {
@@ -180,24 +180,6 @@ fn workers_are_busy_at_once_and_whole_batches_wait_for_each_other() {
     };
     assert_eq!(kinds(&batches), "aaatttaaatttaaattt");
     assert!(kinds(&asynchronous).starts_with("aaat"));
-}
-
-fn start(bench: &Bench, arguments: &[&str]) -> Child {
-    bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn signal(child: &Child, signal: Signal) {
-    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
-}
-
-fn wait_for(what: impl Fn() -> bool) {
-    for _ in 0..3000 {
-        if what() {
-            return;
-        }
-        sleep(Duration::from_millis(10));
-    }
-    panic!("it did not happen within 30 seconds");
 }
 
 /// The stores that several workers can serve from.

@@ -10,9 +10,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Bench, left_behind};
+use common::{Bench, left_behind, signal, start, wait_for};
 use manyhands_core::{Event, TrialState};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 /// Gone within three seconds, and as much again for a machine that has other things to do.
 const SOON: Duration = Duration::from_secs(6);
@@ -50,24 +50,6 @@ fn large(count: usize) -> Bench {
     let told = bench.feed(&["tell", "study.toml", "-"], &(0..count).map(line).collect::<String>());
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
     bench
-}
-
-fn start(bench: &Bench, arguments: &[&str]) -> Child {
-    bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn signal(child: &Child, signal: Signal) {
-    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
-}
-
-fn wait_for(what: impl Fn() -> bool) {
-    for _ in 0..3000 {
-        if what() {
-            return;
-        }
-        sleep(Duration::from_millis(10));
-    }
-    panic!("it did not happen within 30 seconds");
 }
 
 /// Its end, which must come soon, and what it said.

@@ -129,6 +129,7 @@ fn exports_and_predictions() {
             &["plot", "plate", "-o", "plate.pdf"],
             &["plot", "plate", "-o", "plate.svg"],
             &["delete", "plate"],
+            &["delete", "plate", "--yes"],
             &["studies"],
         ]
     ));

@@ -29,7 +29,8 @@ impl Group {
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let quiet =
             |shell: &mut Command| shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let mut guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).process_group(0))?;
+        // It needs nothing of the environment, which may hold secrets.
+        let mut guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).env_clear().process_group(0))?;
         match command.process_group(guard.id() as i32).spawn() {
             Ok(child) => Ok(Self { guard, child }),
             Err(error) => {

@@ -35,6 +35,12 @@ impl Time {
     }
 }
 
+impl From<Time> for SystemTime {
+    fn from(time: Time) -> Self {
+        UNIX_EPOCH + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))
+    }
+}
+
 /// The clocks that a store reads; tests have others.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The wall clock: what users are shown. It may jump.

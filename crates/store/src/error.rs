@@ -92,6 +92,24 @@ pub enum Error {
         /// What it is instead.
         reason: String,
     },
+    /// A store's file is damaged.
+    #[error("the store {} is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        reason: String,
+    },
+    /// A trial has another value already.
+    #[error("trial {trial} has the value {before} already; {now} was not recorded")]
+    OtherValue {
+        /// The trial.
+        trial: usize,
+        /// Its value.
+        before: f64,
+        /// What was told now.
+        now: f64,
+    },
     /// A store was made by a later version.
     #[error("the store {store} was written by a newer manyhands: its schema is {found}, this one knows up to {known}")]
     Newer {
@@ -212,6 +230,8 @@ impl Error {
             Self::Older { .. } => "older-store",
             Self::Denied { .. } => "permission-denied",
             Self::NotAStore { .. } => "not-a-store",
+            Self::Damaged { .. } => "store-damaged",
+            Self::OtherValue { .. } => "not-pending",
             Self::Newer { .. } => "newer-store",
             Self::Locked { .. } => "store-locked",
             Self::Full { .. } => "store-full",
@@ -266,7 +286,14 @@ impl Error {
             Self::TooManyPending { .. } => {
                 "tell, fail or cancel pending trials first, ask for fewer, or raise workers in [run]"
             }
-            Self::Deleted | Self::Corrupt { .. } | Self::Encode { .. } => return None,
+            Self::Damaged { .. } | Self::Corrupt { .. } => {
+                "keep a copy of the store; manyhands verify STUDY says what is sound, and with --salvage FILE saves it for \
+                 manyhands import"
+            }
+            Self::OtherValue { .. } => {
+                "a trial has one value; tell another measurement of the same point as {\"params\":..,\"value\":..}"
+            }
+            Self::Deleted | Self::Encode { .. } => return None,
         };
         Some(hint.to_string())
     }

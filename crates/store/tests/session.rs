@@ -120,7 +120,12 @@ fn what_cannot_be_told_is_refused_and_the_log_stays() {
         let refused = |error: Error, expected: Refusal| assert_eq!(error, Error::Study(expected));
         for (trial, state) in [(0, TrialState::Observed), (1, TrialState::Failed), (2, TrialState::Cancelled)] {
             let expected = || Refusal::NotPending { trial, state };
-            refused(mine.tell(trial, 2.0).unwrap_err(), expected());
+            match state {
+                TrialState::Observed => {
+                    assert_eq!(mine.tell(trial, 2.0), Err(Error::OtherValue { trial, before: 1.0, now: 2.0 }));
+                }
+                _ => refused(mine.tell(trial, 2.0).unwrap_err(), expected()),
+            }
             refused(other.fail(trial, "again").unwrap_err(), expected());
             if state != TrialState::Cancelled {
                 refused(mine.cancel(trial).unwrap_err(), expected());

@@ -8,12 +8,15 @@ pub mod postgres;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
+use std::thread::sleep;
+use std::time::Duration;
 
 use manyhands_core::{Event, Study};
 use manyhands_store::{Access, Location, Session};
 use postgres::Server;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The tests' PostgreSQL server; none where it is not installed.
 pub fn server() -> Option<&'static Server> {
@@ -100,6 +103,26 @@ impl Bench {
         Study::verify(session.spec(), &events).unwrap();
         events
     }
+}
+
+/// The program with these arguments, going on beside the test.
+pub fn start(bench: &Bench, arguments: &[&str]) -> Child {
+    bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+pub fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+/// Waits for what must happen soon.
+pub fn wait_for(what: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if what() {
+            return;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("it did not happen within 30 seconds");
 }
 
 /// What a run said on standard error that it recorded: trial and value.

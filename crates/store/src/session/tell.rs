@@ -4,7 +4,7 @@ use manyhands_core::{Event, TrialState, Value};
 
 use super::{Claimed, Session};
 use crate::store::{Append, Appended};
-use crate::{Entry, Result, Time, encode};
+use crate::{Entry, Error, Result, Time, encode};
 
 /// An evaluation made elsewhere: parameters by name, and the value if it is there already.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +47,9 @@ impl Session {
             self.sync()?;
             if is_so(self.ledger.trial(trial)?, event) {
                 return Ok(());
+            }
+            if let (Event::Told { value, .. }, Some(before)) = (event, self.ledger.trial(trial)?.value) {
+                return Err(Error::OtherValue { trial, before, now: *value });
             }
             self.ledger.pending_trial(trial)?;
             let append = Append { origin: &origin, events: &events, ..Append::default() };

@@ -175,11 +175,16 @@ impl Store for Sqlite {
     }
 
     fn faults(&self) -> Result<Vec<String>> {
-        self.read(|c| {
+        let checked = self.read(|c| {
             let mut statement = c.prepare("PRAGMA integrity_check")?;
             let said: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             Ok(said.into_iter().filter(|line| line != "ok").collect())
-        })
+        });
+        // Where the check itself cannot go on, that is the fault; what can be read is read all the same.
+        match checked {
+            Err(Error::Damaged { reason, .. }) => Ok(vec![reason]),
+            checked => checked,
+        }
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {

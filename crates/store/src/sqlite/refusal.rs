@@ -40,9 +40,7 @@ pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     let reason = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Error::NotAStore { path, reason: "it is not a SQLite database".to_string() },
-        Some(ErrorCode::DatabaseCorrupt) => {
-            Error::NotAStore { path, reason: format!("the file is damaged ({reason})") }
-        }
+        Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, reason },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             Error::Locked { store, seconds: PATIENCE.as_secs() }
         }
