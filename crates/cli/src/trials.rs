@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use manyhands_store::{Access, Session, StudyLog};
+use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 use serde_json::{Map, Value as Json};
 
 use crate::progress::say;
@@ -152,7 +152,14 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     let text = fs::read_to_string(path)
         .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
     // A log that is refused makes no store.
-    let log = StudyLog::read(&text)?;
+    let log = StudyLog::read(&text).map_err(|error| match error {
+        StoreError::Corrupt { .. } => {
+            let message = format!("{} is not a whole log: {error}", path.display());
+            let hint = "a log is what manyhands export STUDY --format log writes";
+            anyhow::Error::from(Usage::new("corrupt-log", message).hint(hint))
+        }
+        error => error.into(),
+    })?;
     let session = Session::import(options.store.open(Access::Create)?, log)?;
     let trials = session.ledger().trials().len();
     say(&format!("imported study {} with {trials} trials", session.name()));

@@ -207,9 +207,11 @@ fn a_trial_that_fails_after_ctrl_c_has_its_other_tries_in_the_next_run() {
 
 /// Starts the program on a pseudo-terminal of its own, closes that once there is a file "started", and prints how it ended.
 const CLOSE: &str = r#"
-import os, pty, sys, threading, time
+import os, pty, signal, sys, threading, time
 pid, master = pty.fork()
 if pid == 0:
+    # The tests themselves may run under nohup, which the program would respect.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.environ["TERM"] = "xterm"
     os.execv(sys.argv[1], sys.argv[1:])
 def read():

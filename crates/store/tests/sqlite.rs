@@ -114,7 +114,7 @@ fn a_damaged_store_is_said_to_be_damaged() {
     fs::write(&path, &bytes).unwrap();
     let read = || Session::open(Arc::new(Sqlite::open(&path, Access::Write)?), "grid", "it").map(drop);
     let error = read().unwrap_err();
-    assert!(matches!(error, Error::NotAStore { .. }) && error.to_string().contains("damaged"), "{error}");
+    assert!(matches!(error, Error::Damaged { .. }) && error.hint().unwrap().contains("--salvage"), "{error}");
 }
 
 #[test]
