@@ -4,15 +4,22 @@
 //! however the runner dies, the guard reads the end and ends the group at once: its trial may be run again at once.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
+#[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open};
 
-/// How long to wait before looking again, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+/// How long to wait before looking whether the command is to be stopped.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long to wait before looking whether the command has ended, where the system does not tell.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Waits for the end of its input, then ends its own process group.
 const GUARD: &str = "trap '' TERM INT HUP QUIT; read line; kill -KILL 0";
@@ -22,6 +29,8 @@ const GUARD: &str = "trap '' TERM INT HUP QUIT; read line; kill -KILL 0";
 pub struct Group {
     guard: Child,
     child: Child,
+    /// Tells when the command ends.
+    end: Option<OwnedFd>,
 }
 
 impl Group {
@@ -32,7 +41,7 @@ impl Group {
         // It needs nothing of the environment, which may hold secrets.
         let mut guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).env_clear().process_group(0))?;
         match command.process_group(guard.id() as i32).spawn() {
-            Ok(child) => Ok(Self { guard, child }),
+            Ok(child) => Ok(Self { end: end_of(&child), guard, child }),
             Err(error) => {
                 guard.kill()?;
                 guard.wait()?;
@@ -49,7 +58,6 @@ impl Group {
     /// Waits until the command ends or `grace` says to stop it, and how long it has between being asked to stop and being
     /// stopped. Whatever it left behind in its group is stopped too.
     pub fn wait(mut self, grace: impl Fn() -> Option<Duration>) -> io::Result<Ended> {
-        let mut pause = PAUSES.0;
         let ended = loop {
             if let Some(status) = self.child.try_wait()? {
                 break Ended::ByItself(status);
@@ -58,8 +66,7 @@ impl Group {
                 self.stop(&grace)?;
                 break Ended::Stopped;
             }
-            sleep(pause);
-            pause = (2 * pause).min(PAUSES.1);
+            self.pause();
         };
         self.kill()?;
         Ok(ended)
@@ -70,9 +77,19 @@ impl Group {
         self.signal(Signal::TERM)?;
         let start = Instant::now();
         while self.child.try_wait()?.is_none() && grace().is_some_and(|grace| start.elapsed() < grace) {
-            sleep(PAUSES.1);
+            self.pause();
         }
         Ok(())
+    }
+
+    /// Waits a little, and not beyond the end of the command.
+    fn pause(&self) {
+        let Some(end) = &self.end else { return sleep(PAUSE) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        // A wait that a signal cuts short is begun again by who called it.
+        if poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&timeout)).is_err() {
+            sleep(PAUSE);
+        }
     }
 
     fn kill(&mut self) -> io::Result<()> {
@@ -89,6 +106,14 @@ impl Group {
             _ => Ok(()),
         }
     }
+}
+
+/// What becomes readable when a process ends; none on a system that has no such thing.
+fn end_of(child: &Child) -> Option<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    return pidfd_open(Pid::from_raw(child.id() as i32)?, PidfdFlags::empty()).ok();
+    #[cfg(not(target_os = "linux"))]
+    return None;
 }
 
 /// How a command ended.

@@ -25,7 +25,7 @@ use crate::unreported::{Finished, Unreported};
 use crate::{Error, News, Plan, Result, Stop, Summary};
 
 /// How often to look whether a stop is wished.
-const TICK: Duration = Duration::from_millis(50);
+const TICK: Duration = Duration::from_millis(100);
 
 /// How long to wait before trying again when a store cannot be written.
 const PAUSE: Duration = Duration::from_secs(1);

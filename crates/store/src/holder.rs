@@ -1,6 +1,7 @@
 //! Who holds a lease: a process, told apart from others with the same number by when it started.
 
 use std::fs;
+use std::sync::OnceLock;
 
 /// A process on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,16 +19,24 @@ pub struct Holder {
 impl Holder {
     /// This process.
     pub fn this_process() -> Self {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let pid = std::process::id();
-        Self { host, boot: this_boot(), pid, started: start_of(pid).unwrap_or(0) }
+        Self::here().clone()
+    }
+
+    /// This process, looked at once: neither the host's start nor its own changes.
+    fn here() -> &'static Self {
+        static HERE: OnceLock<Holder> = OnceLock::new();
+        HERE.get_or_init(|| {
+            let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+            let pid = std::process::id();
+            Self { host, boot: this_boot(), pid, started: start_of(pid).unwrap_or(0) }
+        })
     }
 
     /// Whether the process is known to run, or to be gone: it was on this host since its last start, among the processes
     /// that can be seen from here. Of others nothing is known: another start of a host may be another host of the same
     /// name, and another space of process numbers (a container) cannot be looked into.
     pub fn life(&self) -> Life {
-        let here = Self::this_process();
+        let here = Self::here();
         let is_seen = self.host == here.host && self.boot == here.boot && !self.boot.is_empty() && self.started != 0;
         match is_seen {
             true if start_of(self.pid) == Some(self.started) => Life::Runs,
@@ -38,8 +47,8 @@ impl Holder {
 
     /// Whether it has lived since the same start of the same machine as this process: their clocks agree.
     pub(crate) fn shares_clock(&self) -> bool {
-        let machine = |boot: &str| boot.split('/').next().unwrap_or_default().to_string();
-        !self.boot.is_empty() && machine(&self.boot) == machine(&this_boot())
+        let machine = |holder: &Self| holder.boot.split('/').next().map(str::to_string);
+        !self.boot.is_empty() && machine(self) == machine(Self::here())
     }
 }
 

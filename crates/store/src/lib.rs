@@ -11,6 +11,7 @@ mod error;
 mod holder;
 mod keeper;
 mod ledger;
+mod line;
 mod location;
 mod memory;
 mod network;

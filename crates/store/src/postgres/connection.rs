@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
 use super::failure::Failure;
-use super::transaction::{Transaction, within};
+use super::transaction::{Statement, Transaction, within};
 use crate::{Error, Result};
 
 /// How long a server may be away before a call gives up.
@@ -131,12 +131,12 @@ impl Connection {
         work: impl Fn(&Transaction<'_>, Try) -> std::result::Result<T, Failure>,
     ) -> Result<T> {
         self.persist(what, |t, time| {
-            t.run("BEGIN")?;
+            t.begin();
             let result = work(t, time);
             match &result {
-                Ok(_) => t.run("COMMIT")?,
+                Ok(_) => t.end(true)?,
                 // A connection that is gone has nothing to roll back, and its loss is what matters.
-                Err(_) => drop(t.run("ROLLBACK")),
+                Err(_) => drop(t.end(false)),
             }
             result
         })
@@ -181,7 +181,7 @@ impl Connection {
             none => none.insert(self.connect()?),
         };
         link.used = Instant::now();
-        let transaction = Transaction::new(&self.runtime, &link.client, LIMIT);
+        let transaction = Transaction::none(&self.runtime, &link.client, LIMIT);
         if link.counted.elapsed() > CENSUS {
             (link.crowded, link.counted) = (is_crowded(&transaction)?, Instant::now());
         }
@@ -197,7 +197,7 @@ impl Connection {
         let driver = self.runtime.spawn(async { drop(connection.await) }).abort_handle();
         let now = Instant::now();
         let mut link = Link { client, driver, used: now, counted: now, crowded: false };
-        let transaction = Transaction::new(&self.runtime, &link.client, LIMIT);
+        let transaction = Transaction::none(&self.runtime, &link.client, LIMIT);
         transaction.run(SETTINGS)?;
         link.crowded = is_crowded(&transaction)?;
         Ok(link)
@@ -217,8 +217,8 @@ fn wait(pause: &mut Duration) {
 }
 
 fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, Failure> {
-    match transaction.query_one(CROWDED, &[]) {
-        Ok(row) => Ok(row.get(0)),
+    match transaction.query_opt(Statement::new(CROWDED)) {
+        Ok(row) => Ok(row.is_some_and(|row| row.get(0))),
         // A server that does not let us count has told us nothing.
         Err(failure) if failure.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(false),
         Err(failure) => Err(failure),

@@ -6,24 +6,24 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::NOW;
-use super::failure::Failure;
 use super::schema::HASHED;
-use super::transaction::Transaction;
+use super::transaction::Statement;
 use crate::store::{Claim, Fence, Lease, StudyId, trial_resource};
 use crate::{Holder, Time};
 
-/// `silent` and `term`; an older manyhands left only the moment when a lease expires.
-fn columns(schema: i64) -> String {
+/// What [`lease`] reads, and `more` after it. An older manyhands left only the moment when a lease expires.
+fn columns(schema: i64, more: &str) -> String {
     let (since, renewed, term) =
         if schema < HASHED { ("NULL::bigint", "NULL::bigint", "NULL::bigint") } else { ("since", "renewed", "term") };
     format!(
         "SELECT resource, token, host, boot, pid, started, coalesce({since}, 0), \
          CASE WHEN {term} IS NULL THEN 0 ELSE greatest({NOW} - {renewed}, 0) END, \
-         coalesce({term}, greatest(expires - {NOW}, 0)) FROM manyhands_leases WHERE study = $1"
+         coalesce({term}, greatest(expires - {NOW}, 0)) {more} FROM manyhands_leases WHERE study = $1"
     )
 }
 
-fn lease(row: &Row) -> Lease {
+/// A lease from its row.
+pub fn lease(row: &Row) -> Lease {
     let holder = Holder {
         host: row.get(2),
         boot: row.get(3),
@@ -35,78 +35,59 @@ fn lease(row: &Row) -> Lease {
     Lease { resource, token, holder, since, silent: duration(7), term: duration(8) }
 }
 
-/// All leases of a study.
-pub fn read(t: &Transaction<'_>, study: StudyId, schema: i64) -> Result<Vec<Lease>, Failure> {
-    Ok(t.query(&columns(schema), &[(&study.0, Type::INT8)])?.iter().map(lease).collect())
+/// All leases of a study, each to be read by [`lease`].
+pub fn all(study: StudyId, schema: i64) -> Statement<'static> {
+    Statement::new(columns(schema, "")).int(study.0)
 }
 
 /// One lease.
-pub fn find(t: &Transaction<'_>, study: StudyId, resource: &str) -> Result<Option<Lease>, Failure> {
-    let sql = format!("{} AND resource = $2", columns(HASHED));
-    Ok(t.query_opt(&sql, &[(&study.0, Type::INT8), (&resource, Type::TEXT)])?.map(|row| lease(&row)))
+pub fn find(study: StudyId, resource: &str) -> Statement<'_> {
+    find_and(study, resource, "")
+}
+
+/// One lease, and `more` in the tenth column.
+pub fn find_and<'a>(study: StudyId, resource: &'a str, more: &str) -> Statement<'a> {
+    Statement::new(format!("{} AND resource = $2", columns(HASHED, more))).int(study.0).text(resource)
 }
 
 /// The token of the latest grant.
-pub fn token(t: &Transaction<'_>, study: StudyId, resource: &str) -> Result<Option<u64>, Failure> {
+pub fn token(study: StudyId, resource: &str) -> Statement<'_> {
     let sql = "SELECT token FROM manyhands_leases WHERE study = $1 AND resource = $2";
-    let row = t.query_opt(sql, &[(&study.0, Type::INT8), (&resource, Type::TEXT)])?;
-    Ok(row.map(|row| row.get::<_, i64>(0) as u64))
+    Statement::new(sql).int(study.0).text(resource)
 }
 
-/// Grants a lease; its token, and since when.
-pub fn grant(t: &Transaction<'_>, study: StudyId, claim: &Claim<'_>) -> Result<(u64, Time), Failure> {
-    let sql = format!(
-        "INSERT INTO manyhands_leases AS held \
-         (study, resource, token, host, boot, pid, started, expires, since, renewed, term) \
-         SELECT $1, $2, 1, $3, $4, $5, $6, now.now + $7, now.now, now.now, $7 FROM (SELECT {NOW} AS now) AS now \
-         ON CONFLICT (study, resource) DO UPDATE SET token = held.token + 1, host = excluded.host, \
-         boot = excluded.boot, pid = excluded.pid, started = excluded.started, expires = excluded.expires, \
-         since = excluded.since, renewed = excluded.renewed, term = excluded.term RETURNING token, since"
-    );
+/// Grants a lease; its token.
+pub fn grant<'a>(study: StudyId, claim: &Claim<'a>, now: Time) -> Statement<'a> {
+    let sql = "INSERT INTO manyhands_leases AS held \
+               (study, resource, token, host, boot, pid, started, expires, since, renewed, term) \
+               VALUES ($1, $2, 1, $3, $4, $5, $6, $8 + $7, $8, $8, $7) \
+               ON CONFLICT (study, resource) DO UPDATE SET token = held.token + 1, host = excluded.host, \
+               boot = excluded.boot, pid = excluded.pid, started = excluded.started, expires = excluded.expires, \
+               since = excluded.since, renewed = excluded.renewed, term = excluded.term RETURNING token";
     let Holder { host, boot, pid, started } = claim.holder;
-    let (pid, started, term) = (i64::from(*pid), *started as i64, micros(claim.term));
-    let row = t.query_one(
-        &sql,
-        &[
-            (&study.0, Type::INT8),
-            (&claim.resource, Type::TEXT),
-            (host, Type::TEXT),
-            (boot, Type::TEXT),
-            (&pid, Type::INT8),
-            (&started, Type::INT8),
-            (&term, Type::INT8),
-        ],
-    )?;
-    Ok((row.get::<_, i64>(0) as u64, Time::from_micros(row.get(1))))
+    let statement = Statement::new(sql).int(study.0).text(claim.resource).text(host).text(boot);
+    statement.int(i64::from(*pid)).int(*started as i64).int(micros(claim.term)).int(now.micros())
 }
 
-/// Prolongs a lease; false if it is gone or a newer one was granted.
-pub fn renew(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool, Failure> {
+/// Prolongs a lease; a row, unless it is gone or a newer one was granted.
+pub fn renew(study: StudyId, fence: Fence<'_>, term: Duration) -> Statement<'_> {
     let sql = format!(
         "UPDATE manyhands_leases SET expires = {NOW} + $4, renewed = {NOW}, term = $4 \
-         WHERE study = $1 AND resource = $2 AND token = $3"
+         WHERE study = $1 AND resource = $2 AND token = $3 RETURNING token"
     );
-    let (token, term) = (fence.token as i64, micros(term));
-    let values = [
-        (&study.0 as _, Type::INT8),
-        (&fence.resource as _, Type::TEXT),
-        (&token as _, Type::INT8),
-        (&term as _, Type::INT8),
-    ];
-    Ok(t.execute(&sql, &values)? > 0)
+    Statement::new(sql).int(study.0).text(fence.resource).int(fence.token as i64).int(micros(term))
 }
 
 /// Gives a lease back.
-pub fn release(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> Result<(), Failure> {
+pub fn release(study: StudyId, fence: Fence<'_>) -> Statement<'_> {
     let sql = "UPDATE manyhands_leases SET expires = 0, term = 0 WHERE study = $1 AND resource = $2 AND token = $3";
-    let token = fence.token as i64;
-    t.execute(sql, &[(&study.0, Type::INT8), (&fence.resource, Type::TEXT), (&token, Type::INT8)]).map(drop)
+    Statement::new(sql).int(study.0).text(fence.resource).int(fence.token as i64)
 }
 
-/// Removes the lease of a trial that has ended: nobody may have it any more.
-pub fn remove(t: &Transaction<'_>, study: StudyId, trial: usize) -> Result<(), Failure> {
-    let sql = "DELETE FROM manyhands_leases WHERE study = $1 AND resource = $2";
-    t.execute(sql, &[(&study.0, Type::INT8), (&trial_resource(trial), Type::TEXT)]).map(drop)
+/// Removes the leases of trials that have ended: nobody may have them any more.
+pub fn remove(study: StudyId, trials: Vec<usize>) -> Statement<'static> {
+    let sql = "DELETE FROM manyhands_leases WHERE study = $1 AND resource = ANY($2)";
+    Statement::new(sql).int(study.0).with(trials.into_iter().map(trial_resource).collect::<Vec<_>>(), Type::TEXT_ARRAY)
 }
 
 /// As the tables have it.

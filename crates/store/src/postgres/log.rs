@@ -5,11 +5,15 @@ use tokio_postgres::types::Type;
 
 use super::failure::Failure;
 use super::schema::HASHED;
-use super::transaction::Transaction;
+use super::transaction::{Statement, Transaction};
 use crate::Time;
 use crate::chain::Link;
 use crate::codec::VERSION;
-use crate::store::{NewEvent, Record, StudyId};
+use crate::store::{Append, NewEvent, Record, StudyId};
+
+/// Kinds of events, as SQL lists them.
+const BEGINNINGS: &str = "'asked', 'included'";
+const ENDS: &str = "'told', 'failed', 'cancelled'";
 
 /// The events after the first `after`, in order; none if there is no such study.
 pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Option<Vec<Record>>, Failure> {
@@ -19,7 +23,7 @@ pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> R
         "SELECT sequence, time, kind, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
          ON study = id AND sequence > $2 WHERE id = $1 ORDER BY sequence"
     );
-    let rows = t.query(&sql, &[(&study.0, Type::INT8), (&(after as i64), Type::INT8)])?;
+    let rows = t.query(Statement::new(sql).int(study.0).int(after as i64))?;
     let is_event = |row: &&Row| row.get::<_, Option<i64>>(0).is_some();
     Ok((!rows.is_empty()).then(|| rows.iter().filter(is_event).map(record).collect()))
 }
@@ -36,69 +40,90 @@ fn record(row: &Row) -> Record {
     }
 }
 
-/// Adds events at the end.
-pub fn insert(
-    t: &Transaction<'_>,
-    study: StudyId,
-    origin: &str,
-    events: &[NewEvent],
-    now: Time,
-) -> Result<(), Failure> {
-    let sql = "SELECT (SELECT coalesce(max(sequence), 0) FROM manyhands_events WHERE study = $1), \
-               (SELECT hash FROM manyhands_events WHERE study = $1 AND hash IS NOT NULL ORDER BY sequence DESC LIMIT 1)";
-    let row = t.query_one(sql, &[(&study.0, Type::INT8)])?;
-    let (last, mut hash): (i64, Option<Vec<u8>>) = (row.get(0), row.get(1));
-    let sql = "INSERT INTO manyhands_events (study, sequence, time, kind, trial, body, version, origin, key, hash) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    for (event, sequence) in events.iter().zip(last + 1..) {
-        let NewEvent { kind, trial, body, time, key } = event;
-        let (time, trial) = (time.unwrap_or(now), trial.map(|trial| trial as i64));
-        let link = Link { sequence, time, kind, version: VERSION, key: key.as_deref(), body };
-        let next = link.after(hash.as_deref());
-        t.execute(
-            sql,
-            &[
-                (&study.0, Type::INT8),
-                (&sequence, Type::INT8),
-                (&time.micros(), Type::INT8),
-                (kind, Type::TEXT),
-                (&trial, Type::INT8),
-                (body, Type::TEXT),
-                (&VERSION, Type::INT8),
-                (&origin, Type::TEXT),
-                (key, Type::TEXT),
-                (&next, Type::BYTEA),
-            ],
-        )?;
-        hash = Some(next);
-    }
-    Ok(())
+/// Where a log stands, and whether events may be added.
+#[derive(Debug)]
+pub struct End {
+    /// The number and the running hash of the last event.
+    pub last: Mark,
+    /// Whether an append of this origin is in the log.
+    pub is_stored: bool,
+    /// The token of the latest grant of what the append is fenced by.
+    pub token: Option<u64>,
+    /// A trial that another event has begun, or ended.
+    pub taken: Option<usize>,
 }
 
-/// Whether an append of this origin is in the log.
-pub fn is_stored(t: &Transaction<'_>, study: StudyId, origin: &str) -> Result<bool, Failure> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND origin = $2)";
-    Ok(t.query_one(sql, &[(&study.0, Type::INT8), (&origin, Type::TEXT)])?.get(0))
+/// Where the next event is added.
+#[derive(Debug, Default)]
+pub struct Mark {
+    sequence: i64,
+    hash: Option<Vec<u8>>,
 }
 
-/// Whether a trial has been told, failed or cancelled.
-pub fn has_ended(t: &Transaction<'_>, study: StudyId, trial: usize) -> Result<bool, Failure> {
-    exists(t, study, trial as i64, "'told', 'failed', 'cancelled'")
+/// Looks at all that an append depends on, and at nothing else; read by [`End::read`].
+pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
+    let trials = |is_kind: fn(&NewEvent) -> bool| -> Vec<i64> {
+        let events = append.events.iter().filter(|event| is_kind(event));
+        events.filter_map(|event| event.trial).map(|trial| trial as i64).collect()
+    };
+    let (begun, ended) = (trials(NewEvent::begins), trials(NewEvent::ends));
+    let taken = |trials: &[i64], place: usize, kinds: &str| match trials {
+        [] => "NULL".to_string(),
+        _ => format!(
+            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND trial = ANY(${place}) AND kind IN ({kinds}))"
+        ),
+    };
+    let (begun_twice, ended_twice) = (taken(&begun, 4, BEGINNINGS), taken(&ended, 5, ENDS));
+    let sql = format!(
+        "SELECT coalesce(last.sequence, 0), last.hash, \
+         EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND origin = $2), \
+         (SELECT token FROM manyhands_leases WHERE study = $1 AND resource = $3), \
+         coalesce({begun_twice}, {ended_twice})::bigint \
+         FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT sequence, hash FROM manyhands_events WHERE study = $1 \
+         ORDER BY sequence DESC LIMIT 1) AS last ON true"
+    );
+    let fence = append.fence.map(|fence| fence.resource);
+    let statement = Statement::new(sql).int(study.0).text(append.origin).with(fence, Type::TEXT);
+    statement.with(begun, Type::INT8_ARRAY).with(ended, Type::INT8_ARRAY)
 }
 
-/// The first trial that another event has begun, or ended.
-pub fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> Result<Option<usize>, Failure> {
-    for event in events {
-        let Some((trial, kinds)) = event.rivals() else { continue };
-        if exists(t, study, trial, kinds)? {
-            return Ok(event.trial);
+impl End {
+    pub fn read(row: &Row) -> Self {
+        Self {
+            last: Mark { sequence: row.get(0), hash: row.get(1) },
+            is_stored: row.get(2),
+            token: row.get::<_, Option<i64>>(3).map(|token| token as u64),
+            taken: row.get::<_, Option<i64>>(4).and_then(|trial| usize::try_from(trial).ok()),
         }
     }
-    Ok(None)
 }
 
-fn exists(t: &Transaction<'_>, study: StudyId, trial: i64, kinds: &str) -> Result<bool, Failure> {
-    let sql =
-        format!("SELECT EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({kinds}))");
-    Ok(t.query_one(&sql, &[(&study.0, Type::INT8), (&trial, Type::INT8)])?.get(0))
+/// Adds events after the last one.
+pub fn insert<'a>(study: StudyId, origin: &'a str, events: &'a [NewEvent], now: Time, last: Mark) -> Statement<'a> {
+    let sql = "INSERT INTO manyhands_events (study, origin, version, sequence, time, kind, trial, body, key, hash) \
+               SELECT $1, $2, $3, * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], \
+               $9::text[], $10::bytea[])";
+    let times: Vec<Time> = events.iter().map(|event| event.time.unwrap_or(now)).collect();
+    let sequences: Vec<i64> = (last.sequence + 1..).take(events.len()).collect();
+    let mut hashes: Vec<Vec<u8>> = Vec::new();
+    for ((event, time), sequence) in events.iter().zip(&times).zip(&sequences) {
+        let NewEvent { kind, body, key, .. } = event;
+        let link = Link { sequence: *sequence, time: *time, kind, version: VERSION, key: key.as_deref(), body };
+        hashes.push(link.after(hashes.last().or(last.hash.as_ref()).map(Vec::as_slice)));
+    }
+    let times: Vec<i64> = times.into_iter().map(Time::micros).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind).collect();
+    let trials: Vec<Option<i64>> = events.iter().map(|event| event.trial.map(|trial| trial as i64)).collect();
+    let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
+    let keys: Vec<Option<&str>> = events.iter().map(|event| event.key.as_deref()).collect();
+    let statement = Statement::new(sql).int(study.0).text(origin).int(VERSION).with(sequences, Type::INT8_ARRAY);
+    let statement = statement.with(times, Type::INT8_ARRAY).with(kinds, Type::TEXT_ARRAY);
+    let statement = statement.with(trials, Type::INT8_ARRAY).with(bodies, Type::TEXT_ARRAY);
+    statement.with(keys, Type::TEXT_ARRAY).with(hashes, Type::BYTEA_ARRAY)
+}
+
+/// Whether a trial has been told, failed or cancelled: a row if so. None is ever found for what is not a trial.
+pub fn has_ended(study: StudyId, trial: Option<usize>) -> Statement<'static> {
+    let sql = format!("SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({ENDS})");
+    Statement::new(sql).int(study.0).with(trial.map(|trial| trial as i64), Type::INT8)
 }

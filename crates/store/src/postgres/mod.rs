@@ -21,9 +21,11 @@ use tokio_postgres::types::Type;
 pub use self::address::Address;
 use self::connection::{Connection, Try};
 use self::failure::Failure;
-use self::transaction::Transaction;
-use self::turns::Line;
+use self::log::{End, Mark};
+use self::transaction::{Statement, Transaction};
+use self::turns::Turns;
 use crate::error::found;
+use crate::line::wait_in_line;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
@@ -72,37 +74,35 @@ impl Postgres {
     /// How many transactions its database has seen so far, whoever made them, as far as the server has counted them.
     pub fn transactions(&self) -> Result<i64> {
         let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
-        self.connection.read("counting transactions", |t| Ok(t.query_one(sql, &[])?.get(0)))
+        let read = |t: &Transaction<'_>| t.query_opt(Statement::new(sql));
+        Ok(self.connection.read("counting transactions", read)?.map_or(0, |row| row.get(0)))
     }
 
-    /// Grants a lease unless someone holds it; with a ticket, gets in line for it.
-    fn claim(&self, study: StudyId, claim: &Claim<'_>, ticket: Option<(&str, Duration)>) -> Result<Acquired> {
+    /// Grants a lease unless someone holds it; who is named leaves the line.
+    fn claim(&self, study: StudyId, claim: &Claim<'_>, name: Option<&str>) -> Result<Acquired> {
         let granted = Cell::new(None);
         let acquired = self.connection.transact("claiming a lease", |t, _| {
-            if !lock(t, study)? {
-                return Ok(None);
-            }
-            if let Some(trial) = trial_of(claim.resource)
-                && log::has_ended(t, study, trial)?
-            {
+            let ended = log::has_ended(study, trial_of(claim.resource));
+            let looked = t.together(vec![lock(study), ended, leases::find(study, claim.resource)])?;
+            let [Some(now), ended, found] = [0, 1, 2].map(|place| looked[place].first()) else { return Ok(None) };
+            if ended.is_some() {
                 return Ok(Some(Acquired::Ended));
             }
-            match leases::find(t, study, claim.resource)? {
+            let now = Time::from_micros(now.get(0));
+            let next = match found.map(leases::lease) {
                 // It was granted, and only the answer was lost.
                 Some(lease) if granted.get() == Some((lease.token, lease.since)) => {
-                    Ok(Some(Acquired::Granted(lease.token)))
+                    return Ok(Some(Acquired::Granted(lease.token)));
                 }
                 Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
-                    ticket.map_or(Ok(()), |(ticket, patience)| turns::queue(t, study, ticket, patience))?;
-                    Ok(Some(Acquired::Held(lease)))
+                    return Ok(Some(Acquired::Held(lease)));
                 }
-                _ => {
-                    ticket.map_or(Ok(()), |(ticket, _)| turns::leave(t, study, ticket))?;
-                    let (token, since) = leases::grant(t, study, claim)?;
-                    granted.set(Some((token, since)));
-                    Ok(Some(Acquired::Granted(token)))
-                }
-            }
+                found => found.map_or(1, |lease| lease.token + 1),
+            };
+            granted.set(Some((next, now)));
+            let leave = name.map(|name| turns::leave(study, name));
+            t.finish([leases::grant(study, claim, now)].into_iter().chain(leave).collect())?;
+            Ok(Some(Acquired::Granted(next)))
         })?;
         acquired.ok_or(Error::Deleted)
     }
@@ -115,20 +115,14 @@ impl Store for Postgres {
                 "INSERT INTO manyhands_studies (name, created, text) VALUES ($1, {NOW}, $2) \
                  ON CONFLICT (name) DO NOTHING RETURNING id, name, created, text"
             );
-            let Some(row) = t.query_opt(&sql, &[(&study.name, Type::TEXT), (&study.text, Type::TEXT)])? else {
+            let Some(row) = t.query_opt(Statement::new(sql).text(&study.name).text(&study.text))? else {
                 // Ours, if an answer was lost and the text is the same.
                 let found = find(t, &study.name)?;
                 return Ok(found.filter(|row| time == Try::Again && row.text == study.text));
             };
             let row = study_row(&row);
-            for file in &study.files {
-                let sql =
-                    "INSERT INTO manyhands_files (study, role, name, sha256, content) VALUES ($1, $2, $3, $4, $5)";
-                let texts = [&file.role, &file.name, &file.sha256].map(|text| (text as _, Type::TEXT));
-                let [role, name, sum] = texts;
-                t.execute(sql, &[(&row.id.0, Type::INT8), role, name, sum, (&file.content, Type::BYTEA)])?;
-            }
-            log::insert(t, row.id, "", &study.events, row.created)?;
+            let events = log::insert(row.id, "", &study.events, row.created, Mark::default());
+            t.finish(study.files.iter().map(|file| file_of(row.id, file)).chain([events]).collect())?;
             Ok(Some(row))
         })?;
         created.ok_or_else(|| Error::StudyExists { name: study.name.clone() })
@@ -137,7 +131,7 @@ impl Store for Postgres {
     fn studies(&self) -> Result<Vec<StudyRow>> {
         // By the bytes of the name, as SQLite does.
         let sql = "SELECT id, name, created, text FROM manyhands_studies ORDER BY name COLLATE \"C\"";
-        self.connection.read("listing studies", |t| Ok(t.query(sql, &[])?.iter().map(study_row).collect()))
+        self.connection.read("listing studies", |t| Ok(t.query(Statement::new(sql))?.iter().map(study_row).collect()))
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
@@ -145,24 +139,24 @@ impl Store for Postgres {
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
-        let sql = "UPDATE manyhands_studies SET text = $1 WHERE id = $2";
-        let values = [(&text as _, Type::TEXT), (&study.0 as _, Type::INT8)];
-        found(self.connection.transact("keeping the study file", |t, _| Ok(t.execute(sql, &values)? > 0))?)
+        let sql = "UPDATE manyhands_studies SET text = $1 WHERE id = $2 RETURNING id";
+        let change = || Statement::new(sql).text(text).int(study.0);
+        found(self.connection.transact("keeping the study file", |t, _| Ok(t.query_opt(change())?.is_some()))?)
     }
 
     fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
         let sql = "SELECT role, name, sha256, content FROM manyhands_files WHERE study = $1 ORDER BY role";
         let file =
             |row: &Row| StoredFile { role: row.get(0), name: row.get(1), sha256: row.get(2), content: row.get(3) };
-        let read = |t: &Transaction<'_>| t.query(sql, &[(&study.0, Type::INT8)]);
+        let read = |t: &Transaction<'_>| t.query(Statement::new(sql).int(study.0));
         self.connection.read("reading a study's files", |t| Ok(read(t)?.iter().map(file).collect()))
     }
 
     fn delete(&self, study: StudyId) -> Result<()> {
-        let sql = "DELETE FROM manyhands_studies WHERE id = $1";
+        let sql = "DELETE FROM manyhands_studies WHERE id = $1 RETURNING id";
         found(self.connection.transact("deleting a study", |t, time| {
             // If an answer was lost, it may have been us.
-            Ok(t.execute(sql, &[(&study.0, Type::INT8)])? > 0 || time == Try::Again)
+            Ok(t.query_opt(Statement::new(sql).int(study.0))?.is_some() || time == Try::Again)
         })?)
     }
 
@@ -173,36 +167,40 @@ impl Store for Postgres {
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let appended = self.connection.transact("logging events", |t, _| {
-            let Some(now) = lock_at(t, study)? else { return Ok(None) };
-            if log::is_stored(t, study, append.origin)? {
-                let token = |claim: &Claim<'_>| leases::token(t, study, claim.resource).transpose();
-                let tokens: std::result::Result<_, _> = append.claims.iter().filter_map(token).collect();
-                return Ok(Some(Appended::Stored(tokens?)));
+            let looked = t.together(vec![lock(study), log::end(study, append)])?;
+            let [Some(now), Some(end)] = [0, 1].map(|place| looked[place].first()) else { return Ok(None) };
+            let (now, end) = (Time::from_micros(now.get(0)), End::read(end));
+            if end.is_stored {
+                let held =
+                    t.together(append.claims.iter().map(|claim| leases::token(study, claim.resource)).collect())?;
+                return Ok(Some(Appended::Stored(tokens(&held))));
             }
-            if let Some(fence) = append.fence
-                && let Some(current) = leases::token(t, study, fence.resource)?.filter(|token| *token != fence.token)
+            if let (Some(fence), Some(current)) = (append.fence, end.token)
+                && current != fence.token
             {
                 return Ok(Some(Appended::Fenced { current }));
             }
-            if let Some(trial) = log::taken(t, study, append.events)? {
+            if let Some(trial) = end.taken {
                 return Ok(Some(Appended::Taken { trial }));
             }
-            log::insert(t, study, append.origin, append.events, now)?;
-            for event in append.events.iter().filter(|event| event.ends()) {
-                event.trial.map_or(Ok(()), |trial| leases::remove(t, study, trial))?;
+            let mut changes: Vec<Statement<'_>> =
+                append.claims.iter().map(|claim| leases::grant(study, claim, now)).collect();
+            changes.push(log::insert(study, append.origin, append.events, now, end.last));
+            let ended: Vec<usize> =
+                append.events.iter().filter(|event| event.ends()).filter_map(|event| event.trial).collect();
+            if !ended.is_empty() {
+                changes.push(leases::remove(study, ended));
             }
-            let mut granted = Vec::new();
-            for claim in append.claims {
-                granted.push(leases::grant(t, study, claim)?.0);
-            }
-            append.releases.iter().try_for_each(|fence| leases::release(t, study, *fence))?;
-            Ok(Some(Appended::Stored(granted)))
+            changes.extend(append.releases.iter().map(|fence| leases::release(study, *fence)));
+            let changed = t.finish(changes)?;
+            Ok(Some(Appended::Stored(tokens(&changed[..append.claims.len()]))))
         })?;
         appended.ok_or(Error::Deleted)
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
-        self.connection.read("reading the leases", |t| leases::read(t, study, self.schema))
+        let read = |t: &Transaction<'_>| t.query(leases::all(study, self.schema));
+        Ok(self.connection.read("reading the leases", read)?.iter().map(leases::lease).collect())
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
@@ -210,30 +208,16 @@ impl Store for Postgres {
     }
 
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
-        let (ticket, mut line) = (turns::ticket(), Line::new(patience));
-        loop {
-            let held = match self.claim(study, claim, Some((&ticket, patience)))? {
-                Acquired::Held(lease) if !lease.is_of_the_dead() && !line.is_over() => lease,
-                done => return Ok(done),
-            };
-            // Looking takes no lock; only what is free is claimed again.
-            loop {
-                let view =
-                    self.connection.read("waiting for a turn", |t| turns::look(t, study, claim.resource, &ticket))?;
-                if line.is_over() || line.is_turn(view, held.token) {
-                    break;
-                }
-                line.wait(view.ahead);
-            }
-        }
+        wait_in_line(&Turns { store: self, study }, claim, patience)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
-        self.connection.transact("renewing a lease", |t, _| leases::renew(t, study, fence, term))
+        self.connection
+            .transact("renewing a lease", |t, _| Ok(!t.finish(vec![leases::renew(study, fence, term)])?[0].is_empty()))
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        self.connection.transact("releasing a lease", |t, _| leases::release(t, study, fence))
+        self.connection.transact("releasing a lease", |t, _| t.finish(vec![leases::release(study, fence)]).map(drop))
     }
 
     fn pace(&self) -> Duration {
@@ -248,16 +232,22 @@ fn study_row(row: &Row) -> StudyRow {
 
 fn find(t: &Transaction<'_>, name: &str) -> std::result::Result<Option<StudyRow>, Failure> {
     let sql = "SELECT id, name, created, text FROM manyhands_studies WHERE name = $1";
-    Ok(t.query_opt(sql, &[(&name, Type::TEXT)])?.map(|row| study_row(&row)))
+    Ok(t.query_opt(Statement::new(sql).text(name))?.map(|row| study_row(&row)))
 }
 
-/// Whatever writes to a study's log or leases holds this, for the length of a short transaction; false if it is gone.
-fn lock(t: &Transaction<'_>, study: StudyId) -> std::result::Result<bool, Failure> {
-    Ok(lock_at(t, study)?.is_some())
+fn file_of(study: StudyId, file: &StoredFile) -> Statement<'_> {
+    let sql = "INSERT INTO manyhands_files (study, role, name, sha256, content) VALUES ($1, $2, $3, $4, $5)";
+    let statement = Statement::new(sql).int(study.0).text(&file.role).text(&file.name).text(&file.sha256);
+    statement.with(file.content.as_slice(), Type::BYTEA)
 }
 
-/// As [`lock`]; the server's time once it is held.
-fn lock_at(t: &Transaction<'_>, study: StudyId) -> std::result::Result<Option<Time>, Failure> {
-    let sql = format!("SELECT {NOW} FROM manyhands_studies WHERE id = $1 FOR NO KEY UPDATE");
-    Ok(t.query_opt(&sql, &[(&study.0, Type::INT8)])?.map(|row| Time::from_micros(row.get(0))))
+/// The tokens that statements have answered with.
+fn tokens(answers: &[Vec<Row>]) -> Vec<u64> {
+    answers.iter().flatten().map(|row| row.get::<_, i64>(0) as u64).collect()
+}
+
+/// Whatever writes to a study's log or leases holds this, for the length of a short transaction. The server's time once it is
+/// held; no row if the study is gone. What is read together with it is read while it is held.
+fn lock(study: StudyId) -> Statement<'static> {
+    Statement::new(format!("SELECT {NOW} FROM manyhands_studies WHERE id = $1 FOR NO KEY UPDATE")).int(study.0)
 }

@@ -1,8 +1,7 @@
 //! The tables of a PostgreSQL store and how older ones become newer ones.
 
 use super::failure::Failure;
-use super::transaction::Transaction;
-use tokio_postgres::types::Type;
+use super::transaction::{Statement, Transaction};
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
 pub const STEPS: [&str; 3] = [
@@ -74,7 +73,7 @@ pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
     }
     // A large store takes as long as it takes.
     t.run("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")?;
-    t.query("SELECT pg_advisory_xact_lock($1)", &[(&LOCK, Type::INT8)])?;
+    t.query(Statement::new("SELECT pg_advisory_xact_lock($1)").int(LOCK))?;
     // Another process may have been faster. Only making the table makes the server look again whether it is there.
     t.run("CREATE TABLE IF NOT EXISTS manyhands_schema (version BIGINT NOT NULL)")?;
     let found = version(t)?;
@@ -88,15 +87,15 @@ pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         t.run(step)?;
     }
-    t.execute("UPDATE manyhands_schema SET version = $1 WHERE version < $1", &[(&known, Type::INT8)])?;
+    t.query(Statement::new("UPDATE manyhands_schema SET version = $1 WHERE version < $1").int(known))?;
     Ok(None)
 }
 
 /// The schema that a database has.
 pub fn version(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
-    let there: bool = t.query_one("SELECT to_regclass('manyhands_schema') IS NOT NULL", &[])?.get(0);
-    if !there {
+    let there = t.query_opt(Statement::new("SELECT 1 WHERE to_regclass('manyhands_schema') IS NOT NULL"))?;
+    if there.is_none() {
         return Ok(None);
     }
-    Ok(t.query_opt("SELECT version FROM manyhands_schema", &[])?.map(|row| row.get(0)))
+    Ok(t.query_opt(Statement::new("SELECT version FROM manyhands_schema"))?.map(|row| row.get(0)))
 }

@@ -1,6 +1,11 @@
-//! Statements of one transaction, each waited for, all of them within one limit. Statements are sent unprepared, with the
-//! types of their parameters: one round trip each, and poolers need to remember nothing.
+//! Statements of one transaction, all of them within one limit. They are sent unprepared, with the types of their
+//! parameters, so that poolers need to remember nothing; those that do not need each other's answers go in one round trip.
 
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -9,8 +14,47 @@ use tokio_postgres::{Client, Row};
 
 use super::failure::Failure;
 
-/// A parameter and its type.
-pub type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+/// A statement with its parameters, in their order.
+pub struct Statement<'a> {
+    sql: Cow<'a, str>,
+    parameters: Vec<(Box<dyn ToSql + Sync + 'a>, Type)>,
+}
+
+impl<'a> Statement<'a> {
+    pub fn new(sql: impl Into<Cow<'a, str>>) -> Self {
+        Self { sql: sql.into(), parameters: vec![] }
+    }
+
+    pub fn int(self, value: i64) -> Self {
+        self.with(value, Type::INT8)
+    }
+
+    pub fn text(self, value: &'a str) -> Self {
+        self.with(value, Type::TEXT)
+    }
+
+    pub fn with(mut self, value: impl ToSql + Sync + 'a, its_type: Type) -> Self {
+        self.parameters.push((Box::new(value), its_type));
+        self
+    }
+
+    async fn send(&self, client: &Client) -> Result<Vec<Row>, tokio_postgres::Error> {
+        let parameters: Vec<(&(dyn ToSql + Sync), Type)> =
+            self.parameters.iter().map(|(value, its_type)| (&**value as _, its_type.clone())).collect();
+        client.query_typed(&self.sql, &parameters).await
+    }
+}
+
+/// How far a transaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Statements on their own.
+    Outside,
+    /// It begins with its first statement.
+    Ahead,
+    Open,
+    Over,
+}
 
 /// A transaction, or statements outside of any.
 pub struct Transaction<'a> {
@@ -18,38 +62,103 @@ pub struct Transaction<'a> {
     client: &'a Client,
     limit: Duration,
     start: Instant,
+    stage: Cell<Stage>,
 }
 
 impl<'a> Transaction<'a> {
-    pub fn new(runtime: &'a Runtime, client: &'a Client, limit: Duration) -> Self {
-        Self { runtime, client, limit, start: Instant::now() }
+    /// For statements outside of any transaction.
+    pub fn none(runtime: &'a Runtime, client: &'a Client, limit: Duration) -> Self {
+        Self { runtime, client, limit, start: Instant::now(), stage: Cell::new(Stage::Outside) }
     }
 
-    pub fn query(&self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, Failure> {
-        self.within(self.client.query_typed(sql, parameters))
+    /// Statements from here on belong to one transaction.
+    pub fn begin(&self) {
+        self.stage.set(Stage::Ahead);
     }
 
-    pub fn query_opt(&self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Option<Row>, Failure> {
-        self.within(self.client.query_typed_opt(sql, parameters))
+    /// Commits what was done, or takes it back; nothing happens if [`Transaction::finish`] has committed it.
+    pub fn end(&self, commits: bool) -> Result<(), Failure> {
+        match self.stage.replace(Stage::Over) {
+            Stage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
+            Stage::Outside | Stage::Ahead | Stage::Over => Ok(()),
+        }
     }
 
-    pub fn query_one(&self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Row, Failure> {
-        self.within(self.client.query_typed_one(sql, parameters))
+    pub fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, Failure> {
+        Ok(self.together(vec![statement])?.swap_remove(0))
     }
 
-    /// How many rows it has changed.
-    pub fn execute(&self, sql: &str, parameters: &[Parameter<'_>]) -> Result<u64, Failure> {
-        self.within(self.client.execute_typed(sql, parameters))
+    /// The first row, if there is one.
+    pub fn query_opt(&self, statement: Statement<'_>) -> Result<Option<Row>, Failure> {
+        Ok(self.query(statement)?.into_iter().next())
     }
 
     /// Statements without parameters.
     pub fn run(&self, sql: &str) -> Result<(), Failure> {
-        self.within(self.client.batch_execute(sql))
+        let begins = self.begins();
+        self.within(async {
+            if begins {
+                self.client.batch_execute("BEGIN").await?;
+            }
+            self.client.batch_execute(sql).await
+        })
+    }
+
+    /// Sends several statements at once; the rows of each.
+    pub fn together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, Failure> {
+        self.pipeline(&statements, false)
+    }
+
+    /// As [`Transaction::together`], and commits.
+    pub fn finish(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, Failure> {
+        self.pipeline(&statements, true)
+    }
+
+    fn begins(&self) -> bool {
+        let begins = self.stage.get() == Stage::Ahead;
+        if begins {
+            self.stage.set(Stage::Open);
+        }
+        begins
+    }
+
+    fn pipeline(&self, statements: &[Statement<'_>], commits: bool) -> Result<Vec<Vec<Row>>, Failure> {
+        let control = |sql: &'static str| async move { self.client.batch_execute(sql).await.map(|()| vec![]) };
+        let begins = self.begins();
+        let mut answers: Vec<Answer<'_>> = Vec::new();
+        if begins {
+            answers.push(Box::pin(control("BEGIN")));
+        }
+        answers.extend(statements.iter().map(|statement| Box::pin(statement.send(self.client)) as Answer<'_>));
+        if commits {
+            self.stage.set(Stage::Over);
+            // After a statement that has failed it rolls back, and that statement's error is what is told.
+            answers.push(Box::pin(control("COMMIT")));
+        }
+        let rows = self.within(in_order(answers))?;
+        Ok(rows.into_iter().skip(usize::from(begins)).take(statements.len()).collect())
     }
 
     fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Failure> {
         within(self.runtime, self.limit, self.limit.saturating_sub(self.start.elapsed()), work)
     }
+}
+
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, tokio_postgres::Error>> + 'a>>;
+
+/// Waits for all answers, or the first error among them. A request is sent when its answer is first asked for: in order.
+async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
+    let mut come: Vec<Option<Result<Vec<Row>, tokio_postgres::Error>>> = answers.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (answer, come) in answers.iter_mut().zip(&mut come).filter(|(_, come)| come.is_none()) {
+            if let Poll::Ready(result) = answer.as_mut().poll(context) {
+                *come = Some(result);
+            }
+        }
+        if come.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    come.into_iter().flatten().collect()
 }
 
 /// Waits for an answer for as long as is left of a limit.

@@ -148,7 +148,10 @@ impl Session {
             Appended::Stored(tokens) => Some(Chosen { trials, tokens }),
             Appended::Fenced { .. } | Appended::Taken { .. } => None,
         };
-        self.look_again();
+        // A worker starts what it was given, and looks when it asks again.
+        if wish.term.is_none() {
+            self.look_again();
+        }
         Ok(stored)
     }
 

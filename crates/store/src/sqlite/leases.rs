@@ -95,7 +95,7 @@ pub fn remove(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Re
     t.prepare_cached(sql)?.execute(params![study.0, trial_resource(trial)]).map(drop)
 }
 
-fn micros(duration: Duration) -> i64 {
+pub fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
 }
 

@@ -6,6 +6,7 @@ mod log;
 mod opening;
 mod refusal;
 mod schema;
+mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +17,10 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use self::identity::Identity;
 use self::refusal::{gone, refused};
+use self::turns::Turns;
 use crate::clock::{Clock, SystemClock};
 use crate::error::found;
+use crate::line::wait_in_line;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
@@ -103,6 +106,31 @@ impl Sqlite {
             Ok(result)
         };
         run().map_err(|error| refused(&self.path, &error))
+    }
+
+    /// Grants a lease unless someone holds it; who is named leaves the line.
+    fn claim(&self, study: StudyId, claim: &Claim<'_>, name: Option<&str>) -> Result<Acquired> {
+        let now = self.moment();
+        let acquired = self.write(Durable::No, |t| {
+            if !is_there(t, study)? {
+                return Ok(None);
+            }
+            if let Some(trial) = trial_of(claim.resource)
+                && log::has_ended(t, study, trial)?
+            {
+                return Ok(Some(Acquired::Ended));
+            }
+            match leases::find(t, study, claim.resource, now)? {
+                Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
+                    Ok(Some(Acquired::Held(lease)))
+                }
+                _ => {
+                    name.map_or(Ok(()), |name| turns::leave(t, study, name))?;
+                    leases::grant(t, study, claim, now).map(|token| Some(Acquired::Granted(token)))
+                }
+            }
+        })?;
+        acquired.ok_or(Error::Deleted)
     }
 }
 
@@ -223,24 +251,11 @@ impl Store for Sqlite {
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
-        let now = self.moment();
-        let acquired = self.write(Durable::No, |t| {
-            if !is_there(t, study)? {
-                return Ok(None);
-            }
-            if let Some(trial) = trial_of(claim.resource)
-                && log::has_ended(t, study, trial)?
-            {
-                return Ok(Some(Acquired::Ended));
-            }
-            match leases::find(t, study, claim.resource, now)? {
-                Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
-                    Ok(Some(Acquired::Held(lease)))
-                }
-                _ => leases::grant(t, study, claim, now).map(|token| Some(Acquired::Granted(token))),
-            }
-        })?;
-        acquired.ok_or(Error::Deleted)
+        self.claim(study, claim, None)
+    }
+
+    fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
+        wait_in_line(&Turns { store: self, study }, claim, patience)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {

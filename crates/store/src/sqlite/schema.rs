@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub const APPLICATION: i64 = 0x6d6e_7968;
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
-pub const STEPS: [&str; 3] = [
+pub const STEPS: [&str; 4] = [
     "CREATE TABLE studies (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
@@ -55,6 +55,14 @@ pub const STEPS: [&str; 3] = [
     ALTER TABLE leases ADD COLUMN term INTEGER;
     DELETE FROM leases WHERE EXISTS (SELECT 1 FROM events WHERE events.study = leases.study
         AND leases.resource = 'trial:' || events.trial AND kind IN ('told', 'failed', 'cancelled'));",
+    // Places in the line of those who want to ask.
+    "CREATE TABLE turns (
+        place INTEGER PRIMARY KEY AUTOINCREMENT,
+        study INTEGER NOT NULL REFERENCES studies (id) ON DELETE CASCADE,
+        ticket TEXT NOT NULL,
+        until INTEGER NOT NULL,
+        UNIQUE (study, ticket)
+    );",
 ];
 
 /// The schema that brought keys and hashes of events, and leases by a clock that does not jump.
