@@ -166,7 +166,8 @@ impl Factor {
 
     /// Makes the stride large enough for `rows` rows and some more.
     fn make_room(&mut self, rows: usize) {
-        let stride = rows.next_multiple_of(64).max(self.stride + (self.stride / 4).next_multiple_of(64));
+        // Columns at multiples of a power of two would share few places of the cache.
+        let stride = rows.max(self.stride + self.stride / 4).next_multiple_of(64) + 8;
         let mut entries = vec![0.0; stride * stride];
         for i in 0..self.len {
             entries[i * stride..i * stride + i + 1].copy_from_slice(self.row(i));
