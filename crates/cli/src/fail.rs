@@ -30,7 +30,7 @@ pub struct FailOptions {
 
 pub fn fail(options: &FailOptions) -> Result<()> {
     let trial = number(&options.trial)?;
-    options.target.open()?.fail(trial, &options.reason)?;
+    options.target.open_to_tell()?.fail(trial, &options.reason)?;
     show::states(&[(trial, TrialState::Failed)], options.target.json)
 }
 
@@ -53,6 +53,6 @@ pub struct CancelOptions {
 
 pub fn cancel(options: &CancelOptions) -> Result<()> {
     let trial = number(&options.trial)?;
-    options.target.open()?.cancel(trial)?;
+    options.target.open_to_tell()?.cancel(trial)?;
     show::states(&[(trial, TrialState::Cancelled)], options.target.json)
 }

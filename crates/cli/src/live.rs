@@ -7,8 +7,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use manyhands_core::{CERTIFIED, Kind, TrialState, Value, significant};
-use manyhands_run::{News, Plan, Standing};
+use manyhands_core::{CERTIFIED, Kind, TrialState, Value, counted, significant};
+use manyhands_run::{Before, News, Plan, Standing};
 use manyhands_store::Session;
 
 use crate::progress::{draw_target, say};
@@ -63,7 +63,7 @@ impl Live {
         };
         let live = Self { state: RefCell::new(state), screen: RefCell::new(screen), start: Instant::now() };
         if standing.ended > 0 {
-            live.line(&format!("going on after {} trials", standing.ended));
+            live.line(&format!("going on after {}", counted(standing.ended, "trial")));
         }
         live.refresh();
         live
@@ -126,9 +126,15 @@ impl State {
             self.waiting = false;
         }
         match news {
-            News::Started { trial, params, taken_over } => {
+            News::Started { trial, params, before } => {
                 self.begin(*trial, params, screen);
-                taken_over.then(|| format!("trial {trial}: taken over from another worker"))
+                let before = match before {
+                    Before::LeftUnfinished => "left unfinished by an earlier run, run again",
+                    Before::Silent => "taken over from a worker that is not heard of any more",
+                    Before::TakenAway => "taken from whoever had it, run here",
+                    Before::Nothing => return None,
+                };
+                Some(format!("trial {trial}: {before}"))
             }
             News::Told { trial, value, took, standing } => {
                 self.end(*trial, *standing);
@@ -147,9 +153,10 @@ impl State {
                 self.clear(*trial);
                 Some(format!("trial {trial}: stopped, to be run again"))
             }
-            News::CalledOff { trial } => {
+            News::CalledOff { trial, taken } => {
                 self.clear(*trial);
-                Some(format!("trial {trial}: stopped, it was cancelled"))
+                let why = if *taken { "another worker was given it" } else { "it was cancelled" };
+                Some(format!("trial {trial}: stopped, {why}"))
             }
             News::TooLate { trial } => {
                 self.clear(*trial);
@@ -232,7 +239,8 @@ impl State {
             }
             _ => String::new(),
         };
-        format!("{ended}{of} trials{best}{left}")
+        let trials = if self.trials.unwrap_or(ended) == 1 { "trial" } else { "trials" };
+        format!("{ended}{of} {trials}{best}{left}")
     }
 }
 
@@ -265,7 +273,8 @@ fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
     let by_hand = pending - elsewhere;
     let mut text = format!("waiting for {}", trials(pending, "pending"));
     if elsewhere > 0 {
-        text += &format!(", {elsewhere} with other workers");
+        let workers = if elsewhere == 1 { "another worker" } else { "other workers" };
+        text += &format!(", {elsewhere} with {workers}");
     }
     if by_hand > 0 {
         text += &format!(", {by_hand} asked for by hand (tell, fail or cancel what nobody runs)");
@@ -277,7 +286,7 @@ fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
 }
 
 fn trials(count: usize, how: &str) -> String {
-    if count == 1 { format!("1 {how} trial") } else { format!("{count} {how} trials") }
+    counted(count, &format!("{how} trial"))
 }
 
 fn terminal(session: Option<Session>) -> Screen {

@@ -28,7 +28,7 @@ mod write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const EXAMPLE: &str = "\
 Example:
@@ -79,7 +79,8 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let verb = match Cli::try_parse() {
+    let cli = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let verb = match cli {
         Ok(cli) => cli.verb,
         Err(error) => return refusal::misused(&error),
     };
@@ -87,6 +88,13 @@ fn work() -> ExitCode {
         Ok(code) => code,
         Err(error) => refusal::refuse(&error, verb.speaks_json()),
     }
+}
+
+/// The command line, with what only some verbs say of the study they are given.
+fn command() -> clap::Command {
+    const CREATED: &str = "A study file (its study is created on first use), or the name of a study";
+    let of = |verb: clap::Command| verb.mut_arg("study", |study| study.help(CREATED));
+    ["run", "worker", "ask"].into_iter().fold(Cli::command(), |all, verb| all.mut_subcommand(verb, of))
 }
 
 impl Verb {
@@ -111,7 +119,7 @@ impl Verb {
             Self::Delete(options) => studies::delete(options),
             Self::Reproduce(options) => reproduce::run(options),
             Self::BenchPart { part } => bench::run_part(part),
-            Self::Completions(options) => completions::run(options, Cli::command()),
+            Self::Completions(options) => completions::run(options, command()),
         }?;
         Ok(ExitCode::SUCCESS)
     }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::{Domain, ParameterKind, Prediction, Value, significant};
+use manyhands_core::{Domain, ParameterKind, Prediction, Value, representable, significant};
 use serde_json::{Value as Json, json};
 
 use crate::refusal::Usage;
 use crate::show;
-use crate::target::Target;
+use crate::target::{Target, unreadable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +48,8 @@ pub fn run(options: &Options) -> Result<()> {
     let header: Vec<String> =
         [names, ["mean", "sd", "sd_pending", "lower", "upper"].map(String::from).to_vec()].concat();
     let row = |(point, p): (&Vec<(String, Value)>, &Prediction)| {
-        let numbers = [p.mean, p.sd, p.sd_pending, p.lower, p.upper].map(|number| significant(number, 4));
+        let numbers = [p.mean, p.sd, p.sd_pending, p.lower, p.upper];
+        let numbers = numbers.map(|number| representable(number).map_or("beyond".to_string(), |n| significant(n, 4)));
         point.iter().map(|(_, value)| show::text_of(value)).chain(numbers).collect()
     };
     show::print(&show::table(&header, &points.iter().zip(&predictions).map(row).collect::<Vec<_>>()))
@@ -56,11 +57,11 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn as_json(p: &Prediction) -> Json {
     json!({
-        "mean": p.mean,
-        "sd": p.sd,
-        "sd_pending": p.sd_pending,
-        "lower": p.lower,
-        "upper": p.upper,
+        "mean": representable(p.mean),
+        "sd": representable(p.sd),
+        "sd_pending": representable(p.sd_pending),
+        "lower": representable(p.lower),
+        "upper": representable(p.upper),
         "kind": p.kind.to_string(),
     })
 }
@@ -69,7 +70,7 @@ fn as_json(p: &Prediction) -> Json {
 fn read(path: &Path, domain: &Domain) -> Result<Vec<Vec<(String, Value)>>> {
     let wrong = |reason: String| Usage::new("file", format!("{}: {reason}", path.display()));
     let text = if path == Path::new("-") { std::io::read_to_string(stdin()) } else { std::fs::read_to_string(path) };
-    let text = text.map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
+    let text = text.map_err(|error| unreadable(path, &error))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
     let mut points = Vec::new();

@@ -129,6 +129,7 @@ fn is_bad_request(error: &StoreError) -> bool {
         StoreError::Location { .. }
         | StoreError::NoStore { .. }
         | StoreError::NoTables { .. }
+        | StoreError::Empty { .. }
         | StoreError::NotAStore { .. }
         | StoreError::UnknownStudy { .. }
         | StoreError::Differs { .. }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::TrialState;
 use manyhands_core::file::RunSettings;
+use manyhands_core::{TrialState, counted};
 use manyhands_run::{Control, Error as RunError, Plan, Stop, Summary, Unreported};
-use manyhands_store::Session;
+use manyhands_store::{Session, Source};
 
 use crate::live::Live;
 use crate::progress::say;
@@ -80,6 +80,8 @@ pub struct WorkerOptions {
     /// Run only the command of this study file, in its folder, and never the one that is in the store
     #[arg(long, value_name = "FILE")]
     command_from: Option<PathBuf>,
+    #[arg(long = "trials", hide = true, value_name = "N", value_parser = no_trials)]
+    _trials: Option<u32>,
     /// Leave, with exit code 0, once there has been nothing to run here for TIME [default: 5s]; otherwise it waits for the
     /// trials of others, which it would run again should they be lost
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = idle)]
@@ -95,7 +97,9 @@ struct How {
     /// How long a trial is kept for a worker that is not heard of any more
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = term)]
     lease: Duration,
-    /// Take this trial away from the worker that holds it, and run it here; may be given several times
+    /// Take this trial away from the worker that holds it, and run it here; may be given several times. That worker, if
+    /// it still runs, stops its command when it next renews its lease (every third of --lease); what it reports before
+    /// is kept as a late result
     #[arg(long, value_name = "TRIAL", value_parser = whole::<usize>(0..))]
     take: Vec<usize>,
     /// Say nothing while it runs
@@ -104,20 +108,36 @@ struct How {
 }
 
 fn term(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(term) if term >= Duration::from_secs(1) => Ok(term),
+    match time(text)? {
+        Some(term) if term >= Duration::from_secs(1) => Ok(term),
         _ => Err("it must be a time from 1s, such as 60s or 5m".to_string()),
     }
 }
 
 fn idle(text: &str) -> Result<Duration, String> {
     let wrong = "it must be a time such as 0s, 30s or 5m; a study is named before --leave-when-idle";
-    humantime::parse_duration(text).map_err(|_| wrong.to_string())
+    time(text)?.ok_or(wrong.to_string())
+}
+
+/// A length of time, if it is one; a number alone is refused.
+fn time(text: &str) -> Result<Option<Duration>, String> {
+    match humantime::parse_duration(text) {
+        Ok(time) => Ok(Some(time)),
+        Err(_) if text.trim().parse::<f64>().is_ok() => Err("a time needs its unit, such as 2s or 10m".to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// An option that workers do not have, with what there is instead.
+fn no_trials(_: &str) -> Result<u32, String> {
+    Err("a worker goes on until the study has all its trials; set trials in [run] of the study file".to_string())
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     options.plot.as_deref().map_or(Ok(()), plot::check)?;
-    let mut session = options.target.open()?;
+    let stop = Stop::new();
+    let listening = signals::listen(&stop)?;
+    let mut session = options.target.open_with(runnable)?;
     let mut plan = plan(&session, &options.target, &options.how, None)?;
     plan.workers = options.workers.map_or(plan.workers, |workers| workers as usize);
     plan.trials = options.trials.map(|trials| trials as usize).or(plan.trials);
@@ -125,9 +145,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     if options.workers.is_some() {
         session.set_workers(Some(plan.workers));
     }
-    let control = control(&session, &plan)?;
-    let listening = signals::listen(&control)?;
     let twin = session.twin()?;
+    let control = control(&session, &plan, stop)?;
+    listening.guard(&control.unreported);
     let summary = work(session, plan.clone(), &control, options.how.quiet)?;
     listening.close();
     if control.stop.is_urgent() {
@@ -147,15 +167,18 @@ fn cut_short(options: &RunOptions, name: &str) -> Result<ExitCode> {
 }
 
 pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
-    let mut session = options.target.open()?;
+    let stop = Stop::new();
+    let listening = signals::listen(&stop)?;
+    let check = |source: &Source| if options.command_from.is_some() { Ok(()) } else { runnable(source) };
+    let mut session = options.target.open_with(check)?;
     let local = options.command_from.as_deref().map(|file| local_command(file, &session)).transpose()?;
     let mut plan = plan(&session, &options.target, &options.how, local)?;
     plan.workers = options.workers as usize;
     // How many workers there are is for whoever starts them to say; only max_pending binds them all.
     session.set_workers(None);
     plan.leave_when_idle = options.leave_when_idle;
-    let control = control(&session, &plan)?;
-    let listening = signals::listen(&control)?;
+    let control = control(&session, &plan, stop)?;
+    listening.guard(&control.unreported);
     let summary = work(session, plan, &control, options.how.quiet)?;
     listening.close();
     let Summary { told, failed, interrupted, idle, .. } = summary;
@@ -163,7 +186,10 @@ pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
         let done = serde_json::json!({"told": told, "failed": failed, "interrupted": interrupted, "idle": idle});
         show::print(&done.to_string())?;
     } else {
-        say(&format!("this worker recorded {told} values and {failed} failures"));
+        say(&format!("this worker recorded {} and {}", counted(told, "value"), counted(failed, "failure")));
+        if interrupted {
+            say(GOES_ON);
+        }
     }
     Ok(code(summary))
 }
@@ -191,8 +217,14 @@ fn plan(session: &Session, target: &Target, how: &How, local: Option<(RunSetting
     })
 }
 
-fn control(session: &Session, plan: &Plan) -> Result<Control> {
-    Ok(Control { stop: Stop::new(), unreported: Unreported::of(session, plan)? })
+/// Refuses a study file without a command before a store is made for it.
+fn runnable(source: &Source) -> Result<()> {
+    let no_command = || RunError::NoCommand { study: source.study().name.clone() };
+    Ok(source.study().run.as_ref().map(drop).ok_or_else(no_command)?)
+}
+
+fn control(session: &Session, plan: &Plan, stop: Stop) -> Result<Control> {
+    Ok(Control { stop, unreported: Unreported::of(session, plan)? })
 }
 
 /// All sessions share one store, and so one connection.

@@ -4,13 +4,20 @@ use std::io::{Write, stdout};
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use manyhands_core::{Best, Certificate, Direction, Domain, Suggestion, TrialState, Value, printable, significant};
+use manyhands_core::{
+    Best, Certificate, Direction, Domain, Suggestion, TrialState, Value, printable, representable, significant,
+};
 use manyhands_store::{Entry, Session};
 use serde_json::{Map, Value as Json, json};
 
 /// Prints data on standard output.
 pub fn print(text: &str) -> Result<()> {
     writeln!(stdout(), "{text}").context("cannot write to standard output")
+}
+
+/// Prints text on standard output that ends as it should.
+pub fn print_as_is(text: &str) -> Result<()> {
+    write!(stdout(), "{text}").context("cannot write to standard output")
 }
 
 /// A value as JSON.
@@ -76,11 +83,12 @@ pub fn suggestion(suggestion: &Suggestion, session: &Session) -> Json {
         "trial": suggestion.trial,
         "params": params(suggestion.named(session.spec().domain())),
         "candidate": session.spec().finite().map(|_| suggestion.candidate),
-        "mean": number(suggestion.mean),
-        "sd": suggestion.sd,
+        "mean": representable(number(suggestion.mean)),
+        "sd": representable(suggestion.sd),
         "multiplier": suggestion.multiplier,
         "score": number(suggestion.score),
         "gap": suggestion.gap,
+        "state": session.ledger().trials().get(suggestion.trial).map(|entry| entry.state.to_string()),
     })
 }
 
@@ -90,9 +98,9 @@ pub fn best(best: &Best, domain: &Domain) -> Json {
         "trial": best.trial,
         "params": params(domain.named(&best.params)),
         "value": best.value,
-        "mean": number(best.mean),
-        "lower": best.lower,
-        "upper": best.upper,
+        "mean": representable(number(best.mean)),
+        "lower": representable(best.lower),
+        "upper": representable(best.upper),
         "regret_bound": best.regret_bound,
     })
 }
@@ -101,8 +109,8 @@ pub fn best(best: &Best, domain: &Domain) -> Json {
 pub fn certificate(certificate: &Certificate, domain: &Domain) -> Json {
     json!({
         "regret_bound": certificate.regret_bound,
-        "upper": certificate.upper,
-        "lower": certificate.lower,
+        "upper": representable(certificate.upper),
+        "lower": representable(certificate.lower),
         "params": params(domain.named(&certificate.params)),
         "candidate": certificate.candidate,
         "delta": certificate.delta,

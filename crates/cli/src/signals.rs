@@ -1,14 +1,14 @@
 //! Signals: Ctrl-C once and twice, being told to end, and a limit on the size of files. Whatever the rest of the process is
 //! computing or waiting for, an urgent stop ends it in time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use manyhands_run::{Control, Unreported};
+use manyhands_run::{Stop, Unreported};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -31,9 +31,17 @@ const LAST: Duration = Duration::from_millis(700);
 pub struct Listening {
     handle: Handle,
     is_closing: Arc<AtomicBool>,
+    /// What is to be saved before the process ends; none yet while its store is being opened.
+    unreported: Arc<OnceLock<Unreported>>,
 }
 
 impl Listening {
+    /// From now on trials may run, whose outcomes are to be saved. Until then any signal ends the process at once: there
+    /// is nothing to finish, and a store may take long to answer.
+    pub fn guard(&self, unreported: &Unreported) {
+        self.unreported.get_or_init(|| unreported.clone());
+    }
+
     /// Every trial has ended, and only the closing report is left: from now on any signal ends the process at once.
     pub fn close(&self) {
         self.is_closing.store(true, Ordering::SeqCst);
@@ -47,15 +55,16 @@ impl Drop for Listening {
 }
 
 /// Turns signals into a wish to stop: Ctrl-C lets trials finish, a second one and the others do not.
-pub fn listen(control: &Control) -> Result<Listening> {
+pub fn listen(stop: &Stop) -> Result<Listening> {
     let mut wanted = vec![SIGINT, SIGTERM];
     // Who started this with nohup wants it to outlive its terminal.
     if !is_ignored(SIGHUP) {
         wanted.push(SIGHUP);
     }
     let mut signals = Signals::new(wanted).context("cannot listen to signals")?;
-    let (handle, is_closing) = (signals.handle(), Arc::new(AtomicBool::new(false)));
-    let (Control { stop, unreported }, closing) = (control.clone(), is_closing.clone());
+    let (handle, is_closing, unreported) = (signals.handle(), Arc::new(AtomicBool::new(false)), Arc::default());
+    let (stop, closing, guarded): (_, _, Arc<OnceLock<Unreported>>) =
+        (stop.clone(), is_closing.clone(), Arc::clone(&unreported));
     std::thread::Builder::new().name("signals".to_string()).spawn(move || {
         for signal in signals.forever() {
             if signal == SIGINT {
@@ -63,23 +72,24 @@ pub fn listen(control: &Control) -> Result<Listening> {
             } else {
                 stop.now()
             }
+            let Some(unreported) = guarded.get() else { leave(None) };
             if closing.load(Ordering::SeqCst) {
-                leave(unreported);
+                leave(Some(unreported.clone()));
             }
             if stop.is_urgent() {
                 sleep(DEADLINE);
-                leave(unreported);
+                leave(Some(unreported.clone()));
             }
         }
     })?;
-    Ok(Listening { handle, is_closing })
+    Ok(Listening { handle, is_closing, unreported })
 }
 
 /// Ends the process, having saved what is not reported. Neither a disk nor a terminal that hangs holds it up for long.
-fn leave(unreported: Unreported) -> ! {
+fn leave(unreported: Option<Unreported>) -> ! {
     let (done, saved) = channel();
     let save = move || {
-        for saved in unreported.save() {
+        for saved in unreported.iter().flat_map(Unreported::save) {
             brief(&saved.news()).iter().for_each(|line| say(line));
         }
         say(GOES_ON);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::TrialState;
+use manyhands_core::{TrialState, counted};
 use manyhands_store::{Access, Error as StoreError, Session};
 use serde_json::{Value as Json, json};
 
@@ -85,16 +85,18 @@ pub fn delete(options: &DeleteOptions) -> Result<()> {
     };
     let running = session.survey(0, Duration::ZERO)?.elsewhere.len();
     if running > 0 && !options.yes {
-        let message = format!("{running} trials of study {} are being run by workers", session.name());
+        let are = if running == 1 { "is" } else { "are" };
+        let running = counted(running, "trial");
+        let message = format!("{running} of study {} {are} being run by workers", session.name());
         return Err(Usage::new("study-in-use", message).hint("stop them first, or say --yes").into());
     }
-    let (name, trials) = (session.name().to_string(), session.ledger().trials().len());
+    let (name, trials) = (session.name().to_string(), counted(session.ledger().trials().len(), "trial"));
     if !options.yes && !stdin().is_terminal() {
-        let message = format!("nothing was deleted: study {name} has {trials} trials");
+        let message = format!("nothing was deleted: study {name} has {trials}");
         return Err(Usage::new("confirmation", message).hint("say --yes to delete it with its log").into());
     }
     if !options.yes {
-        say(&format!("delete study {name} with its {trials} trials? [y/N]"));
+        say(&format!("delete study {name} with its {trials}? [y/N]"));
         let mut answer = String::new();
         stdin().lock().read_line(&mut answer)?;
         if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
@@ -106,7 +108,7 @@ pub fn delete(options: &DeleteOptions) -> Result<()> {
     if options.target.json {
         return show::print(&json!({"study": name, "deleted": true}).to_string());
     }
-    say(&format!("deleted study {name} with {trials} trials"));
+    say(&format!("deleted study {name} with {trials}"));
     Ok(())
 }
 

@@ -2,12 +2,15 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Once};
+use std::time::Duration;
 use std::{fmt, fs};
 
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::file::RunSettings;
+use manyhands_core::quoted;
 use manyhands_run::Error as RunError;
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
 
@@ -41,7 +44,7 @@ impl fmt::Debug for Secret {
 
 impl StoreOption {
     pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
-        Ok(self.location()?.open(access)?)
+        Ok(open(&self.location()?, access)?)
     }
 
     /// The store's address. What its user should know of it is said once.
@@ -118,7 +121,7 @@ fn is_open_to_others(path: &Path) -> bool {
 /// Which study.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// A study file (its study is created on first use), or the name of a study
+    /// A study file, or the name of a study
     #[arg(value_name = "STUDY")]
     study: String,
     #[command(flatten)]
@@ -131,34 +134,50 @@ pub struct Target {
 impl Target {
     /// The study's session.
     pub fn open(&self) -> Result<Session> {
+        self.open_with(|_| Ok(()))
+    }
+
+    /// The study's session; a study file that is refused by `check` makes neither a store nor a study.
+    pub fn open_with(&self, check: impl FnOnce(&Source) -> Result<()>) -> Result<Session> {
         self.check()?;
         let location = self.store.location()?;
         match self.file() {
             Some(path) => {
-                let source = read(&path, || location.open(Access::Read).ok())?;
-                Ok(Session::open_or_create(location.open(Access::Create)?, source)?)
+                let source = read(&path, || open(&location, Access::Read).ok())?;
+                check(&source)?;
+                Ok(Session::open_or_create(open(&location, Access::Create)?, source)?)
             }
             None => self.open_named(&location, Access::Write),
         }
     }
 
-    /// The study's session, if there is one: nothing is created.
+    /// The study's session, if there is one, whatever its study file says now: nothing is created.
     pub fn open_existing(&self) -> Result<Session> {
         self.check()?;
         let location = self.store.location()?;
         let Some(path) = self.file() else { return self.open_named(&location, Access::Write) };
-        let store = location.open(Access::Write)?;
+        let store = open(&location, Access::Write)?;
         let source = read(&path, || Some(store.clone()))?;
         Ok(Session::open(store, &source.study().name, &location.to_string())?)
     }
 
+    /// The study's session, to be told what became of its trials: nothing is created.
+    pub fn open_to_tell(&self) -> Result<Session> {
+        self.open_as_described(Access::Write)
+    }
+
     /// The study's session, to be looked at: nothing is created, upgraded or written.
     pub fn open_to_read(&self) -> Result<Session> {
+        self.open_as_described(Access::Read)
+    }
+
+    /// The study's session, if there is one and its study file describes it.
+    fn open_as_described(&self, access: Access) -> Result<Session> {
         self.check()?;
         let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location, Access::Read) };
+        let Some(path) = self.file() else { return self.open_named(&location, access) };
         // A mistake in the file is told first.
-        let store = location.open(Access::Read);
+        let store = open(&location, access);
         let source = read(&path, || store.as_ref().ok().cloned())?;
         let session = Session::open(store?, &source.study().name, &location.to_string())?;
         session.check(&source)?;
@@ -169,7 +188,7 @@ impl Target {
     pub fn inspect(&self) -> Result<Inspection> {
         self.check()?;
         let location = self.store.location()?;
-        let store = location.open(Access::Read)?;
+        let store = open(&location, Access::Read)?;
         let name = match self.file() {
             Some(path) => read(&path, || Some(store.clone()))?.study().name.clone(),
             None => self.study.clone(),
@@ -180,7 +199,7 @@ impl Target {
     /// The stored study, whatever state its log is in.
     pub fn row(&self, access: Access) -> Result<(Arc<dyn Store>, StudyRow)> {
         let location = self.store.location()?;
-        let store = location.open(access)?;
+        let store = open(&location, access)?;
         let name = match self.file() {
             Some(path) => read(&path, || Some(store.clone()))?.study().name.clone(),
             None => self.study.clone(),
@@ -200,9 +219,9 @@ impl Target {
     }
 
     fn open_named(&self, location: &Location, access: Access) -> Result<Session> {
-        let store = match location.open(access) {
+        let store = match open(location, access) {
             Err(StoreError::NoStore { path }) => {
-                let message = format!("there is no file \"{}\" and no store at {}", self.study, path.display());
+                let message = format!("there is no file {} and no store at {}", quoted(&self.study), path.display());
                 return Err(Usage::new("unknown-study", message).hint(GIVE).into());
             }
             opened => opened?,
@@ -227,7 +246,7 @@ fn folder_of(file: Option<&Path>) -> Result<PathBuf> {
     let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let unreachable =
-        |error: std::io::Error| Usage::new("folder", format!("cannot use the folder {}: {error}", folder.display()));
+        |e: std::io::Error| Usage::new("folder", format!("cannot use the folder {}: {}", folder.display(), reason(&e)));
     Ok(folder.canonicalize().map_err(unreachable)?)
 }
 
@@ -244,6 +263,25 @@ pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, Pat
     let settings = source.study().run.clone().ok_or_else(no_command)?;
     Ok((settings, folder_of(Some(file))?))
 }
+
+/// Opens a store; says so if it takes its time.
+fn open(location: &Location, access: Access) -> manyhands_store::Result<Arc<dyn Store>> {
+    let (opened, waits) = channel::<()>();
+    let shown = location.to_string();
+    let watch = move || {
+        if waits.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            say(&format!("waiting for the store {shown}"));
+        }
+    };
+    // Without the thread it is waited for in silence.
+    let _ = std::thread::Builder::new().name("waiting".to_string()).spawn(watch);
+    let store = location.open(access);
+    drop(opened);
+    store
+}
+
+/// How long a store may take to be opened before it is said that it is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 const GIVE: &str = "give a study file, or the name of a study that is in the store (--store)";
 
@@ -273,7 +311,8 @@ pub fn read(path: &Path, store: impl Fn() -> Option<Arc<dyn Store>>) -> Result<S
     })
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Usage {
+/// That a file cannot be read, and why.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> Usage {
     Usage::new("file", format!("cannot read {}: {}", path.display(), reason(error)))
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, stdin};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::{TrialState, Value};
+use manyhands_core::{TrialState, Value, quoted};
 use manyhands_store::{Outside, Session};
 use serde_json::Value as Json;
 
@@ -52,11 +52,12 @@ pub fn run(options: &Options) -> Result<()> {
         (Some("-"), None) => lines(&options.target),
         (None, None) if options.target.json => lines(&options.target),
         (Some("-"), Some(value)) => {
-            Err(Usage::new("usage", format!("with - values come from standard input, got \"{value}\" too")).into())
+            Err(Usage::new("usage", format!("with - values come from standard input, got {} too", quoted(value)))
+                .into())
         }
         (Some(trial), Some(value)) => {
             let (trial, value) = (number(trial)?, finite(value)?);
-            options.target.open()?.tell(trial, value)?;
+            options.target.open_to_tell()?.tell(trial, value)?;
             show::states(&[(trial, TrialState::Observed)], options.target.json)
         }
         (_, None) => {
@@ -69,33 +70,50 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// A trial's number.
 pub fn number(text: &str) -> Result<usize> {
-    let wrong = || Usage::new("trial", format!("a trial's number must be a whole number from 0, got \"{text}\""));
+    let wrong = || Usage::new("trial", format!("a trial's number must be a whole number from 0, got {}", quoted(text)));
     Ok(text.parse().map_err(|_| wrong())?)
 }
 
 fn finite(text: &str) -> Result<f64> {
-    let wrong = || Usage::new("value", format!("the value must be a finite number, got \"{text}\""));
+    let wrong = || Usage::new("value", format!("the value must be a finite number, got {}", quoted(text)));
     Ok(text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)?)
 }
 
 fn lines(target: &Target) -> Result<()> {
-    let mut session = target.open()?;
     let mut done = Vec::new();
-    let result = read_lines(&mut session, &mut done);
+    let result = read_lines(target, &mut done);
     show::states(&done, target.json)?;
     result
 }
 
-fn read_lines(session: &mut Session, done: &mut Vec<(usize, TrialState)>) -> Result<()> {
+fn read_lines(target: &Target, done: &mut Vec<(usize, TrialState)>) -> Result<()> {
+    let mut session = None;
     for (index, line) in stdin().lock().lines().enumerate() {
         let place = || format!("line {}", index + 1);
         let line = line.map_err(|error| Usage::new("line", error.to_string())).with_context(place)?;
         if !line.trim().is_empty() {
             let told = read(&line).with_context(place)?;
+            let session = match &mut session {
+                Some(session) => session,
+                None => session.insert(open_for(target, &told).with_context(place)?),
+            };
             done.push(record(session, told).with_context(place)?);
         }
     }
-    Ok(())
+    // Of no lines, too, a study that cannot be opened is told.
+    if session.is_some() { Ok(()) } else { target.open().map(drop) }
+}
+
+/// The study's session. An evaluation made elsewhere may be the first thing that is known of a study; an end of a trial
+/// is not.
+fn open_for(target: &Target, told: &Told) -> Result<Session> {
+    match told {
+        Told::Outside(outside) => target.open_with(|source| {
+            let domain = source.study().spec.domain();
+            Ok(domain.embed_named(&outside.params).map(drop)?)
+        }),
+        Told::Value(..) | Told::Failed(..) => target.open_to_tell(),
+    }
 }
 
 fn record(session: &mut Session, told: Told) -> Result<(usize, TrialState)> {
@@ -122,7 +140,9 @@ fn read(line: &str) -> Result<Told> {
     let Ok(Json::Object(fields)) = serde_json::from_str(line) else {
         return Err(wrong(format!("this is not a JSON object: {}", shown(line))).into());
     };
-    let must = |name: &str, allowed: &str, found: &Json| wrong(format!("{name} must be {allowed}, got {found}"));
+    let must = |name: &str, allowed: &str, found: &Json| {
+        wrong(format!("{name} must be {allowed}, got {}", shown(&found.to_string())))
+    };
     let (mut trial, mut params, mut value, mut failed, mut pending) = (None, None, None, None, None);
     for (name, found) in fields {
         match name.as_str() {
@@ -141,7 +161,7 @@ fn read(line: &str) -> Result<Told> {
                 Json::Object(named) => params = Some(named),
                 other => return Err(must("params", "an object of names and values", &other).into()),
             },
-            other => return Err(wrong(format!("\"{other}\" is not known")).into()),
+            other => return Err(wrong(format!("{} is not known", quoted(other))).into()),
         }
     }
     match (trial, params, value, failed, pending) {
@@ -159,8 +179,12 @@ fn named(params: serde_json::Map<String, Json>) -> Result<Vec<(String, Value)>> 
 }
 
 fn value_of(json: &Json) -> Result<Value> {
-    let wrong =
-        || Usage::new("line", format!("a parameter's value must be a number, a text, true or false, got {json}"));
+    let wrong = || {
+        Usage::new(
+            "line",
+            format!("a parameter's value must be a number, a text, true or false, got {}", shown(&json.to_string())),
+        )
+    };
     let value = match json {
         Json::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Value::Int(whole),

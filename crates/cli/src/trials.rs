@@ -1,17 +1,18 @@
 //! `manyhands trials`, `export` and `import`: what became of every trial, and whole studies as text.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use manyhands_core::counted;
 use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 use serde_json::{Map, Value as Json};
 
 use crate::progress::say;
 use crate::refusal::Usage;
 use crate::show;
-use crate::target::{StoreOption, Target};
+use crate::target::{StoreOption, Target, unreadable};
 use crate::write;
 
 const TRIALS: &str = "\
@@ -79,7 +80,7 @@ pub struct ExportOptions {
     /// What to write [default: csv; jsonl with --json]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The file to write to [default: standard output]
+    /// The file to write to; - for standard output, which is the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -95,14 +96,17 @@ pub fn export(options: &ExportOptions) -> Result<()> {
         }
         Format::Log => session.export_log()?,
     };
-    let text = text.trim_end();
+    let text = match text.trim_end() {
+        "" => String::new(),
+        text => format!("{text}\n"),
+    };
     match &options.output {
-        Some(path) => {
-            write::file(path, format!("{text}\n").as_bytes())?;
+        Some(path) if path != Path::new("-") => {
+            write::file(path, text.as_bytes())?;
             say(&format!("wrote {}", path.display()));
             Ok(())
         }
-        None => show::print(text),
+        _ => show::print_as_is(&text),
     }
 }
 
@@ -149,8 +153,7 @@ pub struct ImportOptions {
 
 pub fn import(options: &ImportOptions) -> Result<()> {
     let path = &options.file;
-    let text = fs::read_to_string(path)
-        .map_err(|error| Usage::new("file", format!("cannot read {}: {error}", path.display())))?;
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     // A log that is refused makes no store.
     let log = StudyLog::read(&text).map_err(|error| match error {
         StoreError::Corrupt { .. } => {
@@ -161,7 +164,7 @@ pub fn import(options: &ImportOptions) -> Result<()> {
         error => error.into(),
     })?;
     let session = Session::import(options.store.open(Access::Create)?, log)?;
-    let trials = session.ledger().trials().len();
-    say(&format!("imported study {} with {trials} trials", session.name()));
+    let trials = counted(session.ledger().trials().len(), "trial");
+    say(&format!("imported study {} with {trials}", session.name()));
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! `manyhands verify`: whether a stored study is as it was written, and whether its choices follow from its log.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::Study;
+use manyhands_core::{Study, counted};
 use serde_json::json;
 
 use crate::progress::say;
+use crate::refusal::Usage;
 use crate::target::Target;
 use crate::{show, write};
 
@@ -36,6 +37,9 @@ pub struct Options {
 
 /// Whether everything is as it should be.
 pub fn run(options: &Options) -> Result<bool> {
+    if options.salvage.as_deref() == Some(Path::new("-")) {
+        return Err(Usage::new("usage", "--salvage needs a file, got -: standard output has the result").into());
+    }
     let inspection = options.target.inspect()?;
     let mut faults = inspection.faults.clone();
     let (name, events) = (inspection.source().study().name.clone(), inspection.events());
@@ -63,7 +67,7 @@ pub fn run(options: &Options) -> Result<bool> {
             all if all == events => "all under the running hash".to_string(),
             some => format!("{some} under the running hash, the others older than it"),
         };
-        show::print(&format!("study {name}: {events} sound events ({hashed})"))?;
+        show::print(&format!("study {name}: {} ({hashed})", counted(events, "sound event")))?;
         choices.map_or(Ok(()), |found| show::print(&found.to_string()))?;
         faults.iter().for_each(|fault| say(&format!("damage: {fault}")));
         if !faults.is_empty() && options.salvage.is_none() {
@@ -72,14 +76,16 @@ pub fn run(options: &Options) -> Result<bool> {
     }
     if let Some(file) = &options.salvage {
         write::file(file, inspection.salvage()?.as_bytes())?;
-        say(&format!("wrote {} with {events} events; `manyhands import` takes it into another store", file.display()));
+        let events = counted(events, "event");
+        say(&format!("wrote {} with {events}; `manyhands import` takes it into another store", file.display()));
     }
     Ok(faults.is_empty())
 }
 
 fn hint(events: usize) -> String {
     format!(
-        "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {events} sound events, \
-         and `manyhands import FILE --store sqlite:NEW.db` goes on from there"
+        "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {}, and \
+         `manyhands import FILE --store sqlite:NEW.db` goes on from there",
+        counted(events, "sound event")
     )
 }

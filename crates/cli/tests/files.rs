@@ -146,10 +146,37 @@ fn what_cannot_be_opened_leaves_nothing_behind() {
         &["ask", "study.toml", "--store", "sqlite:foreign.db"],
         &["ask", "study.toml", "--store", "sqlite:none/m.db"],
         &["tell", "s", "0", "1"],
+        &["tell", "study.toml", "0", "1"],
+        &["fail", "study.toml", "0", "--reason", "why"],
+        &["cancel", "study.toml", "0"],
+        &["delete", "study.toml", "--yes"],
+        &["run", "study.toml"],
+        &["worker", "study.toml"],
     ] {
         assert!(!bench.run(arguments).status.success(), "{arguments:?}");
         assert_eq!(names(bench.path()), before, "{arguments:?}");
     }
+    for line in ["{\"trial\":0,\"value\":1}", "{\"params\":{\"x\":2},\"value\":1}"] {
+        assert!(!bench.feed(&["tell", "study.toml", "-"], line).status.success(), "{line}");
+        assert_eq!(names(bench.path()), before, "{line}");
+    }
+    // An evaluation made elsewhere may be the first thing that is known of a study.
+    assert!(bench.feed(&["tell", "study.toml", "-"], "{\"params\":{\"x\":0.5},\"value\":1}").status.success());
+}
+
+#[test]
+fn an_empty_file_is_no_store_and_stays_empty_unless_a_study_is_made_in_it() {
+    let bench = Bench::new(STUDY).at("sqlite:empty.db".to_string());
+    bench.write("points.csv", "x\n0.5\n");
+    let path = bench.write("empty.db", "");
+    let telling: [&[&str]; 2] = [&["tell", "STUDY", "0", "1"], &["delete", "STUDY", "--yes"]];
+    for verb in READING.iter().chain(&telling) {
+        let output = bench.run(&of(verb, "study.toml"));
+        assert_eq!(output.status.code(), Some(2), "{verb:?}: {}", said(&output));
+        assert!(said(&output).contains("there is no store at empty.db: nothing is in it"), "{}", said(&output));
+        assert_eq!(std::fs::read(&path).unwrap(), b"");
+    }
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
 }
 
 #[test]
@@ -196,4 +223,9 @@ fn an_export_or_a_picture_is_whole_and_what_was_there_stays_if_it_fails() {
     let nowhere = bench.run(&["export", "s", "-o", "none/a.csv"]);
     assert!(said(&nowhere).contains("cannot write none/a.csv: there is no folder none"), "{}", said(&nowhere));
     assert!(bench.run(&["export", "s", "-o", "/dev/stdout"]).status.success());
+    let before = names(bench.path());
+    assert_eq!(bench.run(&["export", "s", "-o", "-"]).stdout, bench.run(&["export", "s"]).stdout);
+    assert!(!bench.run(&["plot", "s", "-o", "-"]).status.success());
+    assert!(!bench.run(&["verify", "s", "--salvage", "-"]).status.success());
+    assert_eq!(names(bench.path()), before);
 }

@@ -229,7 +229,7 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         assert_eq!((&status["running"][0]["trial"], &status["running"][0]["worker"]), (&0.into(), &"running".into()));
         let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s", "--take", "0"]);
         assert_eq!(code, Some(0), "{talk}");
-        assert!(talk.contains("trial 0: taken over from another worker"), "{talk}");
+        assert!(talk.contains("trial 0: taken from whoever had it, run here"), "{talk}");
         bench.write("go", "");
         signal(&sleeper, Signal::CONT);
         let output = sleeper.wait_with_output().unwrap();
@@ -278,6 +278,7 @@ fn a_study_without_a_command_or_a_store_says_what_is_missing() {
     let (code, talk) = said(&bench, &["run", "study.toml"]);
     assert_eq!(code, Some(2));
     assert!(talk.contains("has no [run] with a command") && talk.contains("hint: add [run]"), "{talk}");
+    assert_eq!(said(&bench, &["ask", "study.toml"]).0, Some(0));
     let (code, talk) = said(&bench, &["worker", "nobody"]);
     assert_eq!(code, Some(2));
     assert!(talk.contains("there is no study \"nobody\"") && talk.contains("it has s"), "{talk}");

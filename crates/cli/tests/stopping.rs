@@ -127,6 +127,11 @@ fn commands_that_ignore_being_asked_to_end_do_not_delay_it() {
     let (status, said) = end_soon(child);
     assert_eq!(status.code(), Some(130), "{said}");
     assert_eq!(said.matches("stopped, to be run again").count(), 3, "{said}");
+    assert!(
+        said.starts_with("stopping 3 running trials")
+            && said.ends_with("interrupted; the same command goes on where it was\n"),
+        "{said}"
+    );
     wait_for(|| left_behind(bench.path()).is_empty());
     assert_eq!(bench.session("s").ledger().pending(), 3);
 }
@@ -148,7 +153,44 @@ fn leave_unreported(bench: &Bench, verb: &[&str]) -> String {
     signal(&child, Signal::TERM);
     let (status, said) = end_soon(child);
     assert_eq!(status.code(), Some(130), "{said}");
+    assert!(said.ends_with("interrupted; the same command goes on where it was\n"), "{said}");
     said
+}
+
+#[test]
+fn being_told_to_end_before_the_store_has_answered_is_an_interruption() {
+    // Whoever connects waits for an answer.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = format!("postgres://me@{}/db", silent.local_addr().unwrap());
+    for (verb, ends) in [("run", Signal::TERM), ("worker", Signal::INT)] {
+        let bench = bench("trials = 1\n", "echo 1\n").at(store.clone());
+        let child = start(&bench, &[verb, "study.toml"]);
+        let connection = silent.accept().unwrap();
+        signal(&child, ends);
+        let (status, said) = end_soon(child);
+        assert_eq!((status.code(), &*said), (Some(130), "interrupted; the same command goes on where it was\n"));
+        drop(connection);
+    }
+}
+
+#[test]
+fn a_trial_that_is_taken_away_is_stopped_where_it_ran() {
+    let bench = bench("trials = 1\n", "echo $2 >> started\nwhile [ ! -e go ]; do sleep 0.02; done\necho 1\n");
+    let started = || std::fs::read_to_string(bench.path().join("started")).map_or(0, |text| text.lines().count());
+    let mut first = start(&bench, &["worker", "study.toml", "--lease", "1s"]);
+    wait_for(|| started() == 1);
+    let second = start(&bench, &["worker", "study.toml", "--take", "0"]);
+    wait_for(|| started() == 2);
+    let mut talk = BufReader::new(first.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(talk.any(|line| line == "trial 0: stopped, another worker was given it"));
+    bench.write("go", "");
+    assert!(talk.any(|line| line == "this worker recorded 0 values and 0 failures"));
+    let second = second.wait_with_output().unwrap();
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(first.wait().unwrap().success() && second.status.success(), "{said}");
+    assert!(said.contains("trial 0: taken from whoever had it, run here"), "{said}");
+    assert!(said.contains("this worker recorded 1 value and 0 failures"), "{said}");
+    assert_eq!((started(), bench.session("s").ledger().late()), (2, 0));
 }
 
 const WAITS: &str = "echo $2 >> started\nwhile [ ! -e go ]; do sleep 0.02; done\necho 0.30000000000000004\n";

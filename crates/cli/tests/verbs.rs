@@ -86,10 +86,12 @@ fn asking_and_telling() {
         &bench,
         &[
             &["ask", "study.toml"],
-            &["ask", "study.toml", "-n", "2", "--json"],
+            &["ask", "study.toml", "-n", "2", "--json", "--key", "k"],
             &["tell", "study.toml", "0", "-1.25"],
             &["tell", "plate", "1", "3e-1", "--json"],
+            &["ask", "plate", "-n", "2", "--key", "k"],
             &["fail", "plate", "2", "--reason", "spilled"],
+            &["ask", "plate", "-n", "2", "--key", "k", "--json"],
             &["ask", "plate"],
             &["cancel", "plate", "3", "--json"],
             &["trials", "plate"],
@@ -215,8 +217,56 @@ fn mistakes() {
             &["status", "plate", "--store", "postgres://me:secret@127.0.0.1:1/db"],
             &["completions", "tcsh"],
             &["import", "notes.txt"],
+            &["import", "nowhere.log"],
+            &["ask", "plate", "--key", &"k".repeat(210)],
+            &["worker", "study.toml", "--leave-when-idle", "2"],
+            &["worker", "study.toml", "--lease", "60"],
+            &["worker", "study.toml", "--trials", "5"],
         ]
     ));
+}
+
+#[test]
+fn a_study_without_trials_is_exported_as_nothing() {
+    let bench = Bench::new(GRID);
+    bench.feed(&["tell", "study.toml", "-"], "{\"params\":{\"temp\":20,\"acid\":\"citric\"},\"value\":1}");
+    let log = String::from_utf8(bench.run(&["export", "plate", "--format", "log"]).stdout).unwrap();
+    assert!(log.ends_with("}\n") && log.lines().count() == 2, "{log}");
+    // A study whose one ask was refused.
+    let bench = Bench::new(GRID);
+    assert!(!bench.run(&["ask", "study.toml", "-n", "1000000000"]).status.success());
+    assert_eq!(bench.run(&["export", "plate", "--format", "jsonl"]).stdout, b"");
+    assert_eq!(bench.run(&["export", "plate", "--json", "-o", "none.jsonl"]).status.code(), Some(0));
+    assert_eq!(std::fs::read(bench.path().join("none.jsonl")).unwrap(), b"");
+    assert_eq!(bench.json(&["trials", "plate", "--json"]), serde_json::json!([]));
+    let csv = bench.run(&["export", "plate"]).stdout;
+    assert_eq!(String::from_utf8(csv).unwrap(), "trial,state,temp,acid,batch,value,asked_at,told_at,reason\n");
+}
+
+#[test]
+fn what_a_user_wrote_is_quoted_on_one_line() {
+    let study = "name = \"s\"\n[space]\nx = { choice = [\"a\\tb\", \"c\\nd\"] }\ny = { float = [0.0, 1.0] }\n";
+    let bench = Bench::new(study);
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
+    for (line, told) in [
+        (r#"{"params":{"x":"q\tz","y":0.3},"value":1}"#, r#"parameter "x" must be one of "a\tb", "c\nd", got "q\tz""#),
+        (r#"{"params":{"x\n":"q","y":0.3},"value":1}"#, r#"there is no parameter "x\n"; the nearest name is "x""#),
+        (r#"{"trial":0,"va\tlue":1}"#, r#""va\tlue" is not known"#),
+    ] {
+        let said = String::from_utf8(bench.feed(&["tell", "s", "-"], line).stderr).unwrap();
+        assert!(said.contains(told) && !said.contains('\t') && said.lines().count() <= 2, "{said}");
+    }
+}
+
+#[test]
+fn a_model_states_no_number_at_the_end_of_the_floats() {
+    let bench = Bench::new("name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n");
+    assert!(bench.run(&["ask", "study.toml", "-n", "3"]).status.success());
+    for (trial, value) in [("0", "1.7e308"), ("1", "1.5e308"), ("2", "-1.7e308")] {
+        assert!(bench.run(&["tell", "s", trial, value]).status.success());
+    }
+    let best = bench.json(&["best", "s", "--json"]);
+    assert_eq!((&best["value"], &best["mean"]), (&1.7e308.into(), &serde_json::Value::Null), "{best}");
 }
 
 #[test]
@@ -235,6 +285,7 @@ fn every_verb_has_help_with_an_example() {
     for verb in verbs {
         let help = String::from_utf8(bench.run(&[verb, "--help"]).stdout).unwrap();
         assert!(help.contains("Example") && help.contains(&format!("manyhands {verb}")), "{verb}: {help}");
+        assert_eq!(help.contains("created on first use"), ["run", "worker", "ask"].contains(&verb), "{verb}: {help}");
     }
     insta::assert_snapshot!(overview);
 }

@@ -3,6 +3,7 @@
 use crate::names::nearest;
 use crate::number::{plain, significant};
 use crate::study::TrialState;
+use crate::text::{counted, quoted};
 
 /// A refusal; nothing in the study has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -22,7 +23,7 @@ pub enum Error {
         value: f64,
     },
     /// A setting is not one of its names.
-    #[error("{setting} must be {allowed}, got \"{value}\"")]
+    #[error("{setting} must be {allowed}, got {}", quoted(value))]
     UnknownName {
         /// The setting's name in a study file.
         setting: &'static str,
@@ -94,7 +95,7 @@ pub enum Error {
         max_pending: usize,
     },
     /// Asked for more than a pool without repeats has left.
-    #[error("asking for {asked} from a pool that has {left} candidates left")]
+    #[error("asking for {asked} from a pool that has {} left", counted(*left, "candidate"))]
     PoolExhausted {
         /// How many suggestions were asked for.
         asked: usize,
@@ -102,7 +103,7 @@ pub enum Error {
         left: usize,
     },
     /// No trial has this number.
-    #[error("there is no trial {trial}; {trials} trials were asked for, numbered from 0")]
+    #[error("there is no trial {trial}; {}", asked_for(*trials))]
     UnknownTrial {
         /// The number given.
         trial: usize,
@@ -140,7 +141,7 @@ pub enum Error {
     #[error("the domain has no candidates; it is a space of parameters that is not finite")]
     NoCandidates,
     /// No candidate has this index.
-    #[error("there is no candidate {candidate}; there are {candidates}, numbered from 0")]
+    #[error("there is no candidate {candidate}; there {}, numbered from 0", many(*candidates))]
     UnknownCandidate {
         /// The index given.
         candidate: usize,
@@ -222,7 +223,7 @@ pub enum Error {
     #[error("a parameter's name must not be empty")]
     EmptyName,
     /// A parameter's description is not valid.
-    #[error("{what} of parameter \"{parameter}\" must be {allowed}, got {value}")]
+    #[error("{what} of parameter {} must be {allowed}, got {value}", quoted(parameter))]
     Parameter {
         /// The parameter's name.
         parameter: String,
@@ -240,7 +241,7 @@ pub enum Error {
         parameters: usize,
     },
     /// A value is not one of its parameter's.
-    #[error("parameter \"{parameter}\" must be {allowed}, got {value}")]
+    #[error("parameter {} must be {allowed}, got {value}", quoted(parameter))]
     ParameterValue {
         /// The parameter's name.
         parameter: String,
@@ -250,7 +251,7 @@ pub enum Error {
         value: String,
     },
     /// Too few or too many values.
-    #[error("there are {expected} parameters, got {given} values")]
+    #[error("got {} for {}", counted(*given, "value"), counted(*expected, "parameter"))]
     ParameterCount {
         /// How many parameters there are.
         expected: usize,
@@ -258,13 +259,13 @@ pub enum Error {
         given: usize,
     },
     /// A parameter has no value.
-    #[error("parameter \"{name}\" has no value")]
+    #[error("parameter {} has no value", quoted(name))]
     MissingParameter {
         /// The parameter's name.
         name: String,
     },
     /// No parameter has this name.
-    #[error("there is no parameter \"{name}\"; the nearest name is \"{nearest}\"")]
+    #[error("there is no parameter {}; the nearest name is {}", quoted(name), quoted(nearest))]
     UnknownParameter {
         /// The name given.
         name: String,
@@ -317,7 +318,7 @@ pub enum Error {
         hint: Option<&'static str>,
     },
     /// A parameter is named twice.
-    #[error("parameter \"{name}\" is named twice")]
+    #[error("parameter {} is named twice", quoted(name))]
     RepeatedParameter {
         /// The name.
         name: String,
@@ -367,6 +368,18 @@ impl Error {
             Self::Violated { .. } => "violated-constraint",
         }
     }
+}
+
+fn asked_for(trials: usize) -> String {
+    match trials {
+        0 => "none was asked for yet".to_string(),
+        1 => "1 trial was asked for, numbered from 0".to_string(),
+        trials => format!("{trials} trials were asked for, numbered from 0"),
+    }
+}
+
+fn many(candidates: usize) -> String {
+    if candidates == 1 { "is 1".to_string() } else { format!("are {candidates}") }
 }
 
 /// The result of a study's operations.

@@ -42,9 +42,9 @@ pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
     Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
-    Trial, TrialState, Verification,
+    Trial, TrialState, Verification, representable,
 };
-pub use text::printable;
+pub use text::{counted, printable, quoted};
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

@@ -3,6 +3,7 @@
 use manyhands_gp::Points;
 
 use crate::table::{self, Line};
+use crate::text::{beginning, escaped, quoted};
 use crate::{Error, Result, Value};
 
 /// What the model sees of a candidate.
@@ -77,7 +78,7 @@ impl Pool {
         let numbers = chosen.iter().map(read).collect::<Result<Vec<Vec<f64>>>>()?;
         let columns: Vec<Column> = chosen.iter().zip(&numbers).map(|(&index, n)| column(index, n)).collect();
         if let Some(wide) = columns.iter().find(|column| !column.span.is_finite()) {
-            let reason = format!("column \"{}\" must span less than 1.7e308", names[wide.index]);
+            let reason = format!("column {} must span less than 1.7e308", quoted(&names[wide.index]));
             return Err(table::whole(reason, None));
         }
         let points = match coordinates {
@@ -136,7 +137,7 @@ impl Pool {
             Some(point) => self.nearest(&point),
             None => (0..self.len()).rev().max_by_key(|&candidate| agreeing(candidate)).unwrap_or_default(),
         };
-        let show = |(i, value): (usize, &Value)| format!("{} = {value}", self.names[i]);
+        let show = |(i, value): (usize, &Value)| beginning(&format!("{} = {value}", escaped(&self.names[i])));
         let given_text: Vec<String> = given.iter().map(|&(i, value)| show((i, value))).collect();
         let nearest_text: Vec<String> = given.iter().map(|&(i, _)| show((i, &self.params(nearest)[i]))).collect();
         let (given, near) = (given_text.join(", "), nearest_text.join(", "));
@@ -195,7 +196,8 @@ impl Pool {
 
 fn check_header(header: &Line) -> Result<()> {
     if header.cells.iter().all(|name| name.parse::<f64>().is_ok()) {
-        let reason = format!("the first line must name the columns, got the numbers {}", header.cells.join(", "));
+        let reason =
+            format!("the first line must name the columns, got the numbers {}", beginning(&header.cells.join(", ")));
         return Err(table::whole(reason, Some("put a line of names above; a name that is a number needs a letter")));
     }
     for (index, name) in header.cells.iter().enumerate() {
@@ -203,7 +205,7 @@ fn check_header(header: &Line) -> Result<()> {
             return Err(table::refuse(header.number, &(index + 1).to_string(), "a column's name", name));
         }
         if let Some(first) = header.cells[..index].iter().position(|other| other == name) {
-            let reason = format!("columns {} and {} are both named \"{name}\"", first + 1, index + 1);
+            let reason = format!("columns {} and {} are both named {}", first + 1, index + 1, quoted(name));
             return Err(table::whole(reason, Some("every column needs a name of its own")));
         }
     }
@@ -215,7 +217,7 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
     for name in columns {
         let index = names.iter().position(|known| known == name).ok_or_else(|| {
             let nearest = crate::names::nearest(names.iter().map(String::as_str), name).unwrap_or_default();
-            table::whole(format!("there is no column \"{name}\"; the nearest name is \"{nearest}\""), None)
+            table::whole(format!("there is no column {}; the nearest name is {}", quoted(name), quoted(nearest)), None)
         })?;
         if found.contains(&index) {
             return Err(Error::RepeatedParameter { name: name.clone() });
@@ -239,11 +241,11 @@ fn numeric_columns(names: &[String], lines: &[Line]) -> Result<Vec<usize>> {
             None => found.push(index),
             Some(line) if 2 * numbers > lines.len() => {
                 let reason = format!(
-                    "line {}, column \"{}\": must be a number, as {numbers} of its {} cells are, got \"{}\"",
+                    "line {}, column {}: must be a number, as {numbers} of its {} cells are, got {}",
                     line.number,
-                    names[index],
+                    quoted(&names[index]),
                     lines.len(),
-                    line.cells[index]
+                    quoted(&line.cells[index])
                 );
                 let hint =
                     "mend the cell; or leave the column out by naming the others, columns = [...] in [candidates]";
@@ -260,7 +262,7 @@ fn numeric_columns(names: &[String], lines: &[Line]) -> Result<Vec<usize>> {
 }
 
 fn read_column(index: usize, name: &str, lines: &[Line]) -> Result<Vec<f64>> {
-    let column = format!("\"{name}\"");
+    let column = quoted(name);
     lines.iter().map(|line| table::number(line.number, &column, &line.cells[index])).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::text::{counted, quoted};
 use crate::{Error, Result};
 
 /// One line of a table.
@@ -21,18 +22,18 @@ pub(crate) fn lines(text: &[u8]) -> Result<Vec<Line>> {
         let cells =
             record.iter().enumerate().map(|(column, cell)| utf8(cell, number, column)).collect::<Result<Vec<_>>>()?;
         if let Some(first) = lines.first().filter(|first| first.cells.len() != cells.len()) {
-            let reason =
-                format!("must have {}, as line {} has, got {}", many(first.cells.len()), first.number, cells.len());
+            let reason = format!(
+                "must have {}, as line {} has, got {}",
+                counted(first.cells.len(), "cell"),
+                first.number,
+                cells.len()
+            );
             let hint = Some("put quotes around a cell that holds a comma");
             return Err(Error::Table { place: format!("line {number}: "), reason, hint });
         }
         lines.push(Line { number, cells });
     }
     Ok(lines)
-}
-
-fn many(cells: usize) -> String {
-    if cells == 1 { "1 cell".to_string() } else { format!("{cells} cells") }
 }
 
 /// The reader counts a record from the end of the one before it; empty lines come in between.
@@ -47,13 +48,13 @@ fn utf8(cell: &[u8], line: u64, column: usize) -> Result<String> {
     match std::str::from_utf8(cell) {
         // Commands get cells as arguments and in their environment, and neither can hold a NUL.
         Ok(cell) if cell.contains('\0') => {
-            let reason = format!("must be free of NUL characters, which no command can be given, got {cell:?}");
+            let reason = format!("must be free of NUL characters, which no command can be given, got {}", quoted(cell));
             let hint = Some("remove the NUL characters; a file saved as UTF-16 has many of them: save it as UTF-8");
             Err(Error::Table { place: place(line, &(column + 1).to_string()), reason, hint })
         }
         Ok(cell) => Ok(cell.to_string()),
         Err(_) => {
-            let reason = format!("must be UTF-8 text, got {:?}", String::from_utf8_lossy(cell));
+            let reason = format!("must be UTF-8 text, got {}", quoted(&String::from_utf8_lossy(cell)));
             Err(Error::Table {
                 place: place(line, &(column + 1).to_string()),
                 reason,
@@ -70,7 +71,7 @@ pub(crate) fn whole(reason: impl Into<String>, hint: Option<&'static str>) -> Er
 
 /// A refusal of one cell.
 pub(crate) fn refuse(line: u64, column: &str, allowed: &str, cell: &str) -> Error {
-    Error::Table { place: place(line, column), reason: format!("must be {allowed}, got \"{cell}\""), hint: None }
+    Error::Table { place: place(line, column), reason: format!("must be {allowed}, got {}", quoted(cell)), hint: None }
 }
 
 fn place(line: u64, column: &str) -> String {

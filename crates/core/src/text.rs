@@ -16,6 +16,45 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// So many characters of a text are quoted in a message.
+const QUOTED: usize = 120;
+
+/// The text in quotes as messages show it: on one line, with control characters as escapes, and only the beginning of a
+/// long one.
+///
+/// ```
+/// # use manyhands_core::quoted;
+/// assert_eq!(quoted("a\tb\n"), r#""a\tb\n""#);
+/// assert_eq!(quoted(&"x".repeat(90_000)).len(), 125);
+/// ```
+pub fn quoted(text: &str) -> String {
+    let beginning: String = text.chars().take(QUOTED).collect();
+    let rest = if beginning.len() < text.len() { "..." } else { "" };
+    format!("\"{}{rest}\"", escaped(&beginning))
+}
+
+/// The text on one line, with control characters as escapes.
+pub(crate) fn escaped(text: &str) -> String {
+    let quoted = format!("{text:?}");
+    quoted[1..quoted.len() - 1].to_string()
+}
+
+/// The beginning of a text that is fit to be shown.
+pub(crate) fn beginning(text: &str) -> String {
+    let beginning: String = text.chars().take(QUOTED).collect();
+    if beginning.len() < text.len() { beginning + "..." } else { beginning }
+}
+
+/// A number of things, by the noun for one of them.
+///
+/// ```
+/// # use manyhands_core::counted;
+/// assert_eq!([counted(1, "trial"), counted(2, "trial")], ["1 trial", "2 trials"]);
+/// ```
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 fn is_steering(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     is_control || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -253,6 +253,19 @@ fn every_mistake_is_told_with_its_place_and_its_remedy() {
 }
 
 #[test]
+fn of_a_long_line_what_is_around_the_mistake_is_shown() {
+    let long = "a".repeat(90_000);
+    let text = format!("name = \"s\"\n[space]\nx = {{ choice = [\"{long}\", \"b\"], flaot = 1, {long} = 1 }}\n");
+    let told = Draft::parse(&text).err().map(|error| error.render("study.toml")).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines.iter().all(|line| line.chars().count() < 200), "{told}");
+    assert_eq!(lines[1].find("flaot"), lines[2].find('^'), "{told}");
+    // A key that is as long as that.
+    let told = Draft::parse(&format!("{long} = 1")).err().unwrap().to_string();
+    assert!(told.starts_with("1:1: unknown key \"aaa") && told.ends_with("aaa...\""), "{told}");
+}
+
+#[test]
 fn a_bottomless_file_is_refused() {
     let deep = 100_000;
     for text in [

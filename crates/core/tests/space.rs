@@ -112,7 +112,7 @@ fn a_value_that_is_not_in_the_space_is_refused_with_what_is() {
         (with(5, 0.25.into()), "one of 0.1, 0.3, 1 (the nearest is 0.3), got 0.25"),
         (with(6, "elu".into()), "one of \"relu\", \"gelu\", \"tanh\", got \"elu\""),
         (with(7, 4.into()), "3, its constant value, got 4"),
-        (message(space.embed(&good[1..])), "there are 8 parameters, got 7 values"),
+        (message(space.embed(&good[1..])), "got 7 values for 8 parameters"),
     ];
     for (told, expected) in cases {
         assert!(told.contains(expected), "{told:?} should say {expected:?}");

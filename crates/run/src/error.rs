@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use manyhands_core::quoted;
+
 /// A run that could not go on; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -10,13 +12,13 @@ pub enum Error {
     #[error(transparent)]
     Session(#[from] manyhands_store::Error),
     /// The study does not say what to run.
-    #[error("study \"{study}\" has no [run] with a command")]
+    #[error("study {} has no [run] with a command", quoted(study))]
     NoCommand {
         /// The study.
         study: String,
     },
     /// The command cannot be started.
-    #[error("cannot start \"{program}\": {reason}")]
+    #[error("cannot start {}: {reason}", quoted(program))]
     CannotStart {
         /// The command's first word.
         program: String,
@@ -34,7 +36,7 @@ pub enum Error {
         logs: PathBuf,
     },
     /// The study has all its trials, and none of them a value.
-    #[error("all {failed} trials of the study failed")]
+    #[error("{}", all_failed(*failed))]
     NoneSucceeded {
         /// How many.
         failed: usize,
@@ -101,6 +103,14 @@ impl Error {
             }
         };
         Some(hint.to_string())
+    }
+}
+
+fn all_failed(failed: usize) -> String {
+    if failed == 1 {
+        "the study's one trial failed".to_string()
+    } else {
+        format!("all {failed} trials of the study failed")
     }
 }
 

@@ -13,7 +13,7 @@ mod unreported;
 mod value;
 
 pub use error::{Error, Result};
-pub use plan::{News, Plan, Standing, Summary};
+pub use plan::{Before, News, Plan, Standing, Summary};
 pub use runner::{Control, run};
 pub use stop::Stop;
 pub use unreported::{Saved, Unreported};

@@ -61,6 +61,19 @@ impl Standing {
     }
 }
 
+/// What was done about a trial before it was started here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing: it has just been chosen.
+    Nothing,
+    /// A run that has ended began it and left it unfinished.
+    LeftUnfinished,
+    /// A worker began it and has not been heard of since.
+    Silent,
+    /// It was taken away from whoever held it, as the user wanted.
+    TakenAway,
+}
+
 /// What happens during a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -71,8 +84,8 @@ pub enum News {
         trial: usize,
         /// Its parameters.
         params: Vec<(String, Value)>,
-        /// Whether it was begun before, by a worker that is gone.
-        taken_over: bool,
+        /// What was done about it before.
+        before: Before,
     },
     /// A trial's command failed and is run again.
     Retried {
@@ -103,10 +116,12 @@ pub enum News {
         /// How the study stands with it.
         standing: Standing,
     },
-    /// A trial that ran here was cancelled by someone else, and was stopped.
+    /// A trial that ran here was cancelled by someone else, or given to another worker, and was stopped.
     CalledOff {
         /// The trial.
         trial: usize,
+        /// Whether another worker has it.
+        taken: bool,
     },
     /// A trial was stopped before its end; it stays pending, for the next run.
     Stopped {

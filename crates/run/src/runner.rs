@@ -22,7 +22,7 @@ use self::asker::{ask_when_wanted, internal};
 use self::watch::Watch;
 use crate::attempt::{Job, Outcome};
 use crate::unreported::{Finished, Unreported};
-use crate::{Error, News, Plan, Result, Stop, Summary};
+use crate::{Before, Error, News, Plan, Result, Stop, Summary};
 
 /// How often to look whether a stop is wished.
 const TICK: Duration = Duration::from_millis(100);
@@ -48,9 +48,23 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, tell
     let (plan, (messages, inbox)) = (Arc::new(plan), channel());
     let requests = ask_when_wanted(asker, plan.clone(), messages.clone())?;
     let (running, asked, summary, streak) = (Vec::new(), false, Summary::default(), 0);
-    let (watch, idle, error) = (Watch::new(&session, plan.term), None, None);
-    let mut pool =
-        Pool { session, plan, control, tell, messages, requests, running, asked, summary, streak, watch, idle, error };
+    let (watch, idle, error, announced) = (Watch::new(&session, plan.term), None, None, (false, false));
+    let mut pool = Pool {
+        session,
+        plan,
+        control,
+        tell,
+        messages,
+        requests,
+        running,
+        asked,
+        summary,
+        streak,
+        watch,
+        idle,
+        error,
+        announced,
+    };
     let result = pool.report_left_over().and_then(|()| pool.take_away()).and_then(|()| pool.work(&inbox));
     pool.save_unreported(&result);
     result
@@ -103,28 +117,29 @@ struct Pool<'a, F> {
     idle: Option<Instant>,
     /// What ends the run, once what runs has finished.
     error: Option<Error>,
+    /// The wish to stop that was told last: whether there is one, and whether it is urgent.
+    announced: (bool, bool),
 }
 
 impl<F: Fn(News)> Pool<'_, F> {
     fn work(&mut self, inbox: &Receiver<Message>) -> Result<Summary> {
-        let mut said = (false, false);
         loop {
-            let wished = (self.stop().is_wished(), self.stop().is_urgent());
-            if wished != said {
-                said = wished;
-                (self.tell)(News::Stopping { running: self.running.len(), urgent: wished.1 });
-            }
+            let is_urgent = self.announce_stop();
             // Then there is no time for the store, nor for a choice that is under way.
-            if !wished.1 {
+            if !is_urgent {
                 self.call_off()?;
                 self.fill()?;
             }
-            let is_asking = self.asked && !wished.1;
+            let is_asking = self.asked && !is_urgent;
             if self.running.is_empty() && !is_asking && self.is_over()? {
                 break;
             }
             match inbox.recv_timeout(TICK) {
-                Ok(message) => self.hear(message)?,
+                Ok(message) => {
+                    // What ends because of it is told after it.
+                    self.announce_stop();
+                    self.hear(message)?;
+                }
                 // The pool itself holds a sender.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
@@ -139,18 +154,36 @@ impl<F: Fn(News)> Pool<'_, F> {
         }
     }
 
-    /// Stops the commands of trials that have been cancelled. Those that someone else has told or failed run to their end:
-    /// their results are kept as evidence.
+    /// Tells of a wish to stop, once; whether it is urgent.
+    fn announce_stop(&mut self) -> bool {
+        let wished = (self.stop().is_wished(), self.stop().is_urgent());
+        if wished != self.announced {
+            self.announced = wished;
+            (self.tell)(News::Stopping { running: self.running.len(), urgent: wished.1 });
+        }
+        wished.1
+    }
+
+    /// Stops the commands of trials that have been cancelled, or given to another worker. Those that someone else has told
+    /// or failed run to their end: their results are kept as evidence.
     fn call_off(&mut self) -> Result<()> {
-        let has_lost = self.running.iter().any(|running| running.keeper.has_lost());
-        if self.running.is_empty() || !self.watch.is_time_for_cancellations(has_lost) {
+        // Before the look at the log: a lease that is gone because its trial has ended is then known to be.
+        let lost = |running: &Running| running.keeper.has_lost().then_some(running.claimed.trial);
+        let lost: Vec<usize> = self.running.iter().filter_map(lost).collect();
+        if self.running.is_empty() || !self.watch.is_time_for_cancellations(!lost.is_empty()) {
             return Ok(());
         }
-        self.patiently(|session, _| session.sync())?;
-        let is_cancelled = |running: &&Running| {
-            self.session.ledger().trial(running.claimed.trial).is_ok_and(|trial| trial.state == TrialState::Cancelled)
-        };
-        self.running.iter().filter(is_cancelled).for_each(|running| running.called_off.store(true, Ordering::Relaxed));
+        if self.patiently(|session, _| session.sync())?.is_none() {
+            return Ok(());
+        }
+        for Running { claimed, called_off, .. } in &self.running {
+            let is_off = match self.session.ledger().trial(claimed.trial)?.state {
+                TrialState::Cancelled => true,
+                TrialState::Pending => lost.contains(&claimed.trial),
+                _ => false,
+            };
+            called_off.fetch_or(is_off, Ordering::Relaxed);
+        }
         Ok(())
     }
 
@@ -186,12 +219,16 @@ impl<F: Fn(News)> Pool<'_, F> {
     /// Looks at what others hold, and starts what workers elsewhere have left behind; how many trials that are.
     fn take_over(&mut self, most: usize) -> Result<usize> {
         let pulse = self.session.pulse();
-        let Some(Survey { taken, elsewhere }) = self.patiently(|session, term| session.survey(most, term))? else {
+        let Some(Survey { taken, silent, elsewhere }) = self.patiently(|session, term| session.survey(most, term))?
+        else {
             return Ok(0);
         };
         self.watch.note(pulse, elsewhere, &self.session);
         let count = taken.len();
-        taken.into_iter().try_for_each(|claimed| self.start(claimed, true))?;
+        for claimed in taken {
+            let before = if silent.contains(&claimed.trial) { Before::Silent } else { Before::LeftUnfinished };
+            self.start(claimed, before)?;
+        }
         Ok(count)
     }
 
@@ -199,7 +236,7 @@ impl<F: Fn(News)> Pool<'_, F> {
     fn take_away(&mut self) -> Result<()> {
         for trial in self.plan.take.clone() {
             if let Some(claimed) = self.patiently(|session, term| session.take(trial, term))? {
-                self.start(claimed, true)?;
+                self.start(claimed, Before::TakenAway)?;
             }
         }
         Ok(())
@@ -257,7 +294,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             Message::Asked(Ok(claims)) => {
                 self.asked = false;
                 for claimed in claims {
-                    self.start(claimed, false)?;
+                    self.start(claimed, Before::Nothing)?;
                 }
             }
             Message::Asked(Err(error)) => self.hear_refusal(error),
@@ -283,7 +320,7 @@ impl<F: Fn(News)> Pool<'_, F> {
     }
 
     /// Starts a trial; one that comes after a wish to stop is released instead, for the next run.
-    fn start(&mut self, claimed: Claimed, taken_over: bool) -> Result<()> {
+    fn start(&mut self, claimed: Claimed, before: Before) -> Result<()> {
         let synced = if self.is_ending() { None } else { self.patiently(|session, _| session.sync())? };
         if synced.is_none() || self.is_ending() {
             self.release(&claimed);
@@ -294,7 +331,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         let trial = claimed.trial;
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        (self.tell)(News::Started { trial, params: params.clone(), taken_over });
+        (self.tell)(News::Started { trial, params: params.clone(), before });
         let called_off = Arc::new(AtomicBool::new(false));
         let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
         let (plan, messages) = (self.plan.clone(), self.messages.clone());

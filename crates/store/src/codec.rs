@@ -105,7 +105,7 @@ fn written(event: &Event) -> Result<NewEvent> {
 
 /// The event of a record.
 pub fn decode(record: &Record) -> Result<Event> {
-    let corrupt = |reason: String| Error::Corrupt { sequence: record.sequence, reason };
+    let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
     if !(1..=VERSION).contains(&record.version) {
         let reason = format!("its format is {}, this manyhands knows 1 to {VERSION}", record.version);
         return Err(corrupt(reason));

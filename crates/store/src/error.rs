@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use manyhands_core::file::{Difference, FileError};
+use manyhands_core::quoted;
 
 /// The longest key of an ask.
 pub(crate) const KEY_LENGTH: usize = 200;
@@ -15,7 +16,7 @@ pub enum Error {
     #[error(transparent)]
     Study(#[from] manyhands_core::Error),
     /// A store's address is not one.
-    #[error("\"{url}\" is not a store: {reason}")]
+    #[error("{} is not a store: {reason}", quoted(url))]
     Location {
         /// What was given, as far as it can hold no password.
         url: String,
@@ -65,6 +66,12 @@ pub enum Error {
     NoTables {
         /// The database.
         store: String,
+    },
+    /// A file has nothing in it, or a database no tables.
+    #[error("there is no store at {}: nothing is in it", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
     },
     /// A store can only be read once it has been upgraded.
     #[error("the store {store} was written by an older manyhands: its schema is {found}, reading needs {needed}")]
@@ -137,7 +144,7 @@ pub enum Error {
         reason: String,
     },
     /// No study has this name.
-    #[error("there is no study \"{name}\" in {store}{}", others(known))]
+    #[error("there is no study {} in {store}{}", quoted(name), others(known))]
     UnknownStudy {
         /// The name.
         name: String,
@@ -167,15 +174,17 @@ pub enum Error {
     #[error("{0}")]
     File(FileError),
     /// A stored study or log cannot be read.
-    #[error("{} cannot be read: {reason}", part(*sequence))]
+    #[error("{} cannot be read: {reason}", part(study.as_deref(), *sequence))]
     Corrupt {
+        /// The study, where that is known.
+        study: Option<String>,
         /// The event's place in the log; 0 for the study itself.
         sequence: usize,
         /// What is wrong.
         reason: String,
     },
     /// The key of an ask was used for another number of suggestions.
-    #[error("the key \"{key}\" was used to ask for {before}, and now for {asked}")]
+    #[error("the key {} was used to ask for {before}, and now for {asked}", quoted(key))]
     KeyUsed {
         /// The key.
         key: String,
@@ -185,7 +194,7 @@ pub enum Error {
         asked: usize,
     },
     /// A text that cannot be a key.
-    #[error("the key of an ask must have 1 to {KEY_LENGTH} characters and no control characters, got {key:?}")]
+    #[error("the key of an ask must have 1 to {KEY_LENGTH} characters and no control characters, got {}", quoted(key))]
     BadKey {
         /// The text.
         key: String,
@@ -226,7 +235,7 @@ impl Error {
             Self::Distrusted { .. } => "store-not-trusted",
             Self::Crowded { .. } => "store-crowded",
             Self::Refused { .. } => "store-refused",
-            Self::NoStore { .. } | Self::NoTables { .. } => "no-store",
+            Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => "no-store",
             Self::Older { .. } => "older-store",
             Self::Denied { .. } => "permission-denied",
             Self::NotAStore { .. } => "not-a-store",
@@ -261,28 +270,28 @@ impl Error {
                  sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and believes any server"
             }
             Self::Crowded { .. } => {
-                "try again, end clients that are idle, or raise max_connections (or the role's limit) on the server"
+                "end clients that are idle, or raise max_connections (or the role's limit) on the server"
             }
             Self::KeyUsed { .. } => "ask for the same number again, or use another key",
             Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
             Self::Refused { .. } => {
                 "check that the address names what it should, and that the user may read and write there"
             }
-            Self::NoStore { .. } | Self::NoTables { .. } => {
-                "run, ask or tell with a study file makes it; or name another store with --store"
+            Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => {
+                "run or ask with a study file makes it; or name another store with --store"
             }
             Self::Older { .. } => "open it once with a verb that writes (run, ask, tell) to upgrade it",
             Self::Denied { .. } => "change the file's permissions, or name another store with --store",
             Self::NotAStore { .. } => "name another file with --store sqlite:PATH",
             Self::Newer { .. } => "use that version, or another store",
-            Self::Locked { .. } => "end the program that holds it, or try again",
-            Self::Full { .. } => "make room and try again; everything recorded so far is safe",
+            Self::Locked { .. } => "end the program that holds it, or wait until it is done",
+            Self::Full { .. } => "make room; everything recorded so far is safe",
             Self::UnknownStudy { .. } => {
-                "run, ask or tell with its study file creates it; or name another store with --store"
+                "run or ask with its study file creates it; or name another store with --store"
             }
             Self::StudyExists { .. } => "choose another name, or delete the study first",
             Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
-            Self::Busy { .. } => "try again; if that process hangs, end it",
+            Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
             Self::TooManyPending { .. } => {
                 "tell, fail or cancel pending trials first, ask for fewer, or raise workers in [run]"
             }
@@ -296,6 +305,17 @@ impl Error {
             Self::Deleted | Self::Encode { .. } => return None,
         };
         Some(hint.to_string())
+    }
+
+    /// With the name of the study that was read, where it is about damage.
+    pub(crate) fn of_study(self, name: &str) -> Self {
+        match self {
+            Self::Corrupt { sequence, reason, .. } => Self::Corrupt { study: Some(name.to_string()), sequence, reason },
+            Self::Damaged { path, reason } => {
+                Self::Damaged { path, reason: format!("{reason} (reading study {})", quoted(name)) }
+            }
+            other => other,
+        }
     }
 
     /// Whether the same call may succeed later, with nothing changed but the store.
@@ -316,8 +336,13 @@ pub(crate) fn found(is_there: bool) -> Result<()> {
     if is_there { Ok(()) } else { Err(Error::Deleted) }
 }
 
-fn part(sequence: usize) -> String {
-    if sequence == 0 { "the study".to_string() } else { format!("event {sequence} of the log") }
+fn part(study: Option<&str>, sequence: usize) -> String {
+    match (study, sequence) {
+        (None, 0) => "the study".to_string(),
+        (None, _) => format!("event {sequence} of the log"),
+        (Some(name), 0) => format!("study {}", quoted(name)),
+        (Some(name), _) => format!("event {sequence} of the log of study {}", quoted(name)),
+    }
 }
 
 fn others(known: &[String]) -> String {
@@ -328,8 +353,22 @@ fn others(known: &[String]) -> String {
 }
 
 fn listed(differences: &[Difference]) -> String {
-    let line = |d: &Difference| format!("\n  {}: {} in the file, {} as stored", d.key, d.this, d.other);
+    let line = |d: &Difference| {
+        let same = d.this.chars().zip(d.other.chars()).take_while(|(this, other)| this == other).count();
+        let (this, other) = (around(&d.this, same), around(&d.other, same));
+        format!("\n  {}: {this} in the file, {other} as stored", d.key)
+    };
     differences.iter().map(line).collect()
+}
+
+/// Of a long text what is around a place of it.
+fn around(text: &str, place: usize) -> String {
+    const SHOWN: usize = 240;
+    let length = text.chars().count();
+    let start = if length <= SHOWN { 0 } else { place.saturating_sub(SHOWN / 2).min(length - SHOWN) };
+    let shown: String = text.chars().skip(start).take(SHOWN).collect();
+    let cut = |is_cut: bool| if is_cut { "..." } else { "" };
+    format!("{}{shown}{}", cut(start > 0), cut(start + SHOWN < length))
 }
 
 /// The result of a store's or a session's operations.

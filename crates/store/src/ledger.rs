@@ -90,7 +90,7 @@ impl Ledger {
 
     /// Takes in the next event of the log.
     pub fn apply(&mut self, record: &Record) -> Result<()> {
-        let corrupt = |reason: String| Error::Corrupt { sequence: record.sequence, reason };
+        let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
         if record.sequence != self.events.len() + 1 {
             return Err(corrupt(format!("event {} is next", self.events.len() + 1)));
         }

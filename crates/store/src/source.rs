@@ -30,7 +30,7 @@ impl Source {
 
     /// From what was stored.
     pub(crate) fn stored(text: String, files: Vec<StoredFile>) -> Result<Self> {
-        let unreadable = |reason: String| Error::Corrupt { sequence: 0, reason };
+        let unreadable = |reason: String| Error::Corrupt { study: None, sequence: 0, reason };
         let draft = Draft::parse(&text).map_err(|error| unreadable(error.to_string()))?;
         let of_role = |role: &str| files.iter().find(|file| file.role == role).cloned();
         let wanted = draft.files();

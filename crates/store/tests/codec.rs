@@ -169,7 +169,7 @@ fn is_read_or_refused(record: &Record) -> Result<(), TestCaseError> {
     match decode(record) {
         // What was read is an event like any other.
         Ok(event) => prop_assert!(encode(&event).is_ok(), "{event:?}"),
-        Err(Error::Corrupt { sequence, reason }) => prop_assert!(sequence == 41 && !reason.is_empty()),
+        Err(Error::Corrupt { sequence, reason, .. }) => prop_assert!(sequence == 41 && !reason.is_empty()),
         Err(other) => prop_assert!(false, "{other}"),
     }
     Ok(())

@@ -72,7 +72,11 @@ fn read_covariance(text: &[u8], len: usize) -> crate::Result<Covariance> {
     let rows = &lines[usize::from(lines.first().filter(is_header).is_some())..];
     let width = rows.first().map_or(0, |row| row.cells.len());
     if rows.len() != len || width != len {
-        let reason = format!("the covariance of {len} candidates must be {len} x {len}, got {} x {width}", rows.len());
+        let reason = format!(
+            "the covariance of {} must be {len} x {len}, got {} x {width}",
+            crate::counted(len, "candidate"),
+            rows.len()
+        );
         return Err(table::whole(reason, Some("a row and a column for each candidate, in the candidates' order")));
     }
     let number =

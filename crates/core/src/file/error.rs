@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::Error;
 
+/// So many characters of a line are shown with a mistake.
+const EXCERPT: usize = 120;
+
 /// A mistake in a study file. Shown as `5:3: message`; [`FileError::render`] shows the line too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
@@ -36,9 +39,10 @@ impl FileError {
     ///     |         ^
     /// ```
     pub fn render(&self, path: &str) -> String {
-        let (number, line) = (self.line.to_string(), &self.source_line);
+        let number = self.line.to_string();
+        let (line, before) = self.excerpt();
         // Tabs stay tabs, so that the caret stands where they put it.
-        let before = line.chars().chain(std::iter::repeat(' ')).take(self.column - 1);
+        let before = line.chars().chain(std::iter::repeat(' ')).take(before);
         let pad: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let gutter = " ".repeat(number.len());
         let mut text = format!("{path}:{self}\n  {number} | {line}\n  {gutter} | {pad}^");
@@ -46,6 +50,20 @@ impl FileError {
             text += &format!("\nhint: {hint}");
         }
         text
+    }
+
+    /// The line, of a long one only what is around the mistake; and how many characters of it are before the mistake.
+    fn excerpt(&self) -> (String, usize) {
+        const CUT: &str = "...";
+        let (length, column) = (self.source_line.chars().count(), self.column - 1);
+        if length <= EXCERPT {
+            return (self.source_line.clone(), column);
+        }
+        let start = column.saturating_sub(EXCERPT / 2).min(length - EXCERPT);
+        let shown: String = self.source_line.chars().skip(start).take(EXCERPT).collect();
+        let before = if start > 0 { CUT } else { "" };
+        let after = if start + EXCERPT < length { CUT } else { "" };
+        (format!("{before}{shown}{after}"), before.len() + column - start)
     }
 }
 

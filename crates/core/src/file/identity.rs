@@ -3,6 +3,7 @@
 use super::candidates::Candidates;
 use super::model::{Family, Model};
 use crate::number::plain;
+use crate::text::escaped;
 use crate::{Direction, Initial, ParameterKind as Kind, Scale, Space, Strategy, Value};
 
 /// What differs between two study files.
@@ -24,8 +25,10 @@ pub(super) fn of_head(direction: Direction, seed: u64) -> Identity {
 }
 
 pub(super) fn of_space(space: &Space) -> Identity {
-    let parameters =
-        space.parameters().iter().map(|parameter| (format!("space.{}", parameter.name()), kind(parameter.kind())));
+    let parameters = space
+        .parameters()
+        .iter()
+        .map(|parameter| (format!("space.{}", escaped(parameter.name())), kind(parameter.kind())));
     let constraints = space.constraints().iter().enumerate();
     parameters.chain(constraints.map(|(i, c)| (format!("constraint.{}", i + 1), c.to_string()))).collect()
 }

@@ -5,6 +5,7 @@ use manyhands_gp::{Covariance, Kernel, Prior};
 use super::error::{Checked, Fault};
 use super::node::{Entry, Node, Table, Tree};
 use crate::number::plain;
+use crate::text::quoted;
 use crate::{Domain, Error, Given, Parameter, ParameterKind as Kind, Result, Scale, Space};
 
 const KEYS: [&str; 8] = ["kernel", "smoothness", "lengthscale", "noise", "variance", "mean", "fit", "units"];
@@ -196,8 +197,8 @@ impl Model {
         let divide = |(each, parameter): (&f64, &Parameter)| match range(parameter.kind()) {
             Ok(range) => Ok(each / range),
             Err(reason) => {
-                let message =
-                    format!("units = \"raw\" does not work with parameter \"{}\": {reason}", parameter.name());
+                let name = quoted(parameter.name());
+                let message = format!("units = \"raw\" does not work with parameter {name}: {reason}");
                 Err(Fault::new(self.units_at, message).hint("leave out units: lengthscales are then in the unit cube"))
             }
         };

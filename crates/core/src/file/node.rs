@@ -7,6 +7,7 @@ use super::error::{Checked, Fault};
 use crate::Value;
 use crate::names::meant;
 use crate::number::plain;
+use crate::text::{beginning, escaped, quoted};
 
 /// A value and the offset it starts at.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +46,7 @@ pub(super) fn parse(text: &str) -> Checked<Table> {
     match DeTable::parse(text) {
         Ok(table) => Ok(convert_table(table.get_ref(), String::new(), 0)),
         Err(error) => {
-            let message = error.message().trim().replace('\n', ", ");
+            let message = beginning(&error.message().trim().replace('\n', ", "));
             Err(Fault::new(error.span().map_or(0, |span| span.start), format!("this is not TOML: {message}")))
         }
     }
@@ -90,12 +91,11 @@ impl Node {
     /// As a message shows what was found.
     pub fn found(&self) -> String {
         match &self.value {
-            // Line breaks escaped: a message is one line.
-            Tree::Plain(Value::Text(text)) => format!("{text:?}"),
+            Tree::Plain(Value::Text(text)) => quoted(text),
             Tree::Plain(value) => value.to_string(),
             Tree::List(_) => "a list".to_string(),
             Tree::Table(_) => "a table".to_string(),
-            Tree::Other(text) => text.clone(),
+            Tree::Other(text) => beginning(text),
         }
     }
 
@@ -161,9 +161,9 @@ impl Table {
         let Some(entry) = self.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) else { return Ok(()) };
         let place = if self.name.is_empty() { String::new() } else { format!(" in {}", self.name) };
         let what = if self.name.is_empty() && entry.node.is_table() {
-            format!("unknown table [{}]", entry.key)
+            format!("unknown table [{}]", beginning(&escaped(&entry.key)))
         } else {
-            format!("unknown key \"{}\"{place}", entry.key)
+            format!("unknown key {}{place}", quoted(&entry.key))
         };
         Err(Fault::new(entry.at, what).hint(match meant(known.iter().copied(), &entry.key) {
             Some(near) => format!("did you mean \"{near}\"?"),

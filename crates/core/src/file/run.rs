@@ -7,6 +7,7 @@ use super::node::{Entry, Node, Table};
 use super::template::{FORMATS, Piece, fill, pieces, quoted, written};
 use crate::Value;
 use crate::names::meant;
+use crate::text::{beginning, escaped};
 
 const KEYS: [&str; 8] = ["command", "workers", "trials", "timeout", "retries", "own_folder", "logs", "env"];
 
@@ -103,7 +104,7 @@ fn check_placeholder(node: &Node, placeholder: &str, names: &[&str]) -> Checked<
         _ => (placeholder, None),
     };
     if let Some(format) = format.filter(|format| !FORMATS.contains(format)) {
-        let message = format!("\"{format}\" in {{{placeholder}}} is no format of a placeholder");
+        let message = format!("{} in {{{}}} is no format of a placeholder", crate::quoted(format), shown(placeholder));
         return Err(Fault::new(node.at, message).hint(format!(
             "write {{{name}:sh}} for the value quoted for a shell, or {{{name}}} for the value as it is"
         )));
@@ -120,9 +121,14 @@ fn check_placeholder(node: &Node, placeholder: &str, names: &[&str]) -> Checked<
     }
     let hint = match meant(known.iter().copied(), name) {
         Some(near) => format!("did you mean {{{near}}}?"),
-        None => format!("known are {}; write {{{{ and }}}} for braces", known.join(", ")),
+        None => format!("known are {}; write {{{{ and }}}} for braces", shown(&known.join(", "))),
     };
-    Err(Fault::new(node.at, format!("{{{name}}} is no parameter of this study")).hint(hint))
+    Err(Fault::new(node.at, format!("{{{}}} is no parameter of this study", shown(name))).hint(hint))
+}
+
+/// As messages show what stands between braces.
+fn shown(text: &str) -> String {
+    beginning(&escaped(text))
 }
 
 fn words(entry: &Entry) -> Checked<Vec<String>> {
@@ -139,7 +145,7 @@ fn words(entry: &Entry) -> Checked<Vec<String>> {
 }
 
 fn duration(entry: &Entry) -> Checked<Duration> {
-    let allowed = "a time above 0 such as \"10m\" or \"1h 30m\"";
+    let allowed = "a time above 0 with its unit, such as \"30s\", \"10m\" or \"1h 30m\"";
     let text = entry.node.text(&entry.key).ok();
     let found = text.and_then(|text| humantime::parse_duration(text).ok()).filter(|duration| !duration.is_zero());
     found.ok_or_else(|| entry.node.refuse(&entry.key, allowed))
@@ -160,7 +166,10 @@ fn environment(entry: &Entry) -> Checked<Vec<(String, String)>> {
     let table = entry.node.table("env", "{ KEY = \"value\" }")?;
     let variable = |entry: &Entry| {
         if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
-            return Err(Fault::new(entry.at, format!("\"{}\" is no name of an environment variable", entry.key)));
+            return Err(Fault::new(
+                entry.at,
+                format!("{} is no name of an environment variable", crate::quoted(&entry.key)),
+            ));
         }
         if GIVEN.contains(&entry.key.as_str()) {
             return Err(Fault::new(entry.at, format!("{} is set for every trial and cannot be changed", entry.key)));

@@ -2,6 +2,7 @@
 
 use super::error::{Checked, Fault};
 use super::node::{Entry, Node, Table, Tree};
+use crate::text::quoted;
 use crate::{Constraint, Error, Parameter, ParameterKind as Kind, Relation, Scale, Space, Value};
 
 const FORMS: [&str; 5] = ["float", "int", "choice", "levels", "constant"];
@@ -39,7 +40,7 @@ fn to_blame(error: &Error, constraints: &[(&Table, Constraint)]) -> Option<usize
 }
 
 fn parameter(entry: &Entry) -> Checked<Parameter> {
-    let what = format!("parameter \"{}\"", entry.key);
+    let what = format!("parameter {}", quoted(&entry.key));
     let table = Table { name: what.clone(), ..entry.node.table(&what, LIKE)?.clone() };
     let form = form(&table, &entry.node)?;
     let kind = match form.key.as_str() {
@@ -138,7 +139,8 @@ fn constraint(node: &Node) -> Checked<(&Table, Constraint)> {
     let table = node.table("a constraint", "[[constraint]]")?;
     table.only(&["sum", "at_most", "at_least", "equals"])?;
     let sum = table.need("sum", "for example sum = { a = 1.0, b = 1.0 }")?.node.table("sum", "{ a = 1.0, b = 1.0 }")?;
-    let weight = |entry: &Entry| Ok((entry.key.clone(), entry.node.number(&format!("the weight of {}", entry.key))?));
+    let weight =
+        |entry: &Entry| Ok((entry.key.clone(), entry.node.number(&format!("the weight of {}", quoted(&entry.key)))?));
     let terms = sum.entries.iter().map(weight).collect::<Checked<Vec<_>>>()?;
     let given: Vec<_> = RELATIONS.iter().filter_map(|(key, relation)| Some((table.get(key)?, *relation))).collect();
     match given.as_slice() {

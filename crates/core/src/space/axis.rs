@@ -6,6 +6,7 @@ use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Kind, Parameter, Value};
 use crate::number::plain;
+use crate::text::beginning;
 use crate::{Error, Result};
 
 /// How far two categories are apart: about as far as two random numbers of the unit interval, so that one prior of
@@ -182,8 +183,8 @@ fn refusal(parameter: &Parameter, value: &Value, axis: &Axis) -> Error {
             format!("one of {points} evenly spaced numbers from {} to {}", plain(*low), plain(*high))
         }
         Kind::Levels(levels) => one_of(levels.iter().map(|level| plain(*level))),
-        Kind::Choice(categories) => one_of(categories.iter().map(Value::to_string)),
-        Kind::Constant(constant) => format!("{constant}, its constant value"),
+        Kind::Choice(categories) => one_of(categories.iter().map(|category| beginning(&category.to_string()))),
+        Kind::Constant(constant) => format!("{}, its constant value", beginning(&constant.to_string())),
     };
     let nearest = match (axis, value.number()) {
         (Axis::Ladder(ladder), Some(number)) if number.is_finite() => {
@@ -192,7 +193,7 @@ fn refusal(parameter: &Parameter, value: &Value, axis: &Axis) -> Error {
         _ => String::new(),
     };
     let parameter = parameter.name().to_string();
-    Error::ParameterValue { parameter, allowed: allowed + &nearest, value: value.to_string() }
+    Error::ParameterValue { parameter, allowed: allowed + &nearest, value: beginning(&value.to_string()) }
 }
 
 /// The values in a row, the middle left out of long rows.

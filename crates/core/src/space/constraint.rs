@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Axis, Space};
 use crate::number::plain;
+use crate::text::{escaped, quoted};
 use crate::{Error, Result};
 
 /// Which side of its bound a linear constraint keeps to.
@@ -62,15 +63,16 @@ impl Linear {
         for (name, weight) in &constraint.terms {
             let index = space.position(name)?;
             let Some((low, high)) = space.axes[index].ends() else {
-                return Err(refuse(format!("parameter \"{name}\" is not a number")));
+                return Err(refuse(format!("parameter {} is not a number", quoted(name))));
             };
             if linear.terms.iter().any(|(other, _)| *other == index) {
-                return Err(refuse(format!("parameter \"{name}\" is in it twice")));
+                return Err(refuse(format!("parameter {} is in it twice", quoted(name))));
             }
             let (most, span) = ((weight * low).abs().max((weight * high).abs()), weight.abs() * (high - low));
             if !(most.max(span) <= LARGE && (span == 0.0 || span >= 1.0 / LARGE)) {
                 return Err(refuse(format!(
-                    "its term of parameter \"{name}\" is too large or too small for arithmetic"
+                    "its term of parameter {} is too large or too small for arithmetic",
+                    quoted(name)
                 )));
             }
             largest = largest.max(most);
@@ -129,7 +131,7 @@ impl fmt::Display for Constraint {
                 (_, true) => " - ",
             };
             let factor = if weight.abs() == 1.0 { String::new() } else { format!("{} ", plain(weight.abs())) };
-            write!(f, "{sign}{factor}{name}")?;
+            write!(f, "{sign}{factor}{}", escaped(name))?;
         }
         let relation = match self.relation {
             Relation::AtMost => "<=",

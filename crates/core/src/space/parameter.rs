@@ -6,6 +6,7 @@ use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Axis, Value};
 use crate::number::plain;
+use crate::text::{beginning, quoted};
 use crate::{Error, Result};
 
 /// How a number is spread over the unit interval.
@@ -80,7 +81,7 @@ impl Parameter {
         }
         // Commands get names and words as arguments and in their environment, and neither can hold a NUL.
         if name.contains('\0') {
-            let (parameter, value) = (name.escape_debug().to_string(), format!("{name:?}"));
+            let (parameter, value) = (name.clone(), quoted(&name));
             return Err(Error::Parameter { parameter, what: "the name", allowed: NO_NUL, value });
         }
         kind.check(&name)?;
@@ -199,7 +200,7 @@ impl Check<'_> {
 
     fn plain(&self, what: &'static str, value: &Value) -> Result<()> {
         if let Value::Text(text) = value {
-            self.require(!text.contains('\0'), what, NO_NUL, format!("{text:?}"))?;
+            self.require(!text.contains('\0'), what, NO_NUL, quoted(text))?;
         }
         self.require(value.number().is_none_or(f64::is_finite), what, "a finite number, a word or a boolean", value)
     }
@@ -264,7 +265,12 @@ impl Check<'_> {
             self.plain("a choice", category)?;
             // 3 and 3.0 are the same choice; words carry quotes here and cannot be taken for numbers.
             let key = category.number().map_or_else(|| category.to_string(), |number| format!("{number:?}"));
-            self.require(seen.insert(key), "the list of choices", "free of repeats", format!("{category} twice"))?;
+            self.require(
+                seen.insert(key),
+                "the list of choices",
+                "free of repeats",
+                format!("{} twice", beginning(&category.to_string())),
+            )?;
         }
         Ok(())
     }

@@ -41,7 +41,8 @@ impl fmt::Display for Value {
         match self {
             Self::Float(value) => f.write_str(&plain(*value)),
             Self::Int(value) => write!(f, "{value}"),
-            Self::Text(value) => write!(f, "\"{value}\""),
+            // Escaped: it is shown on one line, and no two texts look the same.
+            Self::Text(value) => write!(f, "{value:?}"),
             Self::Bool(value) => write!(f, "{value}"),
         }
     }

@@ -22,7 +22,7 @@ pub use self::certificate::{Certificate, Kind};
 use self::chooser::{Chooser, Place};
 use self::learning::Learning;
 pub use self::outside::Located;
-pub use self::predict::Prediction;
+pub use self::predict::{Prediction, representable};
 pub use self::quantities::Quantities;
 pub use self::trial::{Suggestion, Trial, TrialState};
 pub use self::verify::{Tally, Verification};

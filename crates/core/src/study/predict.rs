@@ -6,6 +6,20 @@ use super::Study;
 use super::certificate::Kind;
 use crate::{Direction, Result, Value};
 
+/// What a learned model says in the user's units is kept to this size, so that differences are finite.
+const LIMIT: f64 = 0.25 * f64::MAX;
+
+/// What a model says of a value, in the user's units, if it is a number that can be stated: one at the limit of the
+/// floats only says that the value is beyond it.
+///
+/// ```
+/// # use manyhands_core::representable;
+/// assert_eq!([1e300, 0.25 * f64::MAX, f64::INFINITY].map(representable), [Some(1e300), None, None]);
+/// ```
+pub fn representable(value: f64) -> Option<f64> {
+    (value.abs() < LIMIT).then_some(value)
+}
+
 /// What is known of one point, in the user's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {

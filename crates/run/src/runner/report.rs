@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use manyhands_core::TrialState;
 use manyhands_store::{Claimed, Error as StoreError, Reported};
 
 use super::{HOPELESS, Pool, Running};
@@ -56,7 +57,8 @@ impl<F: Fn(News)> Pool<'_, F> {
             Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
             Outcome::Failed(reason) => self.record(&claimed, &origin, Err(reason), took)?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
-                (self.tell)(News::CalledOff { trial });
+                let taken = self.session.ledger().trial(trial)?.state != TrialState::Cancelled;
+                (self.tell)(News::CalledOff { trial, taken });
             }
             Outcome::Stopped => {
                 drop(keeper);

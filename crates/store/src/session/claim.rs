@@ -35,6 +35,8 @@ impl Claimed {
 pub struct Survey {
     /// Trials that were free and are now held by this session's process.
     pub taken: Vec<Claimed>,
+    /// Those of them whose worker was not heard of for a term, and is not known to have ended.
+    pub silent: Vec<usize>,
     /// The leases of trials that others hold.
     pub elsewhere: Vec<(usize, Lease)>,
 }
@@ -48,17 +50,17 @@ impl Session {
         let mut survey = Survey::default();
         for (trial, lease) in self.pending_leases()? {
             let life = lease.holder.life();
-            let is_free = match life {
-                Life::Runs => lease.is_released(),
-                Life::Gone => true,
-                Life::Unknown => lease.has_lapsed(),
-            };
+            let is_silent = life == Life::Unknown && lease.has_lapsed() && !lease.is_released();
+            let is_free = lease.is_released() || life == Life::Gone || is_silent;
             if !is_free && lease.holder != self.holder {
                 survey.elsewhere.push((trial, lease));
             } else if is_free && survey.taken.len() < most {
                 // One that has lapsed may have been renewed since: its holder was only slow.
                 let instead_of = (life == Life::Gone).then_some(lease.token);
-                survey.taken.extend(self.claim_trial(trial, term, instead_of)?);
+                if let Some(claimed) = self.claim_trial(trial, term, instead_of)? {
+                    survey.silent.extend(is_silent.then_some(trial));
+                    survey.taken.push(claimed);
+                }
             }
         }
         Ok(survey)

@@ -25,7 +25,7 @@ impl Inspection {
             return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
         };
         let mut faults = store.faults()?;
-        let source = Source::stored(row.text.clone(), store.files(row.id)?)?;
+        let source = super::stored(store, &row)?;
         let (found, unread) = store.readable_events(row.id)?;
         let (mut ledger, mut records) = (Ledger::default(), Vec::new());
         let mut fault = unread;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use manyhands_core::Study;
+use manyhands_core::{Study, counted};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -115,7 +115,10 @@ impl StudyLog {
             events.push(NewEvent { time: Some(time), key, ..encode(&decode(&record)?)? });
         }
         if lines.len() < head.events {
-            return Err(bad(lines.len() + 1, format!("the log ends before it, and had {} events", head.events)));
+            return Err(bad(
+                lines.len() + 1,
+                format!("the log ends before it, and had {}", counted(head.events, "event")),
+            ));
         }
         if sum != head.sha256 {
             return Err(bad(0, "the log is not what it was: its SHA-256 differs"));
@@ -126,7 +129,7 @@ impl StudyLog {
 }
 
 fn bad(sequence: usize, reason: impl ToString) -> Error {
-    Error::Corrupt { sequence, reason: reason.to_string() }
+    Error::Corrupt { study: None, sequence, reason: reason.to_string() }
 }
 
 /// The files that a study names; refuses one that is not what it was.

@@ -56,7 +56,7 @@ impl Session {
             let known = store.studies()?.into_iter().map(|row| row.name).collect();
             return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
         };
-        let source = Source::stored(row.text.clone(), store.files(row.id)?)?;
+        let source = stored(&*store, &row)?;
         Self::at(store, &row, source)
     }
 
@@ -75,7 +75,7 @@ impl Session {
                 Err(error) => return Err(error),
             },
         };
-        let stored = Source::stored(row.text.clone(), store.files(row.id)?)?;
+        let stored = stored(&*store, &row)?;
         let differences = differences(&source, &stored);
         if !differences.is_empty() {
             return Err(Error::Differs { name: name.clone(), differences });
@@ -116,10 +116,10 @@ impl Session {
 
     /// Takes in what has been logged since.
     pub fn sync(&mut self) -> Result<()> {
-        for record in self.store.events(self.id, self.ledger.events().len())? {
-            self.ledger.apply(&record)?;
-        }
-        Ok(())
+        let (store, name) = (&self.store, &self.source.study().name);
+        let records = store.events(self.id, self.ledger.events().len());
+        let mut apply = |record| self.ledger.apply(&record);
+        records.and_then(|records| records.into_iter().try_for_each(&mut apply)).map_err(|error| error.of_study(name))
     }
 
     /// The study with its model, up to date.
@@ -215,6 +215,11 @@ impl Session {
     pub fn delete(self) -> Result<()> {
         self.store.delete(self.id)
     }
+}
+
+/// A study as it is stored.
+fn stored(store: &dyn Store, row: &StudyRow) -> Result<Source> {
+    Source::stored(row.text.clone(), store.files(row.id)?).map_err(|error| error.of_study(&row.name))
 }
 
 /// What differs between a study file and the stored study: settings, and contents of files.

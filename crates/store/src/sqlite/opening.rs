@@ -26,6 +26,10 @@ pub fn open(path: &Path, access: Access) -> Result<(Connection, i64)> {
         return Err(Error::NoStore { path: path.to_path_buf() });
     }
     check_folder(path)?;
+    // Nothing is made of it where nothing is to be created.
+    if access != Access::Create && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+        return Err(Error::Empty { path: path.to_path_buf() });
+    }
     if access == Access::Read {
         return open_to_read(path);
     }
@@ -98,6 +102,7 @@ fn open_to_read(path: &Path) -> Result<(Connection, i64)> {
         Err(error) => return Err(refused(path, &error)),
     };
     match known(path, found)? {
+        0 => Err(Error::Empty { path: path.to_path_buf() }),
         version if version < OLDEST_READABLE => {
             Err(Error::Older { store: shown(path), found: version, needed: OLDEST_READABLE })
         }
