@@ -110,7 +110,7 @@ impl Wait {
             self.turn = (self.turn + each) / 2;
         }
         self.last = Some((now, ahead));
-        let expected = self.turn.mul_f64(0.7 * ahead as f64);
+        let expected = self.turn.mul_f64(0.85 * ahead as f64);
         let left = self.patience.saturating_sub(self.start.elapsed());
         std::thread::sleep(expected.clamp(PAUSES.0, PAUSES.1).min(left.max(PAUSES.0)));
     }

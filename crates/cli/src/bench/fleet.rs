@@ -15,7 +15,7 @@ use crate::progress::Progress;
 const SECTION: &str = "durable";
 const WORKERS: [usize; 4] = [1, 8, 32, 64];
 /// Trials for each worker; the first and the last of them are not counted.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 7;
 /// A learned model on three floats; a trial takes a second.
 const STUDY: &str = "[space]\nx = { float = [0.0, 1.0] }\ny = { float = [0.0, 1.0] }\nz = { float = [0.0, 1.0] }\n\
                      [run]\ncommand = [\"sh\", \"-c\", \"sleep 1; echo {x}\"]\n";
@@ -78,13 +78,10 @@ fn fly(folder: &Path, url: &str, name: &str, workers: usize) -> Result<Flight> {
     let mut told: Vec<i64> = session.ledger().trials().iter().filter_map(|t| Some(t.told_at?.micros())).collect();
     ensure!(told.len() == trials, "{name} has {} of {trials} values", told.len());
     told.sort_unstable();
-    // Neither while the workers start nor while the last of them end.
-    let counted = &told[workers..trials - workers];
-    let seconds = match counted {
-        [first, .., last] => 1e-6 * (last - first) as f64,
-        _ => f64::NAN,
-    };
-    let rate = (counted.len() - 1) as f64 / seconds;
+    // Neither while the workers start nor while the last of them end: from the end of the first round, in which each worker
+    // ends one trial, to the end of the last but one.
+    let seconds = 1e-6 * (told[trials - workers - 1] - told[workers - 1]) as f64;
+    let rate = (trials - 2 * workers) as f64 / seconds;
     session.delete()?;
     Ok(Flight { rate, transactions })
 }

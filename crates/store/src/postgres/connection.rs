@@ -37,7 +37,7 @@ const IDLE: (Duration, Duration) = (Duration::from_secs(3), Duration::from_milli
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How often to look how many connections the server has left.
-const CENSUS: Duration = Duration::from_secs(5);
+const CENSUS: Duration = Duration::from_secs(10);
 
 /// What was answered must be on disk, and who waited for a lock must see what was done, regardless of the server's defaults.
 /// No statement waits for ever.
@@ -52,17 +52,16 @@ const CROWDED: &str = "SELECT count(*) >= 0.9 * (current_setting('max_connection
                        WHERE backend_type = 'client backend'";
 
 /// A connection to one database, shared by all sessions of a process.
-pub struct Connection {
-    shared: Arc<Shared>,
-    /// Drives the connection.
-    runtime: Runtime,
-}
+pub struct Connection(Arc<Shared>);
 
 struct Shared {
     address: Address,
     config: Config,
     connector: MakeRustlsConnect,
     link: Mutex<Option<Link>>,
+    /// Drives the connection, on the thread that waits for an answer: handing it to another one and back took longer than
+    /// most answers.
+    runtime: Runtime,
 }
 
 /// An open connection.
@@ -101,11 +100,11 @@ impl Connection {
         config.application_name("manyhands");
         let no_thread =
             |error: std::io::Error| Error::Unavailable { store: address.to_string(), reason: error.to_string() };
-        let mut builder = Builder::new_multi_thread();
-        let runtime = builder.worker_threads(1).thread_name("postgres").enable_all().build().map_err(no_thread)?;
-        let shared = Arc::new(Shared { address: address.clone(), config, connector, link: Mutex::new(None) });
-        runtime.spawn(give_back_when_unused(Arc::downgrade(&shared)));
-        let connection = Self { shared, runtime };
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
+        let shared = Arc::new(Shared { address: address.clone(), config, connector, link: Mutex::new(None), runtime });
+        let (thread, weak) = (std::thread::Builder::new().name("postgres".to_string()), Arc::downgrade(&shared));
+        thread.spawn(move || give_back_when_unused(&weak)).map_err(no_thread)?;
+        let connection = Self(shared);
         connection.connect_first()?;
         Ok(connection)
     }
@@ -119,7 +118,7 @@ impl Connection {
                     return Ok(());
                 }
                 Err(failure) if failure.is_full() && start.elapsed() < FULL_PATIENCE => wait(&mut pause),
-                Err(failure) => return Err(failure.refusal(&self.shared.address, "connecting")),
+                Err(failure) => return Err(failure.refusal(&self.0.address, "connecting")),
             }
         }
     }
@@ -142,8 +141,8 @@ impl Connection {
         })
     }
 
-    /// One statement that reads, tried again while the server is away.
-    pub fn read<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>) -> Result<T> {
+    /// One statement that reads, or may be repeated, tried again while the server is away.
+    pub fn one<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>) -> Result<T> {
         self.persist(what, |t, _| work(t))
     }
 
@@ -164,7 +163,7 @@ impl Connection {
             }
             let patience = if failure.is_full() { FULL_PATIENCE } else { PATIENCE };
             if !failure.is_passing() || start.elapsed() > patience {
-                return Err(failure.refusal(&self.shared.address, what));
+                return Err(failure.refusal(&self.0.address, what));
             }
             time = Try::Again;
             wait(&mut pause);
@@ -181,7 +180,7 @@ impl Connection {
             none => none.insert(self.connect()?),
         };
         link.used = Instant::now();
-        let transaction = Transaction::none(&self.runtime, &link.client, LIMIT);
+        let transaction = Transaction::none(&self.0.runtime, &link.client, LIMIT);
         if link.counted.elapsed() > CENSUS {
             (link.crowded, link.counted) = (is_crowded(&transaction)?, Instant::now());
         }
@@ -191,13 +190,13 @@ impl Connection {
     }
 
     fn connect(&self) -> std::result::Result<Link, Failure> {
-        let Shared { config, connector, .. } = &*self.shared;
-        let (client, connection) = within(&self.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
+        let Shared { config, connector, .. } = &*self.0;
+        let (client, connection) = within(&self.0.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
         // How a connection ends is told by the next statement on it.
-        let driver = self.runtime.spawn(async { drop(connection.await) }).abort_handle();
+        let driver = self.0.runtime.spawn(async { drop(connection.await) }).abort_handle();
         let now = Instant::now();
         let mut link = Link { client, driver, used: now, counted: now, crowded: false };
-        let transaction = Transaction::none(&self.runtime, &link.client, LIMIT);
+        let transaction = Transaction::none(&self.0.runtime, &link.client, LIMIT);
         transaction.run(SETTINGS)?;
         link.crowded = is_crowded(&transaction)?;
         Ok(link)
@@ -205,7 +204,7 @@ impl Connection {
 
     fn link(&self) -> MutexGuard<'_, Option<Link>> {
         // A transaction that a panic left open ends with its connection, which is not used again unless it is sound.
-        self.shared.link.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -226,20 +225,22 @@ fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, Failur
 }
 
 /// Closes the connection once nobody has used it for a while: a command may run for hours.
-async fn give_back_when_unused(shared: Weak<Shared>) {
+fn give_back_when_unused(shared: &Weak<Shared>) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        std::thread::sleep(LOOK);
         let Some(shared) = shared.upgrade() else { return };
         let Ok(mut link) = shared.link.try_lock() else { continue };
         let is_unused = |link: &Link| link.used.elapsed() > if link.crowded { IDLE.1 } else { IDLE.0 };
         if link.as_ref().is_some_and(is_unused) {
             *link = None;
+            // The connection's task ends, and with it the connection, when it is next driven.
+            shared.runtime.block_on(tokio::task::yield_now());
         }
     }
 }
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("address", &self.shared.address).finish_non_exhaustive()
+        f.debug_struct("Connection").field("address", &self.0.address).finish_non_exhaustive()
     }
 }

@@ -55,7 +55,7 @@ impl Postgres {
     pub fn at(address: &Address, access: Access) -> Result<Self> {
         let (connection, known) = (Connection::open(address)?, schema::STEPS.len() as i64);
         let store = || address.to_string();
-        let there = connection.read("looking for the tables", schema::version)?;
+        let there = connection.one("looking for the tables", schema::version)?;
         if access != Access::Create && there.is_none() {
             return Err(Error::NoTables { store: store() });
         }
@@ -75,7 +75,7 @@ impl Postgres {
     pub fn transactions(&self) -> Result<i64> {
         let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
         let read = |t: &Transaction<'_>| t.query_opt(Statement::new(sql));
-        Ok(self.connection.read("counting transactions", read)?.map_or(0, |row| row.get(0)))
+        Ok(self.connection.one("counting transactions", read)?.map_or(0, |row| row.get(0)))
     }
 
     /// Grants a lease unless someone holds it; who is named leaves the line.
@@ -131,11 +131,11 @@ impl Store for Postgres {
     fn studies(&self) -> Result<Vec<StudyRow>> {
         // By the bytes of the name, as SQLite does.
         let sql = "SELECT id, name, created, text FROM manyhands_studies ORDER BY name COLLATE \"C\"";
-        self.connection.read("listing studies", |t| Ok(t.query(Statement::new(sql))?.iter().map(study_row).collect()))
+        self.connection.one("listing studies", |t| Ok(t.query(Statement::new(sql))?.iter().map(study_row).collect()))
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
-        self.connection.read("finding a study", |t| find(t, name))
+        self.connection.one("finding a study", |t| find(t, name))
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
@@ -149,7 +149,7 @@ impl Store for Postgres {
         let file =
             |row: &Row| StoredFile { role: row.get(0), name: row.get(1), sha256: row.get(2), content: row.get(3) };
         let read = |t: &Transaction<'_>| t.query(Statement::new(sql).int(study.0));
-        self.connection.read("reading a study's files", |t| Ok(read(t)?.iter().map(file).collect()))
+        self.connection.one("reading a study's files", |t| Ok(read(t)?.iter().map(file).collect()))
     }
 
     fn delete(&self, study: StudyId) -> Result<()> {
@@ -161,7 +161,7 @@ impl Store for Postgres {
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
-        let records = self.connection.read("reading the log", |t| log::read(t, study, after, self.schema))?;
+        let records = self.connection.one("reading the log", |t| log::read(t, study, after, self.schema))?;
         records.ok_or(Error::Deleted)
     }
 
@@ -200,7 +200,7 @@ impl Store for Postgres {
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
         let read = |t: &Transaction<'_>| t.query(leases::all(study, self.schema));
-        Ok(self.connection.read("reading the leases", read)?.iter().map(leases::lease).collect())
+        Ok(self.connection.one("reading the leases", read)?.iter().map(leases::lease).collect())
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {

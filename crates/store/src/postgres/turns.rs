@@ -21,7 +21,7 @@ impl Line for Turns<'_> {
             i64::MAX
         );
         let look = || leases::find_and(self.study, claim.resource, &ahead).text(name);
-        let row = self.store.connection.read("waiting for a turn", |t| t.query_opt(look()))?;
+        let row = self.store.connection.one("waiting for a turn", |t| t.query_opt(look()))?;
         Ok(row.map_or(View { lease: None, ahead: 0 }, |row| View {
             lease: Some(leases::lease(&row)),
             ahead: usize::try_from(row.get::<_, i64>(9)).unwrap_or(0),
@@ -29,22 +29,13 @@ impl Line for Turns<'_> {
     }
 
     fn queue(&self, ticket: Ticket<'_>) -> Result<()> {
-        // Those who have stopped waiting leave it. One who leaves at the same time is not waited for.
-        let leave = format!(
-            "DELETE FROM manyhands_turns WHERE study = $1 AND ticket IN \
-             (SELECT ticket FROM manyhands_turns WHERE study = $1 AND until <= {NOW} FOR UPDATE SKIP LOCKED)"
-        );
-        let come = format!(
+        let sql = format!(
             "INSERT INTO manyhands_turns (study, ticket, until) VALUES ($1, $2, {NOW} + $3) \
              ON CONFLICT (study, ticket) DO UPDATE SET until = excluded.until"
         );
-        let (study, until) = (self.study.0, micros(ticket.patience + KEPT));
-        // A place need not outlive the server.
-        let changes = || {
-            let come = Statement::new(come.as_str()).int(study).text(ticket.name).int(until);
-            vec![Statement::new("SET LOCAL synchronous_commit = off"), Statement::new(leave.as_str()).int(study), come]
-        };
-        self.store.connection.transact("getting in line", |t, _| t.finish(changes()).map(drop))
+        let until = micros(ticket.patience + KEPT);
+        let queue = || Statement::new(sql.as_str()).int(self.study.0).text(ticket.name).int(until);
+        self.store.connection.one("getting in line", |t| t.query(queue()).map(drop))
     }
 
     fn claim(&self, claim: &Claim<'_>, name: &str) -> Result<Acquired> {
@@ -52,7 +43,8 @@ impl Line for Turns<'_> {
     }
 }
 
-/// Leaves the line.
+/// Leaves the line, with those who have stopped waiting.
 pub fn leave(study: StudyId, name: &str) -> Statement<'_> {
-    Statement::new("DELETE FROM manyhands_turns WHERE study = $1 AND ticket = $2").int(study.0).text(name)
+    let sql = format!("DELETE FROM manyhands_turns WHERE study = $1 AND (ticket = $2 OR until <= {NOW})");
+    Statement::new(sql).int(study.0).text(name)
 }
