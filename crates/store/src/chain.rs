@@ -4,6 +4,8 @@
 use sha2::{Digest, Sha256};
 
 use crate::Time;
+use crate::codec::VERSION;
+use crate::store::NewEvent;
 
 /// What is hashed of an event.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +16,27 @@ pub struct Link<'a> {
     pub version: i64,
     pub key: Option<&'a str>,
     pub body: &'a str,
+}
+
+/// What an event gets when it is logged.
+#[derive(Debug)]
+pub struct Stamp {
+    pub sequence: i64,
+    pub time: Time,
+    pub hash: Vec<u8>,
+}
+
+/// The stamps of events that are logged now, after one of this number and hash.
+pub fn stamps(events: &[NewEvent], last: i64, hash: Option<Vec<u8>>, now: Time) -> Vec<Stamp> {
+    let mut before = hash;
+    let stamp = |(NewEvent { kind, body, time, key, .. }, sequence): (&NewEvent, i64)| {
+        let time = time.unwrap_or(now);
+        let link = Link { sequence, time, kind, version: VERSION, key: key.as_deref(), body };
+        let hash = link.after(before.as_deref());
+        before = Some(hash.clone());
+        Stamp { sequence, time, hash }
+    };
+    events.iter().zip(last + 1..).map(stamp).collect()
 }
 
 impl Link<'_> {

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::chain::Link;
+use crate::chain::Stamp;
 use crate::codec::VERSION;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
     trial_of, trial_resource,
 };
-use crate::{Error, Holder, Result, Time};
+use crate::{Error, Holder, Result, Time, chain};
 
 /// A store in memory.
 #[derive(Debug, Default)]
@@ -90,13 +90,11 @@ impl Kept {
     }
 
     fn push(&mut self, events: &[NewEvent]) {
-        for event in events {
-            let (sequence, time) = (self.records.len() + 1, event.time.unwrap_or_else(Time::now));
+        let (last, hash) = (self.records.len() as i64, self.records.last().and_then(|record| record.hash.clone()));
+        for (event, Stamp { time, hash, .. }) in events.iter().zip(chain::stamps(events, last, hash, Time::now())) {
+            let (sequence, hash) = (self.records.len() + 1, Some(hash));
             let (kind, body, key) = (event.kind.to_string(), event.body.clone(), event.key.clone());
-            let (number, version) = (sequence as i64, VERSION);
-            let link = Link { sequence: number, time, kind: &kind, version, key: key.as_deref(), body: &body };
-            let hash = Some(link.after(self.records.last().and_then(|record| record.hash.as_deref())));
-            self.records.push(Record { sequence, time, kind, body, version, key, hash });
+            self.records.push(Record { sequence, time, kind, body, version: VERSION, key, hash });
             self.beginnings.extend(event.trial.filter(|_| event.begins()));
             if let Some(trial) = event.trial.filter(|_| event.ends()) {
                 self.ends.insert(trial);

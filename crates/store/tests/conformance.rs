@@ -305,6 +305,23 @@ fn the_pulse_changes_with_whatever_another_process_does() {
 }
 
 #[test]
+fn one_who_has_given_up_waiting_holds_up_nobody() {
+    for place in places() {
+        let (store, me) = (place.open(), holder());
+        let id = store.create(&study("s")).unwrap().id;
+        let Acquired::Granted(token) = store.acquire(id, &claim("ask", &me)).unwrap() else { panic!("free") };
+        let waited = std::thread::scope(|scope| {
+            let wait = || place.open().acquire_in_turn(id, &claim("ask", &me), Duration::from_millis(50)).unwrap();
+            scope.spawn(wait).join().unwrap()
+        });
+        assert!(matches!(waited, Acquired::Held(_)), "{waited:?}");
+        store.release(id, Fence { resource: "ask", token }).unwrap();
+        let acquired = store.acquire_in_turn(id, &claim("ask", &me), TERM).unwrap();
+        assert_eq!(acquired, Acquired::Granted(token + 1), "{}", place.location);
+    }
+}
+
+#[test]
 fn who_waits_for_a_lease_has_it_soon_after_it_is_released() {
     for place in places() {
         let id = place.open().create(&study("s")).unwrap().id;

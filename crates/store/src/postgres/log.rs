@@ -6,10 +6,9 @@ use tokio_postgres::types::Type;
 use super::failure::Failure;
 use super::schema::HASHED;
 use super::transaction::{Statement, Transaction};
-use crate::Time;
-use crate::chain::Link;
 use crate::codec::VERSION;
 use crate::store::{Append, NewEvent, Record, StudyId};
+use crate::{Time, chain};
 
 /// Kinds of events, as SQL lists them.
 const BEGINNINGS: &str = "'asked', 'included'";
@@ -103,15 +102,10 @@ pub fn insert<'a>(study: StudyId, origin: &'a str, events: &'a [NewEvent], now: 
     let sql = "INSERT INTO manyhands_events (study, origin, version, sequence, time, kind, trial, body, key, hash) \
                SELECT $1, $2, $3, * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], \
                $9::text[], $10::bytea[])";
-    let times: Vec<Time> = events.iter().map(|event| event.time.unwrap_or(now)).collect();
-    let sequences: Vec<i64> = (last.sequence + 1..).take(events.len()).collect();
-    let mut hashes: Vec<Vec<u8>> = Vec::new();
-    for ((event, time), sequence) in events.iter().zip(&times).zip(&sequences) {
-        let NewEvent { kind, body, key, .. } = event;
-        let link = Link { sequence: *sequence, time: *time, kind, version: VERSION, key: key.as_deref(), body };
-        hashes.push(link.after(hashes.last().or(last.hash.as_ref()).map(Vec::as_slice)));
-    }
-    let times: Vec<i64> = times.into_iter().map(Time::micros).collect();
+    let stamps = chain::stamps(events, last.sequence, last.hash, now);
+    let sequences: Vec<i64> = stamps.iter().map(|stamp| stamp.sequence).collect();
+    let times: Vec<i64> = stamps.iter().map(|stamp| stamp.time.micros()).collect();
+    let hashes: Vec<Vec<u8>> = stamps.into_iter().map(|stamp| stamp.hash).collect();
     let kinds: Vec<&str> = events.iter().map(|event| event.kind).collect();
     let trials: Vec<Option<i64>> = events.iter().map(|event| event.trial.map(|trial| trial as i64)).collect();
     let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::schema::HASHED;
-use crate::Time;
-use crate::chain::Link;
+use crate::chain::Stamp;
 use crate::codec::VERSION;
 use crate::store::{NewEvent, Record, StudyId};
+use crate::{Time, chain};
 
 /// The events after the first `after`, in order.
 pub fn read(c: &Connection, study: StudyId, after: usize, schema: i64) -> rusqlite::Result<Vec<Record>> {
@@ -61,18 +61,14 @@ pub fn insert(
         .prepare_cached("SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?")?
         .query_row([study.0], |row| row.get(0))?;
     let sql = "SELECT hash FROM events WHERE study = ? AND hash IS NOT NULL ORDER BY sequence DESC LIMIT 1";
-    let mut hash: Option<Vec<u8>> = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0)).optional()?;
+    let hash: Option<Vec<u8>> = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0)).optional()?;
     let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin, key, hash) \
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut statement = t.prepare_cached(sql)?;
-    for (event, sequence) in events.iter().zip(last + 1..) {
-        let NewEvent { kind, trial, body, time, key } = event;
-        let (time, trial) = (time.unwrap_or(now), trial.map(|trial| trial as i64));
-        let link = Link { sequence, time, kind, version: VERSION, key: key.as_deref(), body };
-        let next = link.after(hash.as_deref());
-        let micros = time.micros();
-        statement.execute(params![study.0, sequence, micros, kind, trial, body, VERSION, origin, key, next])?;
-        hash = Some(next);
+    for (event, Stamp { sequence, time, hash }) in events.iter().zip(chain::stamps(events, last, hash, now)) {
+        let NewEvent { kind, trial, body, key, .. } = event;
+        let (trial, micros) = (trial.map(|trial| trial as i64), time.micros());
+        statement.execute(params![study.0, sequence, micros, kind, trial, body, VERSION, origin, key, hash])?;
     }
     Ok(())
 }
