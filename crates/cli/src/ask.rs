@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::{Suggestion, TrialState, significant};
+use manyhands_core::{Suggestion, TrialState};
 use serde_json::Value as Json;
 
 use crate::show;
@@ -50,7 +50,7 @@ pub fn run(options: &Options) -> Result<()> {
     let header: Vec<String> = first.iter().chain(&names).chain(&["mean", "sd"]).map(ToString::to_string).collect();
     let row = |s: &Suggestion| {
         let first = [s.trial.to_string()].into_iter().chain(is_over.then(|| state(s).to_string()));
-        let numbers = [significant(s.mean, 4), significant(s.sd, 4)];
+        let numbers = [s.mean, s.sd].map(show::stated);
         first.chain(s.params.iter().map(show::text_of)).chain(numbers).collect()
     };
     show::print(&show::table(&header, &suggestions.iter().map(row).collect::<Vec<_>>()))

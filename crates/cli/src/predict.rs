@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::{Domain, ParameterKind, Prediction, Value, representable, significant};
+use manyhands_core::{Domain, ParameterKind, Prediction, Value, representable};
 use serde_json::{Value as Json, json};
 
 use crate::refusal::Usage;
@@ -48,8 +48,7 @@ pub fn run(options: &Options) -> Result<()> {
     let header: Vec<String> =
         [names, ["mean", "sd", "sd_pending", "lower", "upper"].map(String::from).to_vec()].concat();
     let row = |(point, p): (&Vec<(String, Value)>, &Prediction)| {
-        let numbers = [p.mean, p.sd, p.sd_pending, p.lower, p.upper];
-        let numbers = numbers.map(|number| representable(number).map_or("beyond".to_string(), |n| significant(n, 4)));
+        let numbers = [p.mean, p.sd, p.sd_pending, p.lower, p.upper].map(show::stated);
         point.iter().map(|(_, value)| show::text_of(value)).chain(numbers).collect()
     };
     show::print(&show::table(&header, &points.iter().zip(&predictions).map(row).collect::<Vec<_>>()))

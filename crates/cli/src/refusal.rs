@@ -148,6 +148,8 @@ fn is_bad_value(error: &StudyError) -> bool {
             | StudyError::TooManyPending { .. }
             | StudyError::PoolExhausted { .. }
             | StudyError::NothingObserved
+            | StudyError::NoScale
+            | StudyError::BeyondFloats
             | StudyError::Contradiction { .. }
             | StudyError::CandidateTaken { .. }
             | StudyError::MultiplierTooLarge { .. }

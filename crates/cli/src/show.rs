@@ -105,6 +105,11 @@ pub fn best(best: &Best, domain: &Domain) -> Json {
     })
 }
 
+/// What a model says, in a table: "beyond" where no number states it.
+pub fn stated(number: f64) -> String {
+    representable(number).map_or("beyond".to_string(), |number| significant(number, 4))
+}
+
 /// A certificate.
 pub fn certificate(certificate: &Certificate, domain: &Domain) -> Json {
     json!({

@@ -286,10 +286,11 @@ fn a_closed_terminal_stops_what_runs_and_nothing_panics() {
         eprintln!("skipped: a closed terminal (python3 is not installed)");
         return;
     }
-    for verb in ["run", "worker"] {
+    for (verb, json) in [("run", false), ("worker", false), ("run", true), ("worker", true)] {
         let bench = bench("trials = 2\nworkers = 2\n", "touch started\n[ -e go ] || sleep 600\necho 1\n");
         let mut python = Command::new("python3");
         python.args(["-c", CLOSE, env!("CARGO_BIN_EXE_manyhands"), verb, "study.toml"]).current_dir(bench.path());
+        python.args(json.then_some("--json"));
         let output = python.env("MANYHANDS_STORE", &bench.store).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert_eq!(String::from_utf8_lossy(&output.stdout), "[130]\n", "{verb}: {said}");

@@ -66,6 +66,15 @@ fn one_changed_digit_is_noticed_by_every_verb_and_named_by_verify() {
 }
 
 #[test]
+fn an_event_that_has_lost_its_hash_is_not_taken_for_an_older_one() {
+    let bench = lived();
+    sql(&bench, "UPDATE events SET hash = NULL WHERE sequence = 5");
+    let (code, text) = said(&bench, &["verify", "v"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("event 5") && text.contains("it has no hash, and events before it have one"), "{text}");
+}
+
+#[test]
 fn a_zeroed_page_is_noticed_and_nothing_panics() {
     let bench = lived();
     let path = bench.path().join("manyhands.db");

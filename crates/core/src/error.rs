@@ -177,6 +177,12 @@ pub enum Error {
     /// There is nothing to be best.
     #[error("no trial has been observed yet")]
     NothingObserved,
+    /// A learned model has no scale to state a bound in.
+    #[error("all values so far are equal, and nothing else says how much they can vary")]
+    NoScale,
+    /// A bound that no number states.
+    #[error("its bounds are beyond the largest numbers that can be stated")]
+    BeyondFloats,
     /// A log holds an event that cannot follow the ones before it.
     #[error("event {sequence} does not follow from the ones before it: {reason}")]
     BadLog {
@@ -349,6 +355,8 @@ impl Error {
             Self::NotPending { .. } => "not-pending",
             Self::Value { .. } | Self::ValueTooLarge { .. } => "value",
             Self::NothingObserved => "nothing-observed",
+            Self::NoScale => "no-scale",
+            Self::BeyondFloats => "beyond-floats",
             Self::NoParameters | Self::NoCandidates => "domain",
             Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
             Self::NotInPool { .. } | Self::CandidateTaken { .. } => "candidate",

@@ -7,6 +7,7 @@ use common::{config, rng, uniform};
 use manyhands_core::gp::{Kernel, Points};
 use manyhands_core::{
     Constraint, Direction, Domain, Error, Given, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
+    Trial,
 };
 use proptest::prelude::*;
 
@@ -45,6 +46,13 @@ fn check_all(live: &mut Study) {
     assert!(best.mean.is_finite() && best.lower.is_finite() && best.upper.is_finite());
     match live.certificate() {
         Ok(c) => assert!(c.upper.is_finite() && c.lower.is_finite() && c.upper >= c.lower && c.gap >= 0.0, "{c:?}"),
+        Err(Error::NoScale) => {
+            let values: Vec<f64> = live.trials().iter().filter_map(Trial::value).collect();
+            assert!(values.windows(2).all(|pair| pair[0] == pair[1]), "{values:?}");
+        }
+        Err(Error::BeyondFloats) => {
+            assert!(live.trials().iter().filter_map(Trial::value).any(|value| value.abs() > 1e300));
+        }
         Err(error) => assert!(matches!(error, Error::Contradiction { .. }), "{error}"),
     }
 }
@@ -129,8 +137,10 @@ fn a_bound_is_never_finer_than_the_values() {
             }
             live.ask(1).unwrap();
             check_bounds(&mut live, values[0]);
-            let certificate = live.certificate().unwrap();
-            assert!(!certificate.to_string().contains("within 0 of"), "{certificate}");
+            match live.certificate() {
+                Ok(certificate) => assert!(!certificate.to_string().contains("within 0 of"), "{certificate}"),
+                refused => assert!(values.len() == 1 && refused == Err(Error::NoScale), "{refused:?}"),
+            }
         }
     }
 }
@@ -317,6 +327,27 @@ fn what_is_refused_changes_nothing() {
     assert!(live.tell(0, 0.4).is_err() && live.tell(9, 0.4).is_err() && live.include_candidate(0, None).is_err());
     assert_eq!(live.events(), untouched.events());
     assert_eq!(live.ask(3).unwrap(), untouched.ask(3).unwrap());
+}
+
+#[test]
+fn no_bound_is_stated_without_a_scale_or_beyond_the_floats() {
+    let mut live = study(&learned(cube(2)));
+    for s in live.ask(3).unwrap() {
+        live.tell(s.trial, 1e17).unwrap();
+        assert_eq!(live.certificate(), Err(Error::NoScale), "equal values do not say how much they vary");
+        assert_eq!(live.best().unwrap().regret_bound, None);
+    }
+    for (value, is_stated) in [(2e220, true), (4e307, false), (1e308, false)] {
+        let mut live = study(&learned(cube(2)));
+        for (i, s) in live.ask(9).unwrap().iter().enumerate() {
+            live.tell(s.trial, if i == 8 { value } else { 0.1 * i as f64 }).unwrap();
+        }
+        match live.certificate() {
+            Ok(certificate) => assert!(is_stated && certificate.regret_bound > 0.1 * value, "{certificate:?}"),
+            refused => assert!(!is_stated && refused == Err(Error::BeyondFloats), "{value}: {refused:?}"),
+        }
+        assert_eq!(live.best().unwrap().regret_bound.is_some(), is_stated, "{value}");
+    }
 }
 
 #[test]

@@ -264,7 +264,10 @@ impl Error {
             Self::Study(error) => return error.hint().map(str::to_string),
             Self::File(error) => return error.hint.clone(),
             Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
-            Self::Unavailable { .. } => "check that the server runs and that the address, user and password are right",
+            Self::Unavailable { .. } => {
+                "check that the server runs and that the address, user and password (PGPASSWORD, ~/.pgpass or \
+                 MANYHANDS_STORE_FILE) are right"
+            }
             Self::Distrusted { .. } => {
                 "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or its own: \
                  sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and believes any server"
@@ -275,7 +278,8 @@ impl Error {
             Self::KeyUsed { .. } => "ask for the same number again, or use another key",
             Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
             Self::Refused { .. } => {
-                "check that the address names what it should, and that the user may read and write there"
+                "check that the address names what it should, that the user may read and write there, and the password \
+                 (PGPASSWORD, ~/.pgpass or MANYHANDS_STORE_FILE)"
             }
             Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => {
                 "run or ask with a study file makes it; or name another store with --store"

@@ -128,7 +128,10 @@ impl Ledger {
     /// The running hash with this event, which must be the stored one; none where none was stored.
     fn checked_hash(&self, record: &Record) -> std::result::Result<Option<Vec<u8>>, String> {
         let Record { sequence, time, kind, body, version, key, hash } = record;
-        let Some(stored) = hash else { return Ok(None) };
+        let Some(stored) = hash else {
+            let is_older = self.hash.is_none();
+            return if is_older { Ok(None) } else { Err("it has no hash, and events before it have one".to_string()) };
+        };
         let (sequence, time, version, key) = (*sequence as i64, *time, *version, key.as_deref());
         let link = Link { sequence, time, kind, version, key, body };
         match link.after(self.hash.as_deref()) == *stored {

@@ -300,7 +300,7 @@ fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
     goes_away();
     assert_eq!(session.include(&Outside { params: outside(GRID, true), value: Some(3.0) }).unwrap(), 2);
     goes_away();
-    assert_eq!(session.ask(1).unwrap().len(), 1);
+    assert_eq!(session.ask_for_worker(1, None, TERM).unwrap().len(), 1);
     assert!(store.is_done());
     session.sync().unwrap();
     let told = |event: &&Event| matches!(event, Event::Told { .. });

@@ -9,7 +9,7 @@ use manyhands_gp::Marginal;
 
 use super::certificate::{Extremes, Kind};
 use super::chooser::Chooser;
-use super::predict::Prediction;
+use super::predict::{Prediction, representable};
 use super::{Study, Trial, TrialState};
 use crate::{Error, Result, Value};
 
@@ -76,10 +76,11 @@ impl Study {
             upper: there.upper,
             regret_bound: None,
         };
-        if !many && !matches!(self.chooser, Chooser::Discretized { .. }) {
+        if !many && self.has_scale() && !matches!(self.chooser, Chooser::Discretized { .. }) {
             let Extremes { upper, lower, .. } = self.extremes()?;
-            let apart = || self.bound_in_units(upper) - self.bound_in_units(secure);
-            best.regret_bound = (upper >= lower).then(|| apart().max(self.resolution()));
+            let ends = [upper, secure].map(|end| self.bound_in_units(end));
+            let is_sound = upper >= lower && ends.iter().all(|end| representable(*end).is_some());
+            best.regret_bound = is_sound.then(|| (ends[0] - ends[1]).max(self.resolution()));
         }
         Ok(best)
     }

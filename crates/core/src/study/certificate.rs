@@ -21,6 +21,7 @@ use std::fmt;
 use manyhands_gp::{Score, Surface, Warp};
 
 use super::chooser::Chooser;
+use super::predict::representable;
 use super::{Study, Trial};
 use crate::number::significant;
 use crate::{Error, Result, Space, Value};
@@ -139,12 +140,18 @@ impl Study {
         if self.spec.learns() && self.posterior.observed() == 0 {
             return Err(Error::NothingObserved);
         }
+        if !self.has_scale() {
+            return Err(Error::NoScale);
+        }
         let Extremes { upper, lower, gap, candidate, point } = self.extremes()?;
         if upper < lower {
             return Err(Error::Contradiction { upper: self.bound_in_units(upper), lower: self.bound_in_units(lower) });
         }
         let gap = self.bound_in_units(upper) - self.bound_in_units(upper - gap);
         let (lower, upper) = self.ends_in_units(lower, upper);
+        if [lower, upper].into_iter().any(|end| representable(end).is_none()) {
+            return Err(Error::BeyondFloats);
+        }
         Ok(Certificate {
             regret_bound: (upper - lower).max(self.resolution()),
             upper,
@@ -156,6 +163,14 @@ impl Study {
             kind: self.kind(),
             gap,
         })
+    }
+
+    /// Whether a bound can be stated in the units of the values: a model that is learned knows them only from values that
+    /// differ.
+    pub(super) fn has_scale(&self) -> bool {
+        let mut values = self.trials.iter().filter_map(Trial::value);
+        let first = values.next();
+        !self.spec.learns() || values.any(|value| Some(value) != first)
     }
 
     /// What is not told apart near the largest of the values: of 1e17 and 1e17 + 1 no bound says that they differ.

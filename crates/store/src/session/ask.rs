@@ -148,10 +148,7 @@ impl Session {
             Appended::Stored(tokens) => Some(Chosen { trials, tokens }),
             Appended::Fenced { .. } | Appended::Taken { .. } => None,
         };
-        // A worker starts what it was given, and looks when it asks again.
-        if wish.term.is_none() {
-            self.look_again();
-        }
+        self.look_again();
         Ok(stored)
     }
 
