@@ -80,8 +80,8 @@ impl NewEvent {
     /// Its trial and, as SQL lists them, the kinds of events that must not be there for that trial.
     pub(crate) fn rivals(&self) -> Option<(i64, &'static str)> {
         let kinds = match (self.begins(), self.ends()) {
-            (true, _) => "'asked', 'included'",
-            (_, true) => "'told', 'failed', 'cancelled'",
+            (true, _) => BEGINNINGS_IN_SQL,
+            (_, true) => ENDS_IN_SQL,
             _ => return None,
         };
         Some((self.trial? as i64, kinds))
@@ -90,6 +90,10 @@ impl NewEvent {
 
 const BEGINNINGS: [&str; 2] = ["asked", "included"];
 const ENDS: [&str; 3] = ["told", "failed", "cancelled"];
+
+/// The same, as SQL lists them.
+pub(crate) const BEGINNINGS_IN_SQL: &str = "'asked', 'included'";
+pub(crate) const ENDS_IN_SQL: &str = "'told', 'failed', 'cancelled'";
 
 /// A logged event.
 #[derive(Debug, Clone, PartialEq, Eq)]

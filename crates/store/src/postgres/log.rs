@@ -7,12 +7,8 @@ use super::failure::Failure;
 use super::schema::HASHED;
 use super::transaction::{Statement, Transaction};
 use crate::codec::VERSION;
-use crate::store::{Append, NewEvent, Record, StudyId};
+use crate::store::{Append, BEGINNINGS_IN_SQL, ENDS_IN_SQL, NewEvent, Record, StudyId};
 use crate::{Time, chain};
-
-/// Kinds of events, as SQL lists them.
-const BEGINNINGS: &str = "'asked', 'included'";
-const ENDS: &str = "'told', 'failed', 'cancelled'";
 
 /// The events after the first `after`, in order; none if there is no such study.
 pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Option<Vec<Record>>, Failure> {
@@ -72,7 +68,7 @@ pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
             "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND trial = ANY(${place}) AND kind IN ({kinds}))"
         ),
     };
-    let (begun_twice, ended_twice) = (taken(&begun, 4, BEGINNINGS), taken(&ended, 5, ENDS));
+    let (begun_twice, ended_twice) = (taken(&begun, 4, BEGINNINGS_IN_SQL), taken(&ended, 5, ENDS_IN_SQL));
     let sql = format!(
         "SELECT coalesce(last.sequence, 0), last.hash, \
          EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND origin = $2), \
@@ -118,6 +114,6 @@ pub fn insert<'a>(study: StudyId, origin: &'a str, events: &'a [NewEvent], now: 
 
 /// Whether a trial has been told, failed or cancelled: a row if so. None is ever found for what is not a trial.
 pub fn has_ended(study: StudyId, trial: Option<usize>) -> Statement<'static> {
-    let sql = format!("SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({ENDS})");
+    let sql = format!("SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({ENDS_IN_SQL})");
     Statement::new(sql).int(study.0).with(trial.map(|trial| trial as i64), Type::INT8)
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use super::schema::HASHED;
 use crate::chain::Stamp;
 use crate::codec::VERSION;
-use crate::store::{NewEvent, Record, StudyId};
+use crate::store::{ENDS_IN_SQL, NewEvent, Record, StudyId};
 use crate::{Time, chain};
 
 /// The events after the first `after`, in order.
@@ -80,8 +80,8 @@ pub fn is_stored(t: &Transaction<'_>, study: StudyId, origin: &str) -> rusqlite:
 
 /// Whether a trial has been told, failed or cancelled.
 pub fn has_ended(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ('told', 'failed', 'cancelled')";
-    t.prepare_cached(sql)?.exists(params![study.0, trial as i64])
+    let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({ENDS_IN_SQL})");
+    t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])
 }
 
 /// The first trial that another event has begun, or ended.
