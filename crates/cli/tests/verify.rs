@@ -75,6 +75,29 @@ fn an_event_that_has_lost_its_hash_is_not_taken_for_an_older_one() {
 }
 
 #[test]
+fn an_event_that_is_kept_under_another_trial_is_noticed() {
+    let bench = lived();
+    sql(&bench, "UPDATE events SET trial = 77 WHERE kind = 'told' AND trial = 4");
+    let (code, text) = said(&bench, &["verify", "v"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("the store has it under another trial than it is about"), "{text}");
+}
+
+#[test]
+fn one_changed_digit_of_the_study_file_is_noticed() {
+    let bench = lived();
+    sql(&bench, "UPDATE studies SET text = replace(text, 'seed = 2', 'seed = 3')");
+    let (code, text) = said(&bench, &["verify", "v", "--salvage", "sound.log"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("its study file is not what was stored") && text.contains("wrote sound.log"), "{text}");
+    let (code, text) = said(&bench, &["ask", "v"]);
+    assert!(code != Some(0) && text.contains("study \"v\" cannot be read: its study file is not"), "{text}");
+    // A store of before there was a hash of it.
+    sql(&bench, "UPDATE studies SET sha256 = NULL");
+    assert!(bench.run(&["status", "v"]).status.success());
+}
+
+#[test]
 fn a_zeroed_page_is_noticed_and_nothing_panics() {
     let bench = lived();
     let path = bench.path().join("manyhands.db");

@@ -50,6 +50,21 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The trial that it is about; none where it is about all of them.
+    pub fn trial(&self) -> Option<usize> {
+        match self {
+            Self::Asked(Asked { trial, .. })
+            | Self::Included(Included { trial, .. })
+            | Self::Told { trial, .. }
+            | Self::Failed { trial, .. }
+            | Self::Cancelled { trial }
+            | Self::LateResult { trial, .. } => Some(*trial),
+            Self::Fitted(_) => None,
+        }
+    }
+}
+
 /// What picks a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {

@@ -85,22 +85,22 @@ pub fn encode(event: &Event) -> Result<NewEvent> {
 }
 
 fn written(event: &Event) -> Result<NewEvent> {
-    let (kind, trial, body) = match event {
-        Event::Asked(asked) => ("asked", Some(asked.trial), text(&asked_body(asked))?),
-        Event::Fitted(fitted) => ("fitted", None, text(&fitted_body(fitted))?),
+    let (kind, body) = match event {
+        Event::Asked(asked) => ("asked", text(&asked_body(asked))?),
+        Event::Fitted(fitted) => ("fitted", text(&fitted_body(fitted))?),
         Event::Included(Included { trial, candidate, params, value }) => {
             let (trial, candidate, value) = (*trial, *candidate, *value);
             let body = IncludedBody { trial, candidate, params: cells(params), value };
-            ("included", Some(trial), text(&body)?)
+            ("included", text(&body)?)
         }
-        Event::Told { trial, value } => ("told", Some(*trial), end(*trial, Some(*value), None)?),
-        Event::Failed { trial, reason } => ("failed", Some(*trial), end(*trial, None, Some(reason))?),
-        Event::Cancelled { trial } => ("cancelled", Some(*trial), end(*trial, None, None)?),
-        Event::LateResult { trial, outcome: Ok(value) } => ("late", Some(*trial), end(*trial, Some(*value), None)?),
-        Event::LateResult { trial, outcome: Err(reason) } => ("late", Some(*trial), end(*trial, None, Some(reason))?),
+        Event::Told { trial, value } => ("told", end(*trial, Some(*value), None)?),
+        Event::Failed { trial, reason } => ("failed", end(*trial, None, Some(reason))?),
+        Event::Cancelled { trial } => ("cancelled", end(*trial, None, None)?),
+        Event::LateResult { trial, outcome: Ok(value) } => ("late", end(*trial, Some(*value), None)?),
+        Event::LateResult { trial, outcome: Err(reason) } => ("late", end(*trial, None, Some(reason))?),
         other => return Err(Error::Encode { reason: format!("no format is known for {other:?}") }),
     };
-    Ok(NewEvent { kind, trial, body, time: None, key: None })
+    Ok(NewEvent { kind, trial: event.trial(), body, time: None, key: None })
 }
 
 /// The event of a record.

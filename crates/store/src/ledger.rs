@@ -96,6 +96,9 @@ impl Ledger {
         }
         let hash = self.checked_hash(record).map_err(corrupt)?;
         let event = decode(record)?;
+        if event.trial() != record.trial {
+            return Err(corrupt("the store has it under another trial than it is about".to_string()));
+        }
         let time = record.time;
         match &event {
             Event::Asked(asked) => self.begin(asked.trial, Entry::new(true, asked.candidate, &asked.params, time)),
@@ -127,7 +130,7 @@ impl Ledger {
 
     /// The running hash with this event, which must be the stored one; none where none was stored.
     fn checked_hash(&self, record: &Record) -> std::result::Result<Option<Vec<u8>>, String> {
-        let Record { sequence, time, kind, body, version, key, hash } = record;
+        let Record { sequence, time, kind, body, version, key, hash, .. } = record;
         let Some(stored) = hash else {
             let is_older = self.hash.is_none();
             return if is_older { Ok(None) } else { Err("it has no hash, and events before it have one".to_string()) };

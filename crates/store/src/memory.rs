@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::chain::Stamp;
 use crate::codec::VERSION;
+use crate::source::sha256;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
     trial_of, trial_resource,
@@ -94,7 +95,7 @@ impl Kept {
         for (event, Stamp { time, hash, .. }) in events.iter().zip(chain::stamps(events, last, hash, Time::now())) {
             let (sequence, hash) = (self.records.len() + 1, Some(hash));
             let (kind, body, key) = (event.kind.to_string(), event.body.clone(), event.key.clone());
-            self.records.push(Record { sequence, time, kind, body, version: VERSION, key, hash });
+            self.records.push(Record { sequence, time, kind, trial: event.trial, body, version: VERSION, key, hash });
             self.beginnings.extend(event.trial.filter(|_| event.begins()));
             if let Some(trial) = event.trial.filter(|_| event.ends()) {
                 self.ends.insert(trial);
@@ -124,7 +125,8 @@ impl Store for Memory {
         }
         state.created += 1;
         let (id, created) = (StudyId(state.created), Time::now());
-        let row = StudyRow { id, name: study.name.clone(), created, text: study.text.clone() };
+        let (name, text) = (study.name.clone(), study.text.clone());
+        let row = StudyRow { id, name, created, sha256: Some(sha256(text.as_bytes())), text };
         let (beginnings, ends, origins) = Default::default();
         let (files, records, leases) = (study.files.clone(), vec![], vec![]);
         let mut kept = Kept { row: row.clone(), files, records, beginnings, ends, origins, leases, pulse: 0 };
@@ -144,7 +146,9 @@ impl Store for Memory {
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
-        self.state().study(study)?.row.text = text.to_string();
+        let mut state = self.state();
+        let row = &mut state.study(study)?.row;
+        (row.text, row.sha256) = (text.to_string(), Some(sha256(text.as_bytes())));
         Ok(())
     }
 

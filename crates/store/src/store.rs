@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
+use crate::source::sha256;
 use crate::{Error, Holder, Life, Result, Time};
 
 /// How long to wait before looking again whether a lease is free, at first and at most.
@@ -23,6 +24,22 @@ pub struct StudyRow {
     pub created: Time,
     /// Its study file, as TOML.
     pub text: String,
+    /// SHA-256 of the text, in hexadecimal; none where an older version stored it.
+    pub sha256: Option<String>,
+}
+
+impl StudyRow {
+    /// Refuses a text that is not what was stored.
+    pub(crate) fn check_text(&self) -> Result<()> {
+        match &self.sha256 {
+            Some(stored) if *stored != sha256(self.text.as_bytes()) => Err(Error::Corrupt {
+                study: Some(self.name.clone()),
+                sequence: 0,
+                reason: "its study file is not what was stored: its SHA-256 differs".to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A file that belongs to a study, as it was when the study was created.
@@ -104,6 +121,8 @@ pub struct Record {
     pub time: Time,
     /// Its kind.
     pub kind: String,
+    /// The trial it is about.
+    pub trial: Option<usize>,
     /// Its content, as JSON.
     pub body: String,
     /// The version of the content's format.

@@ -97,7 +97,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn record(kind: &str, body: &str, version: i64) -> Record {
     let (kind, body) = (kind.to_string(), body.to_string());
-    Record { sequence: 41, time: Time::default(), kind, body, version, key: None, hash: None }
+    Record { sequence: 41, time: Time::default(), kind, trial: Some(3), body, version, key: None, hash: None }
 }
 
 /// What `==` does not see: the sign of zero. `Debug` writes every number so that it reads back as itself.

@@ -65,7 +65,7 @@ fn a_store_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
     assert_eq!(session.survey(1, std::time::Duration::from_secs(60)).unwrap().taken[0].token, 5);
     session.ask(2).unwrap();
     Study::verify(session.spec(), session.ledger().events()).unwrap();
-    assert_eq!(pragma(&path, "user_version"), "Integer(4)");
+    assert_eq!(pragma(&path, "user_version"), "Integer(5)");
     // What the later schemas added: the log has a running hash from its first new event on.
     let hashed: Vec<bool> = store.events(session.id(), 0).unwrap().iter().map(|r| r.hash.is_some()).collect();
     assert_eq!(hashed, [false, false, false, false, true, true]);
@@ -81,8 +81,8 @@ fn a_newer_store_is_refused_by_its_number_and_left_alone() {
     make(&path, 1);
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = refusal(&path);
-    assert!(matches!(error, Error::Newer { found: 99, known: 4, .. }));
-    assert!(error.to_string().contains("its schema is 99, this one knows up to 4"), "{error}");
+    assert!(matches!(error, Error::Newer { found: 99, known: 5, .. }));
+    assert!(error.to_string().contains("its schema is 99, this one knows up to 5"), "{error}");
 }
 
 #[test]

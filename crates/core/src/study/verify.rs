@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Study, bad_log};
 use crate::event::{Asked, ENGINE, Event, Fitted};
-use crate::{Error, Result, Spec};
+use crate::{Error, Result, Spec, Value};
 
 /// How many choices and fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -167,16 +167,25 @@ fn asked_fields(asked: &Asked) -> Fields {
     vec![
         ("trial", trial.to_string()),
         ("candidate", candidate.to_string()),
-        ("params", format!("{params:?}")),
+        ("params", listed(params)),
         ("mean", format!("{mean:?}")),
         ("sd", format!("{sd:?}")),
         ("multiplier", format!("{multiplier:?}")),
         ("score", format!("{score:?}")),
-        ("gap", format!("{gap:?}")),
-        ("phase", format!("{phase:?}")),
+        ("gap", gap.map_or("none".to_string(), |gap| format!("{gap:?}"))),
+        ("phase", format!("{phase:?}").to_lowercase()),
         ("seen", seen.to_string()),
         ("engine", engine.to_string()),
     ]
+}
+
+fn listed(params: &[Value]) -> String {
+    let exact = |value: &Value| match value {
+        // A float of a whole number keeps its point: it is not that integer.
+        Value::Float(number) => format!("{number:?}"),
+        other => other.to_string(),
+    };
+    params.iter().map(exact).collect::<Vec<_>>().join(", ")
 }
 
 fn fitted_fields(fitted: &Fitted) -> Fields {

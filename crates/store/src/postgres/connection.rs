@@ -18,10 +18,10 @@ use super::failure::Failure;
 use super::transaction::{Statement, Transaction, within};
 use crate::{Error, Result};
 
-/// How long a server may be away before a call gives up.
+/// How long a server may be away, or without a free connection, before a call gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to wait for a server that has no connection left.
+/// The same when a store is opened, of a server without a free connection.
 const FULL_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a transaction may take from here; the server itself gives up before ([`SETTINGS`]), unless it is frozen.
@@ -161,8 +161,7 @@ impl Connection {
             if link.as_ref().is_none_or(|link| link.client.is_closed()) || failure.is_away() {
                 *link = None;
             }
-            let patience = if failure.is_full() { FULL_PATIENCE } else { PATIENCE };
-            if !failure.is_passing() || start.elapsed() > patience {
+            if !failure.is_passing() || start.elapsed() > PATIENCE {
                 return Err(failure.refusal(&self.0.address, what));
             }
             time = Try::Again;

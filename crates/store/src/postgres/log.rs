@@ -15,7 +15,7 @@ pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> R
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
     // One statement: a study without new events gives one row of nothing.
     let sql = format!(
-        "SELECT sequence, time, kind, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
+        "SELECT sequence, time, kind, trial, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
          ON study = id AND sequence > $2 WHERE id = $1 ORDER BY sequence"
     );
     let rows = t.query(Statement::new(sql).int(study.0).int(after as i64))?;
@@ -28,10 +28,11 @@ fn record(row: &Row) -> Record {
         sequence: usize::try_from(row.get::<_, i64>(0)).unwrap_or(0),
         time: Time::from_micros(row.get(1)),
         kind: row.get(2),
-        body: row.get(3),
-        version: row.get(4),
-        key: row.get(5),
-        hash: row.get(6),
+        trial: row.get::<_, Option<i64>>(3).and_then(|trial| usize::try_from(trial).ok()),
+        body: row.get(4),
+        version: row.get(5),
+        key: row.get(6),
+        hash: row.get(7),
     }
 }
 

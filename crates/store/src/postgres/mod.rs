@@ -26,6 +26,7 @@ use self::transaction::{Statement, Transaction};
 use self::turns::Turns;
 use crate::error::found;
 use crate::line::wait_in_line;
+use crate::source::sha256;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
@@ -108,16 +109,30 @@ impl Postgres {
     }
 }
 
+impl Postgres {
+    /// The selection of [`study_row`].
+    fn rows(&self) -> String {
+        let sha256 = if self.schema < schema::SUMMED { "NULL::text" } else { "sha256" };
+        format!("SELECT id, name, created, text, {sha256} FROM manyhands_studies")
+    }
+
+    fn find_in(&self, t: &Transaction<'_>, name: &str) -> std::result::Result<Option<StudyRow>, Failure> {
+        let sql = format!("{} WHERE name = $1", self.rows());
+        Ok(t.query_opt(Statement::new(sql).text(name))?.map(|row| study_row(&row)))
+    }
+}
+
 impl Store for Postgres {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
+        let sum = sha256(study.text.as_bytes());
         let created = self.connection.transact("creating a study", |t, time| {
             let sql = format!(
-                "INSERT INTO manyhands_studies (name, created, text) VALUES ($1, {NOW}, $2) \
-                 ON CONFLICT (name) DO NOTHING RETURNING id, name, created, text"
+                "INSERT INTO manyhands_studies (name, created, text, sha256) VALUES ($1, {NOW}, $2, $3) \
+                 ON CONFLICT (name) DO NOTHING RETURNING id, name, created, text, sha256"
             );
-            let Some(row) = t.query_opt(Statement::new(sql).text(&study.name).text(&study.text))? else {
+            let Some(row) = t.query_opt(Statement::new(sql).text(&study.name).text(&study.text).text(&sum))? else {
                 // Ours, if an answer was lost and the text is the same.
-                let found = find(t, &study.name)?;
+                let found = self.find_in(t, &study.name)?;
                 return Ok(found.filter(|row| time == Try::Again && row.text == study.text));
             };
             let row = study_row(&row);
@@ -130,17 +145,18 @@ impl Store for Postgres {
 
     fn studies(&self) -> Result<Vec<StudyRow>> {
         // By the bytes of the name, as SQLite does.
-        let sql = "SELECT id, name, created, text FROM manyhands_studies ORDER BY name COLLATE \"C\"";
-        self.connection.one("listing studies", |t| Ok(t.query(Statement::new(sql))?.iter().map(study_row).collect()))
+        let sql = format!("{} ORDER BY name COLLATE \"C\"", self.rows());
+        self.connection.one("listing studies", |t| Ok(t.query(Statement::new(&sql))?.iter().map(study_row).collect()))
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
-        self.connection.one("finding a study", |t| find(t, name))
+        self.connection.one("finding a study", |t| self.find_in(t, name))
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
-        let sql = "UPDATE manyhands_studies SET text = $1 WHERE id = $2 RETURNING id";
-        let change = || Statement::new(sql).text(text).int(study.0);
+        let sql = "UPDATE manyhands_studies SET text = $1, sha256 = $2 WHERE id = $3 RETURNING id";
+        let sum = sha256(text.as_bytes());
+        let change = || Statement::new(sql).text(text).text(&sum).int(study.0);
         found(self.connection.transact("keeping the study file", |t, _| Ok(t.query_opt(change())?.is_some()))?)
     }
 
@@ -227,12 +243,7 @@ impl Store for Postgres {
 
 fn study_row(row: &Row) -> StudyRow {
     let (id, created) = (StudyId(row.get(0)), Time::from_micros(row.get(2)));
-    StudyRow { id, name: row.get(1), created, text: row.get(3) }
-}
-
-fn find(t: &Transaction<'_>, name: &str) -> std::result::Result<Option<StudyRow>, Failure> {
-    let sql = "SELECT id, name, created, text FROM manyhands_studies WHERE name = $1";
-    Ok(t.query_opt(Statement::new(sql).text(name))?.map(|row| study_row(&row)))
+    StudyRow { id, name: row.get(1), created, text: row.get(3), sha256: row.get(4) }
 }
 
 fn file_of(study: StudyId, file: &StoredFile) -> Statement<'_> {

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::transaction::{Statement, Transaction};
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
-pub const STEPS: [&str; 3] = [
+pub const STEPS: [&str; 4] = [
     "CREATE TABLE manyhands_studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -57,10 +57,15 @@ pub const STEPS: [&str; 3] = [
         until BIGINT NOT NULL,
         PRIMARY KEY (study, ticket)
     );",
+    // Whether a study file is what was stored.
+    "ALTER TABLE manyhands_studies ADD COLUMN sha256 TEXT;",
 ];
 
 /// The schema that brought keys and hashes of events, and how long leases are silent.
 pub const HASHED: i64 = 3;
+
+/// The schema that brought hashes of study files.
+pub const SUMMED: i64 = 4;
 
 /// Only one process at a time makes tables.
 const LOCK: i64 = 0x6d6e_7968;

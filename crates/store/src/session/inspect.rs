@@ -25,7 +25,8 @@ impl Inspection {
             return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
         };
         let mut faults = store.faults()?;
-        let source = super::stored(store, &row)?;
+        faults.extend(row.check_text().err().map(|error| error.to_string()));
+        let source = super::readable(store, &row)?;
         let (found, unread) = store.readable_events(row.id)?;
         let (mut ledger, mut records) = (Ledger::default(), Vec::new());
         let mut fault = unread;

@@ -110,9 +110,11 @@ impl StudyLog {
             let Line { sequence, time, kind, version, key, body } = line;
             let time = Time::from_micros(time);
             let body = body.get().to_string();
-            let record = Record { sequence, time, kind, body, version, key: key.clone(), hash: None };
+            let mut record = Record { sequence, time, kind, trial: None, body, version, key: key.clone(), hash: None };
+            let event = decode(&record)?;
+            record.trial = event.trial();
             ledger.apply(&record)?;
-            events.push(NewEvent { time: Some(time), key, ..encode(&decode(&record)?)? });
+            events.push(NewEvent { time: Some(time), key, ..encode(&event)? });
         }
         if lines.len() < head.events {
             return Err(bad(

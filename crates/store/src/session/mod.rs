@@ -219,6 +219,12 @@ impl Session {
 
 /// A study as it is stored.
 fn stored(store: &dyn Store, row: &StudyRow) -> Result<Source> {
+    row.check_text()?;
+    readable(store, row)
+}
+
+/// As it is stored, changed or not, if it can be read.
+fn readable(store: &dyn Store, row: &StudyRow) -> Result<Source> {
     Source::stored(row.text.clone(), store.files(row.id)?).map_err(|error| error.of_study(&row.name))
 }
 

@@ -33,7 +33,8 @@ pub fn read_what_can_be(
 fn selection(schema: i64) -> String {
     let added = if schema < HASHED { "NULL, NULL" } else { "key, hash" };
     format!(
-        "SELECT sequence, time, kind, body, version, {added} FROM events WHERE study = ? AND sequence > ? ORDER BY sequence"
+        "SELECT sequence, time, kind, trial, body, version, {added} FROM events \
+         WHERE study = ? AND sequence > ? ORDER BY sequence"
     )
 }
 
@@ -42,10 +43,11 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         sequence: usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
         time: Time::from_micros(row.get(1)?),
         kind: row.get(2)?,
-        body: row.get(3)?,
-        version: row.get(4)?,
-        key: row.get(5)?,
-        hash: row.get(6)?,
+        trial: row.get::<_, Option<i64>>(3)?.and_then(|trial| usize::try_from(trial).ok()),
+        body: row.get(4)?,
+        version: row.get(5)?,
+        key: row.get(6)?,
+        hash: row.get(7)?,
     })
 }
 

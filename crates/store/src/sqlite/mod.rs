@@ -21,6 +21,7 @@ use self::turns::Turns;
 use crate::clock::{Clock, SystemClock};
 use crate::error::found;
 use crate::line::wait_in_line;
+use crate::source::sha256;
 use crate::store::{
     Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
 };
@@ -108,6 +109,12 @@ impl Sqlite {
         run().map_err(|error| refused(&self.path, &error))
     }
 
+    /// The selection of [`study_row`].
+    fn rows(&self) -> String {
+        let sha256 = if self.schema < schema::SUMMED { "NULL" } else { "sha256" };
+        format!("SELECT id, name, created, text, {sha256} FROM studies")
+    }
+
     /// Grants a lease unless someone holds it; who is named leaves the line.
     fn claim(&self, study: StudyId, claim: &Claim<'_>, name: Option<&str>) -> Result<Acquired> {
         let now = self.moment();
@@ -136,10 +143,11 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
-        let created = self.clock.now();
+        let (created, sum) = (self.clock.now(), sha256(study.text.as_bytes()));
         let id = self.write(Durable::Yes, |t| {
-            let sql = "INSERT INTO studies (name, created, text) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING";
-            if t.execute(sql, params![study.name, created.micros(), study.text])? == 0 {
+            let sql = "INSERT INTO studies (name, created, text, sha256) VALUES (?, ?, ?, ?) \
+                       ON CONFLICT (name) DO NOTHING";
+            if t.execute(sql, params![study.name, created.micros(), study.text, sum])? == 0 {
                 return Ok(None);
             }
             let id = t.last_insert_rowid();
@@ -151,24 +159,25 @@ impl Store for Sqlite {
             Ok(Some(id))
         })?;
         let id = id.ok_or_else(|| Error::StudyExists { name: study.name.clone() })?;
-        Ok(StudyRow { id: StudyId(id), name: study.name.clone(), created, text: study.text.clone() })
+        let (name, text) = (study.name.clone(), study.text.clone());
+        Ok(StudyRow { id: StudyId(id), name, created, text, sha256: Some(sum) })
     }
 
     fn studies(&self) -> Result<Vec<StudyRow>> {
         self.read(|c| {
-            let mut statement = c.prepare_cached("SELECT id, name, created, text FROM studies ORDER BY name")?;
+            let mut statement = c.prepare_cached(&format!("{} ORDER BY name", self.rows()))?;
             statement.query_map([], study_row)?.collect()
         })
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
-        let sql = "SELECT id, name, created, text FROM studies WHERE name = ?";
-        self.read(|c| c.prepare_cached(sql)?.query_row([name], study_row).optional())
+        let sql = format!("{} WHERE name = ?", self.rows());
+        self.read(|c| c.prepare_cached(&sql)?.query_row([name], study_row).optional())
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
-        let sql = "UPDATE studies SET text = ? WHERE id = ?";
-        found(self.write(Durable::Yes, |t| t.execute(sql, params![text, study.0]))? > 0)
+        let sql = "UPDATE studies SET text = ?, sha256 = ? WHERE id = ?";
+        found(self.write(Durable::Yes, |t| t.execute(sql, params![text, sha256(text.as_bytes()), study.0]))? > 0)
     }
 
     fn files(&self, study: StudyId) -> Result<Vec<StoredFile>> {
@@ -279,7 +288,7 @@ fn is_there(c: &Connection, study: StudyId) -> rusqlite::Result<bool> {
 
 fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
     let (id, created) = (StudyId(row.get(0)?), Time::from_micros(row.get(2)?));
-    Ok(StudyRow { id, name: row.get(1)?, created, text: row.get(3)? })
+    Ok(StudyRow { id, name: row.get(1)?, created, text: row.get(3)?, sha256: row.get(4)? })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub const APPLICATION: i64 = 0x6d6e_7968;
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
-pub const STEPS: [&str; 4] = [
+pub const STEPS: [&str; 5] = [
     "CREATE TABLE studies (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
@@ -63,10 +63,15 @@ pub const STEPS: [&str; 4] = [
         until INTEGER NOT NULL,
         UNIQUE (study, ticket)
     );",
+    // Whether a study file is what was stored.
+    "ALTER TABLE studies ADD COLUMN sha256 TEXT;",
 ];
 
 /// The schema that brought keys and hashes of events, and leases by a clock that does not jump.
 pub const HASHED: i64 = 3;
+
+/// The schema that brought hashes of study files.
+pub const SUMMED: i64 = 5;
 
 /// What a file turned out to be.
 pub enum Found {
