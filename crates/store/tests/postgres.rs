@@ -220,6 +220,33 @@ fn a_newer_store_is_refused_and_an_older_one_upgraded() {
 }
 
 #[test]
+fn behind_a_pooler_of_transactions_nothing_is_mixed_up() {
+    let Some((_alone, server)) = alone() else { return };
+    let (direct, Some(pooler)) = (server.database(), server.pooler()) else { return };
+    server.sql(
+        "postgres",
+        &format!("ALTER DATABASE {} SET default_transaction_isolation = 'repeatable read'", database(&direct)),
+    );
+    let url = pooler.url(database(&direct));
+    let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    // More workers than connections, so that each transaction of a worker may go over another one.
+    let told: Vec<(usize, f64)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..8).map(|_| scope.spawn(|| work(&url, &stop, &done))).collect();
+        while done.load(Ordering::Relaxed) < 60 && workers.iter().all(|worker| !worker.is_finished()) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        stop.store(true, Ordering::Relaxed);
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    let session = session(open(&direct), GRID);
+    assert!(told.len() >= 60 && session.ledger().trials().len() == told.len(), "{} told", told.len());
+    for (trial, value) in told {
+        assert_eq!(session.ledger().trial(trial).unwrap().value, Some(value));
+    }
+    Study::verify(session.spec(), session.ledger().events()).unwrap();
+}
+
+#[test]
 fn a_server_with_other_habits_keeps_the_log_in_order() {
     let Some((_alone, server)) = alone() else { return };
     let url = server.database();

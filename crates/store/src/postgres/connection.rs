@@ -39,11 +39,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How often to look how many connections the server has left.
 const CENSUS: Duration = Duration::from_secs(10);
 
-/// What was answered must be on disk, and who waited for a lock must see what was done, regardless of the server's defaults.
-/// No statement waits for ever.
+/// What was answered must be on disk, regardless of the server's defaults, and no statement waits for ever.
 const SETTINGS: &str =
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-    SET default_transaction_isolation = 'read committed';
     SET lock_timeout = '10s'; SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s'";
 
 /// Whether nine tenths of the server's connections are taken.

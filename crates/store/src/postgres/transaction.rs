@@ -14,6 +14,9 @@ use tokio_postgres::{Client, Row};
 
 use super::failure::Failure;
 
+/// Who waited for a lock must see what was done; said each time, as a pooler may have handed on another connection.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// A statement with its parameters, in their order.
 pub struct Statement<'a> {
     sql: Cow<'a, str>,
@@ -98,7 +101,7 @@ impl<'a> Transaction<'a> {
         let begins = self.begins();
         self.within(async {
             if begins {
-                self.client.batch_execute("BEGIN").await?;
+                self.client.batch_execute(BEGIN).await?;
             }
             self.client.batch_execute(sql).await
         })
@@ -127,7 +130,7 @@ impl<'a> Transaction<'a> {
         let begins = self.begins();
         let mut answers: Vec<Answer<'_>> = Vec::new();
         if begins {
-            answers.push(Box::pin(control("BEGIN")));
+            answers.push(Box::pin(control(BEGIN)));
         }
         answers.extend(statements.iter().map(|statement| Box::pin(statement.send(self.client)) as Answer<'_>));
         if commits {

@@ -107,6 +107,36 @@ impl Server {
         self.sql("postgres", "DO $$ BEGIN PERFORM pg_reload_conf(); END $$");
     }
 
+    /// A PgBouncer in front of it that hands each transaction to one of three connections; none, with the reason printed,
+    /// where it is not installed.
+    #[allow(dead_code)]
+    pub fn pooler(&self) -> Option<Pooler> {
+        let program = Path::new("/usr/sbin/pgbouncer");
+        if !program.exists() {
+            assert!(std::env::var_os("MANYHANDS_REQUIRE_POOLER").is_none(), "PgBouncer is required and not installed");
+            eprintln!("skipped: PostgreSQL behind a pooler (PgBouncer is not installed; ./test installs it)");
+            return None;
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (settings, log) = (self.folder.join("pooler.ini"), self.folder.join("pooler.log"));
+        let text = format!(
+            "[databases]\n* = user=manyhands host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 3\nlogfile = {}\n",
+            self.port,
+            log.display()
+        );
+        std::fs::write(&settings, text).unwrap();
+        let child = unprivileged(program).arg("-q").arg(&settings).stderr(Stdio::null()).spawn().unwrap();
+        let pooler = Pooler { port, child };
+        for _ in 0..200 {
+            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Some(pooler);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("PgBouncer did not start: {:?}", std::fs::read_to_string(log));
+    }
+
     /// The folder of its socket.
     #[allow(dead_code)]
     pub fn socket(&self) -> &Path {
@@ -167,6 +197,26 @@ impl Server {
             std::thread::sleep(Duration::from_millis(50));
         }
         panic!("PostgreSQL did not start: {:?}", std::fs::read_to_string(self.folder.join("log")));
+    }
+}
+
+/// A running PgBouncer.
+pub struct Pooler {
+    port: u16,
+    child: Child,
+}
+
+impl Pooler {
+    #[allow(dead_code)]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://manyhands@127.0.0.1:{}/{database}?sslmode=disable", self.port)
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
