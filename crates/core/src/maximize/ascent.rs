@@ -12,7 +12,7 @@ const SHORTEST: f64 = 1e-9;
 /// Climbs from a feasible point; every point it visits is feasible.
 pub(super) fn climb(space: &Space, summit: &mut Summit, evaluations: usize, hill: &mut impl Hill) {
     let mut gradient = vec![0.0; summit.point.len()];
-    hill.at(&summit.point, &mut gradient);
+    summit.score = hill.at(&summit.point, &mut gradient);
     let (mut length, mut left) = (FIRST, evaluations);
     let mut direction = uphill(space, &summit.point, &gradient);
     while left > 0 && length > SHORTEST {

@@ -117,8 +117,8 @@ impl Search<'_> {
 
     /// Climbs and exchanges in turn, until neither helps.
     fn improve(&self, start: &[f64], hill: &mut impl Hill) -> Summit {
-        let mut gradient = vec![0.0; start.len()];
-        let mut summit = Summit { point: start.to_vec(), score: hill.at(start, &mut gradient) };
+        // Every climb looks at its start first, which costs as much as any other look.
+        let mut summit = Summit { point: start.to_vec(), score: f64::NEG_INFINITY };
         let discrete = self.space.blocks().iter().any(|block| !block.is_continuous());
         for _ in 0..ROUNDS {
             self.climb(&mut summit, hill);
@@ -129,7 +129,7 @@ impl Search<'_> {
         summit
     }
 
-    /// Climbs along the continuous coordinates.
+    /// Climbs along the continuous coordinates, and sets the score of a point that has none yet.
     fn climb(&self, summit: &mut Summit, hill: &mut impl Hill) {
         if !self.space.constraints().is_empty() {
             ascent::climb(self.space, summit, self.evaluations, hill);
@@ -137,20 +137,26 @@ impl Search<'_> {
         }
         let blocks = self.space.blocks().iter().filter(|block| block.is_continuous());
         let free: Vec<usize> = blocks.map(|block| block.coordinates().start).collect();
+        let (mut point, mut gradient) = (summit.point.clone(), vec![0.0; summit.point.len()]);
         if free.is_empty() {
+            if summit.score == f64::NEG_INFINITY {
+                summit.score = hill.at(&point, &mut gradient);
+            }
             return;
         }
-        let (mut point, mut gradient) = (summit.point.clone(), vec![0.0; summit.point.len()]);
         let start: Vec<f64> = free.iter().map(|&j| point[j]).collect();
+        let mut first = None;
         let peak = climb(&start, &vec![(0.0, 1.0); free.len()], self.evaluations, |x, slope| {
             free.iter().zip(x).for_each(|(&j, value)| point[j] = *value);
             let score = hill.at(&point, &mut gradient);
             free.iter().zip(slope).for_each(|(&j, slot)| *slot = gradient[j]);
+            first = first.or(Some(score));
             score
         });
+        summit.score = first.unwrap_or(summit.score);
         free.iter().zip(&peak.point).for_each(|(&j, value)| point[j] = *value);
         let snapped = self.space.snap(&point);
-        let score = hill.at(&snapped, &mut gradient);
+        let score = if snapped == point { peak.value } else { hill.at(&snapped, &mut gradient) };
         if score > summit.score {
             *summit = Summit { point: snapped, score };
         }
@@ -177,5 +183,42 @@ impl Search<'_> {
             }
         }
         better
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Parameter;
+
+    fn looks(parameters: Vec<Parameter>, start: &[f64]) -> (Summit, Vec<Vec<f64>>) {
+        let space = Space::new(parameters, vec![]).unwrap();
+        let search = Search { space: &space, lengthscales: &vec![1.0; start.len()], starts: 1, evaluations: 20 };
+        let mut seen: Vec<Vec<f64>> = vec![];
+        let mut hill = |x: &[f64], gradient: &mut [f64]| {
+            seen.push(x.to_vec());
+            gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -2.0 * (x - 0.25));
+            -x.iter().map(|x| (x - 0.25).powi(2)).sum::<f64>()
+        };
+        let summit = search.maximize(|_| start, &[0.0], &mut hill).unwrap();
+        (summit, seen)
+    }
+
+    #[test]
+    fn a_climb_looks_at_its_start_once_and_knows_its_score() {
+        let float = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
+        let (summit, seen) = looks(vec![float("x"), float("y")], &[0.9, 0.1]);
+        assert!(summit.score > -1e-12 && summit.point.iter().all(|x| (x - 0.25).abs() < 1e-6), "{summit:?}");
+        assert_eq!(seen.iter().filter(|x| **x == [0.9, 0.1]).count(), 1);
+        let (summit, seen) = looks(vec![float("x"), float("y")], &[0.25, 0.25]);
+        assert_eq!((summit.score, summit.point), (0.0, vec![0.25, 0.25]));
+        assert_eq!(seen.iter().filter(|x| **x == [0.25, 0.25]).count(), 1);
+    }
+
+    #[test]
+    fn where_nothing_is_continuous_the_start_has_its_score_too() {
+        let (summit, seen) = looks(vec![Parameter::int("n", 0, 1).unwrap()], &[0.0]);
+        assert_eq!((summit.score, summit.point), (-0.0625, vec![0.0]));
+        assert_eq!(seen, [[0.0], [1.0]]);
     }
 }
