@@ -43,7 +43,8 @@ impl Factor {
     /// the memory of the factor itself, and on one thread.
     pub fn of_covariances(len: usize, noise: f64, fill: impl Fn(usize, Range<usize>, &mut [f64])) -> Self {
         let mut factor = Self::default();
-        factor.make_room(len);
+        // Some rows come before the next fit makes another one.
+        factor.make_room(len + len / 16);
         if factor.factor_blocked(len, noise, &fill) {
             return factor;
         }

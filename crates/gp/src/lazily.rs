@@ -16,6 +16,8 @@ pub(crate) struct Solved {
     pub factor: Factor,
     /// L_O^{-1} (y - prior mean).
     pub whitened: Vec<f64>,
+    /// (K_O + lambda I)^{-1} (y - prior mean), made when it is first read.
+    weights: OnceLock<Vec<f64>>,
     start: Option<Start>,
 }
 
@@ -58,6 +60,15 @@ impl Solved {
             let explained = vector::dot(&entries[..row], &self.whitened);
             self.whitened.push((residuals[row] - explained) / entries[row]);
         }
+    }
+
+    /// (K_O + lambda I)^{-1} (y - prior mean).
+    pub fn weights(&self) -> &[f64] {
+        self.weights.get_or_init(|| {
+            let mut weights = self.whitened.clone();
+            self.factor.solve_upper(&mut weights);
+            weights
+        })
     }
 
     /// Appends the next `count` rows, each with the bits that it would have alone.
@@ -103,6 +114,7 @@ impl Lazily {
         let stale = self.stale.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = self.ready.take() {
             *stale = ready;
+            stale.weights.take();
         }
         stale
     }

@@ -125,6 +125,12 @@ impl Posterior {
         Ok(Self { prior, points, keys, residuals, solved })
     }
 
+    /// Has all rows factored at once, at the speed of matrix products, when the factor is next read. Up to rounding that is
+    /// what appending them gives; whoever keeps columns solved with the factor must solve them anew.
+    pub fn factor_at_once(&mut self) {
+        self.solved = Lazily::new(Solved::at_once(self.points.clone()));
+    }
+
     /// Adds a pending point.
     pub fn hallucinate(&mut self, key: Key, point: &[f64]) -> Result<()> {
         self.check(point)?;
@@ -266,6 +272,11 @@ impl Posterior {
     /// z = L_O^{-1} (y - prior mean).
     pub(crate) fn whitened(&self) -> &[f64] {
         &self.solved().whitened
+    }
+
+    /// w = (K_O + lambda I)^{-1} (y - prior mean).
+    pub(crate) fn weights(&self) -> &[f64] {
+        self.solved().weights()
     }
 
     /// Everything: mean from the observed rows, variance from all of them.

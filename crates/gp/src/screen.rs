@@ -49,16 +49,28 @@ pub struct Screen {
 impl Screen {
     /// The candidates as the view sees them. Takes n numbers for each.
     pub fn new(view: View<'_>, candidates: Points) -> Result<Self> {
-        let (expected, found) = (view.posterior().points().dimension(), candidates.dimension());
+        let (columns, means, variances) = (vec![], vec![], vec![]);
+        Self { candidates, columns, stride: 0, rows: 0, means, variances }.begun(view)
+    }
+
+    /// Other candidates, in the memory that this screen has: to get as much anew takes longer than a solve for a few.
+    pub fn renewed(self, view: View<'_>, candidates: Points) -> Result<Self> {
+        Self { candidates, rows: 0, ..self }.begun(view)
+    }
+
+    fn begun(mut self, view: View<'_>) -> Result<Self> {
+        let (expected, found) = (view.posterior().points().dimension(), self.candidates.dimension());
         if expected != found {
             return Err(Error::WrongLength { what: "a candidate", expected, found });
         }
-        candidates.iter().try_for_each(|candidate| view.prior().kernel().check_point(candidate))?;
-        let (len, stride) = (candidates.len(), view.keys().len() + ROOM);
-        let (means, variances) = (vec![0.0; len], vec![0.0; len]);
-        let mut screen = Self { candidates, columns: vec![0.0; len * stride], stride, rows: 0, means, variances };
-        screen.extend(view);
-        Ok(screen)
+        self.candidates.iter().try_for_each(|candidate| view.prior().kernel().check_point(candidate))?;
+        let len = self.candidates.len();
+        self.stride = view.keys().len() + ROOM;
+        self.columns.resize(len * self.stride, 0.0);
+        self.means.resize(len, 0.0);
+        self.variances.resize(len, 0.0);
+        self.extend(view);
+        Ok(self)
     }
 
     /// Accounts for the rows that the posterior got since the last look, at n operations for each row and candidate, and

@@ -6,10 +6,11 @@
 //! | v(c) | column | L^{-1} k(X, c) of candidate c, solved from the first row on |
 //! | m | solved | how many entries of a column are solved |
 //!
-//! k(c, c) - |v_1..m(c)|^2 is the variance given the first m rows: an upper bound of the variance given all of them, at
-//! (m/n)^2 of its price. Means cost n operations each. So columns are solved in stages, and after each of them the
-//! candidates whose bound is below the best score known are left as they are. What is left is exact up to rounding, and
-//! so is the choice; as a [`Screen`](crate::Screen) it is a first look, not the last word.
+//! The variance given some of the rows is an upper bound of the variance given all of them. Means cost n operations each.
+//! So the first bound is the variance given the few rows that are correlated with a candidate most; then columns are
+//! solved in stages, which gives k(c, c) - |v_1..m(c)|^2, the variance given the first m rows, at (m/n)^2 of the price of
+//! all. After each of these the candidates whose bound is below the best score known are left as they are. What is left is
+//! exact up to rounding, and so is the choice; as a [`Screen`](crate::Screen) it is a first look, not the last word.
 //!
 //! Threads take whole chunks of fixed size: no bit depends on how many there are.
 
@@ -26,6 +27,9 @@ use crate::{Error, Factor, Points, Result, Score, View, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 64;
+/// How many rows give the first bound, and from how many rows on it pays.
+const NEARBY: usize = 64;
+const NEARBY_PAYS: usize = 2000;
 /// The parts of the rows after which candidates are given up.
 const STAGES: [f64; 3] = [0.125, 0.25, 0.5];
 /// The candidates of highest bound that are solved to the end after each stage: the best of them is what others must reach.
@@ -65,11 +69,15 @@ struct Column {
     explained: f64,
     prior: f64,
     mean: f64,
+    /// The variance given the rows nearby.
+    nearby: f64,
 }
 
 impl Column {
+    /// The variance given the rows solved so far or those nearby, whichever is less; exact once all are solved.
     fn variance(&self) -> f64 {
-        remaining(self.prior, self.explained)
+        let variance = remaining(self.prior, self.explained);
+        if self.solved == self.entries.len() { variance } else { variance.min(self.nearby) }
     }
 }
 
@@ -84,7 +92,7 @@ impl Shortlist {
         candidates.iter().try_for_each(|candidate| kernel.check_point(candidate))?;
         let column = |x: &[f64]| {
             let (entries, prior) = (vec![], kernel.variance_at(x));
-            Column { entries, solved: 0, explained: 0.0, prior, mean: 0.0 }
+            Column { entries, solved: 0, explained: 0.0, prior, mean: 0.0, nearby: prior }
         };
         let columns = candidates.iter().map(column).collect();
         let mut list = Self { candidates, columns, rows: 0, observed: 0 };
@@ -103,6 +111,7 @@ impl Shortlist {
         self.extend(view);
         let mut open: Vec<usize> = (0..self.columns.len()).collect();
         if grows_with_the_variance(score) {
+            open = self.hopeful(view, &open, score);
             for stage in STAGES {
                 self.solve(view, &open, (stage * self.rows as f64) as usize);
                 open = self.hopeful(view, &open, score);
@@ -151,6 +160,12 @@ impl Shortlist {
             (column.solved, column.explained) = (0, 0.0);
             column.mean = mean + vector::dot(&column.entries[..weights.len()], &weights);
         }
+        let pays = self.rows >= NEARBY_PAYS;
+        self.columns.par_chunks_mut(CHUNK).for_each(|columns| {
+            for column in columns {
+                column.nearby = if pays { variance_nearby(view, column) } else { column.prior };
+            }
+        });
         self.observed = view.observed();
     }
 
@@ -196,6 +211,25 @@ impl Shortlist {
             });
         }
     }
+}
+
+/// The variance given the rows that a column, of which nothing is solved, is correlated with most.
+fn variance_nearby(view: View<'_>, column: &Column) -> f64 {
+    let (points, prior) = (view.posterior().points(), view.prior());
+    let mut rows: Vec<usize> = (0..column.entries.len()).collect();
+    if rows.len() > NEARBY {
+        let size = |row: usize| column.entries[row].abs();
+        rows.select_nth_unstable_by(NEARBY, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        rows.truncate(NEARBY);
+        rows.sort_unstable();
+    }
+    let nearby = Points::trusted(points.dimension(), rows.iter().flat_map(|&row| points.get(row)).copied().collect());
+    let factor = Factor::of_covariances(rows.len(), prior.noise(), |i, others, out| {
+        prior.kernel().fill(nearby.get(i), &nearby, others, out);
+    });
+    let mut solved: Vec<f64> = rows.iter().map(|&row| column.entries[row]).collect();
+    factor.solve_lower(0, &mut solved);
+    remaining(column.prior, vector::squares(&solved))
 }
 
 /// Solves the entries `range` of some columns, those before being solved, as products of matrices.

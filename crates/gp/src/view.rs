@@ -42,6 +42,9 @@ impl<'a> View<'a> {
 
     /// w = (K_O + lambda I)^{-1} (y - prior mean): the mean is prior mean + k(x, O)' w.
     pub fn weights(&self) -> Vec<f64> {
+        if self.observed == self.posterior.observed() {
+            return self.posterior.weights().to_vec();
+        }
         let mut weights = self.whitened().to_vec();
         self.posterior.factor().solve_upper(&mut weights);
         weights

@@ -173,6 +173,9 @@ proptest! {
         let again = pair.posterior.rebuilt(prior(kernel.clone(), noise), &values).unwrap();
         prop_assert_eq!(state(&rebuilt), state(&again));
         prop_assert_eq!(rebuilt.keys(), pair.posterior.keys());
+        let mut together = again.clone();
+        together.factor_at_once();
+        prop_assert_eq!(state(&together), state(&rebuilt), "all rows at once, as rebuilding has them");
         let row = |i: usize| Row { point: rebuilt.points().get(i).to_vec(), noise, value: values.get(i).copied() };
         let dense = Dense { kernel, mean: MEAN, rows: (0..rebuilt.keys().len()).map(row).collect() };
         check_against_oracle(&rebuilt, &dense, &[point(rng, dimension), point(rng, dimension)]);

@@ -98,6 +98,23 @@ fn threads_change_no_bit_of_a_screen() {
 }
 
 #[test]
+fn a_screen_in_the_memory_of_another_has_the_bits_of_a_new_one() {
+    let rng = &mut rng(8);
+    let mut posterior = posterior(Kernel::matern(2.5, &[0.3]).unwrap(), 2);
+    let mut points = |count: usize| Points::from_rows(&(0..count).map(|_| point(rng, 2)).collect::<Vec<_>>()).unwrap();
+    let mut screen = Screen::new(posterior.view(), points(9)).unwrap();
+    for (rows, candidates) in [(70, 300), (3, 40), (60, 500), (2, 20)] {
+        for (i, x) in points(rows).iter().enumerate() {
+            posterior.observe(key(posterior.keys().len(), i), x, x[0]).unwrap();
+        }
+        let candidates = points(candidates);
+        screen = screen.renewed(posterior.view(), candidates.clone()).unwrap();
+        let new = Screen::new(posterior.view(), candidates).unwrap();
+        assert_eq!((screen.means(), screen.variances()), (new.means(), new.variances()));
+    }
+}
+
+#[test]
 fn candidates_that_the_posterior_cannot_predict_are_refused() {
     let flat = posterior(kernel(0, 2, 0.3), 2);
     let refused = Screen::new(flat.view(), Points::indices(3)).map(|_| ());
@@ -171,4 +188,25 @@ fn most_candidates_of_a_short_list_are_never_solved_and_threads_change_no_bit() 
     assert_eq!(one, two);
     let solved = one.iter().filter(|score| score.is_finite()).count();
     assert!((1..60).contains(&solved), "{solved}");
+}
+
+#[test]
+fn rows_nearby_dismiss_candidates_of_a_long_list_and_never_the_best() {
+    for noise in [1e-6, 0.3] {
+        let rng = &mut rng(9);
+        let prior = Prior::new(Kernel::matern(2.5, &[0.2]).unwrap(), 0.0, noise).unwrap();
+        let mut posterior = Posterior::new(prior, 3).unwrap();
+        for i in 0..2050 {
+            let x = point(rng, 3);
+            posterior.observe(key(i, i), &x, (6.0 * x[0]).sin() + x[1] * x[2]).unwrap();
+        }
+        posterior.factor_at_once();
+        let rows: Vec<Vec<f64>> = (0..200).map(|_| point(rng, 3)).collect();
+        let mut list = Shortlist::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
+        let solved = list.highest(posterior.view(), Score::Upper(2.0)).iter().filter(|score| score.is_finite()).count();
+        assert!(solved < 20, "{solved}");
+        check_highest(&mut list, &posterior, Score::Variance);
+        posterior.hallucinate(key(5000, 0), &rows[0]).unwrap();
+        check_highest(&mut list, &posterior, Score::Upper(2.0));
+    }
 }

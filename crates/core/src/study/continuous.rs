@@ -49,6 +49,8 @@ fn cells(spec: &Spec, rows: usize) -> usize {
 pub(super) struct Continuous {
     space: Space,
     screen: Option<Looked>,
+    /// Whether the candidates are those of an ask that is over.
+    is_over: bool,
 }
 
 /// The candidates of an ask and what is known of them.
@@ -59,9 +61,11 @@ enum Looked {
 }
 
 impl Looked {
-    fn new(view: View<'_>, candidates: Points) -> Result<Self> {
-        Ok(match view.keys().len() {
-            0..=SCREENED => Self::AtAll(Screen::new(view, candidates)?),
+    /// Candidates of a new ask, in the memory of those of the last one.
+    fn new(view: View<'_>, candidates: Points, last: Option<Self>) -> Result<Self> {
+        Ok(match (view.keys().len(), last) {
+            (0..=SCREENED, Some(Self::AtAll(screen))) => Self::AtAll(screen.renewed(view, candidates)?),
+            (0..=SCREENED, _) => Self::AtAll(Screen::new(view, candidates)?),
             _ => Self::AtTheBest(Shortlist::new(view, candidates)?),
         })
     }
@@ -100,7 +104,7 @@ enum Wanted {
 
 impl Continuous {
     pub fn new(space: Space) -> Self {
-        Self { space, screen: None }
+        Self { space, screen: None, is_over: true }
     }
 
     pub fn space(&self) -> &Space {
@@ -109,7 +113,7 @@ impl Continuous {
 
     /// A new ask begins: candidates are to be drawn anew.
     pub fn begin(&mut self) {
-        self.screen = None;
+        self.is_over = true;
     }
 
     /// A quasi-random point.
@@ -248,9 +252,10 @@ impl Continuous {
         wanted: Wanted,
     ) -> Result<Vec<f64>> {
         let mut looked = match self.screen.take() {
-            Some(looked) => looked,
-            None => Looked::new(view, self.candidates(spec, view, trial)?)?,
+            Some(looked) if !self.is_over => looked,
+            last => Looked::new(view, self.candidates(spec, view, trial)?, last)?,
         };
+        self.is_over = false;
         let scores = match screened {
             Screened::By(score) => looked.scores(view, score, wanted),
             Screened::Path(path) => {
