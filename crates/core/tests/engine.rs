@@ -126,3 +126,26 @@ fn a_choice_that_differs_is_reported_with_its_trial_and_the_field() {
     };
     assert_eq!(verify(score, &sign).1, "multiplier");
 }
+
+#[test]
+fn rows_that_are_factored_together_later_have_the_same_bits_live_and_replayed() {
+    let mut live = Study::new(spec()).unwrap();
+    let value = |x: &[f64]| (9.0 * x[0]).sin() - x[1] * x[1];
+    let axis = |i: usize, step: f64| (0.5 + step * i as f64).fract();
+    for i in 0..1018 {
+        let x = [axis(i, 0.754_877_666_2), axis(i, 0.569_840_290_9)];
+        live.include(&[x[0].into(), x[1].into()], Some(value(&x))).unwrap();
+    }
+    // Results out of order, across the 1,024th value.
+    let mut running = live.ask(4).unwrap();
+    for turn in 0..10 {
+        let done = running.remove(turn * 3 % running.len());
+        live.tell(done.trial, value(&done.point)).unwrap();
+        running.extend(live.ask(1).unwrap());
+    }
+    let checked = tally(live.events());
+    let found = Study::verify(&spec(), live.events()).unwrap();
+    assert_eq!(found, Verification { checked, ..Verification::default() });
+    let mut replayed = Study::replay(spec(), live.events()).unwrap();
+    assert_eq!(replayed.ask(2).unwrap(), live.ask(2).unwrap());
+}

@@ -33,6 +33,11 @@ use crate::{Error, Result, Spec};
 /// The most suggestions that one ask gives.
 const LARGEST_BATCH: usize = 1_000_000;
 
+/// From so many values on, and after so many more, the rows of a space are factored at once. Below, appending them costs
+/// nothing to speak of.
+const GATHERED_FROM: usize = 1024;
+const GATHERED: usize = 64;
+
 /// A study: what was asked and told so far, and what to try next.
 ///
 /// ```
@@ -273,7 +278,19 @@ impl Study {
         let modelled = self.modelled(value);
         self.posterior.settle(trial as u64, modelled)?;
         self.trials[trial].observe(value);
+        self.gather();
         Ok(())
+    }
+
+    /// On a space, rows that came one by one are factored together from time to time: a process that has just started has
+    /// few of them to append, and one that goes on has the same bits. On finite domains columns are kept that were solved
+    /// with the factor as it is.
+    fn gather(&mut self) {
+        let observed = self.posterior.observed();
+        let is_due = observed >= GATHERED_FROM && observed.is_multiple_of(GATHERED);
+        if is_due && matches!(self.chooser, Chooser::Continuous(_)) {
+            self.posterior.factor_at_once();
+        }
     }
 
     fn known_trial(&self, number: usize) -> Result<&Trial> {

@@ -149,6 +149,7 @@ impl Study {
                 return Err(error.into());
             }
             added.observe(value);
+            self.gather();
         }
         self.trials.push(added);
         Ok(())
