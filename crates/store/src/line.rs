@@ -10,7 +10,10 @@ use crate::{Holder, Result};
 pub const KEPT: Duration = Duration::from_secs(2);
 
 /// How long to wait before looking again, at least and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(3), Duration::from_millis(250));
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
+
+/// The part of the expected time after which to look again.
+const EARLY: f64 = 0.7;
 
 /// How long a turn is taken to last before any has been seen.
 const TURN: Duration = Duration::from_millis(20);
@@ -100,7 +103,7 @@ impl Wait {
         is_free && (ahead == 0 || was_free)
     }
 
-    /// Waits for about as long as those ahead will take.
+    /// Waits for somewhat less than those ahead will take: who comes late holds up all who wait.
     fn pause(&mut self, ahead: usize) {
         let now = Instant::now();
         if let Some((then, before)) = self.last
@@ -110,7 +113,7 @@ impl Wait {
             self.turn = (self.turn + each) / 2;
         }
         self.last = Some((now, ahead));
-        let expected = self.turn.mul_f64(0.85 * ahead as f64);
+        let expected = self.turn.mul_f64(EARLY * ahead as f64);
         let left = self.patience.saturating_sub(self.start.elapsed());
         std::thread::sleep(expected.clamp(PAUSES.0, PAUSES.1).min(left.max(PAUSES.0)));
     }
