@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use manyhands_core::{Event, Included, Value};
-use manyhands_store::{Access, Append, Location, NewEvent, Session, Source, encode};
+use manyhands_store::{Access, Append, Location, NewEvent, Session, Source, Store, encode};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -19,63 +20,94 @@ const DIMENSIONS: usize = 6;
 /// The largest of these has limits.
 const SIZES: [usize; 3] = [100, 1000, 5000];
 
-/// A verb, what it is called, and the seconds it may take at the largest size.
-const VERBS: [(&[&str], &str, f64); 7] = [
-    (&["ask"], "ask with a fit", 6.0),
-    (&["ask"], "ask without a fit", 2.0),
-    (&["best"], "best", 0.5),
-    (&["status"], "status", 0.5),
-    (&["trials"], "trials", 0.5),
-    (&["tell", "0"], "tell", 0.5),
-    (&["predict"], "predict", f64::INFINITY),
-];
+/// Where between two fits asks are measured, as parts of the way. A fit is due when the values have grown by a twentieth.
+const BETWEEN_FITS: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
+
+/// A verb and the seconds it may take at the largest size.
+const VERBS: [(&str, f64); 5] =
+    [("best", 0.5), ("status", 0.5), ("trials", 0.5), ("tell", 0.5), ("predict", f64::INFINITY)];
 
 pub fn measure(folder: &Path, size: Size) -> Result<Vec<Row>> {
     let sizes = if size == Size::Full { &SIZES[..] } else { &SIZES[..2] };
-    let progress = Progress::new("verbs", sizes.len() * VERBS.len());
+    let progress = Progress::new("verbs", sizes.len() * (VERBS.len() + 2));
     let mut rows = Vec::new();
     for &n in sizes {
-        let study = filled(folder, n)?;
-        for (words, what, limit) in VERBS {
-            let seconds = cost(folder, &study, words, n)?;
+        let mut filling = Filling::new(folder, n)?;
+        filling.add(n)?;
+        let mut row = |what: &str, seconds: f64, limit: f64| {
             let what = format!("{what}, n = {n}, {DIMENSIONS} floats, a process that has just started");
             let row = Row::new(SECTION, what, Unit::Seconds, Some(seconds));
             let is_limited = limit.is_finite() && n == SIZES[2];
             rows.push(if is_limited { row.limited(Limit::FigureAtMost(limit)) } else { row });
             progress.advance(1);
+        };
+        row("ask with a fit", cost(folder, &filling.file, "ask", n)?, 6.0);
+        for (verb, limit) in VERBS {
+            row(verb, cost(folder, &filling.file, verb, n)?, limit);
         }
+        row("ask, mean between two fits", filling.between_fits(folder, n)?, 2.0);
     }
     Ok(rows)
 }
 
-/// A study with so many values, made elsewhere; its file's name.
-fn filled(folder: &Path, n: usize) -> Result<String> {
-    let parameters: String = (0..DIMENSIONS).map(|i| format!("x{i} = {{ float = [0.0, 1.0] }}\n")).collect();
-    let text = format!("name = \"verbs-{n}\"\n[space]\n{parameters}");
-    let file = format!("verbs-{n}.toml");
-    fs::write(folder.join(&file), &text).with_context(|| format!("cannot write {file}"))?;
-    let store = Location::Sqlite(folder.join("verbs.db")).open(Access::Create)?;
-    let source = Source::read(&text, |path| Err(format!("{path} is not named")))?;
-    let session = Session::open_or_create(store.clone(), source)?;
-    let mut rng = ChaCha8Rng::seed_from_u64(4);
-    let included = |trial: usize| -> Result<NewEvent> {
-        let x: [f64; DIMENSIONS] = std::array::from_fn(|_| rng.random());
-        // As parameters are stored: on the grid of floats that the space distinguishes.
-        let params: Vec<Value> = x.iter().map(|x| Value::Float((x * 1_048_576.0).round() / 1_048_576.0)).collect();
-        let value = x.iter().enumerate().map(|(i, x)| (3.0 * x + i as f64).sin()).sum();
-        Ok(encode(&Event::Included(Included { trial, candidate: trial, params, value: Some(value) }))?)
-    };
-    let events: Vec<NewEvent> = (0..n).map(included).collect::<Result<_>>()?;
-    store.append(session.id(), &Append { origin: "bench", events: &events, ..Append::default() })?;
-    fs::write(folder.join("at.csv"), "x0,x1,x2,x3,x4,x5\n0.5,0.5,0.5,0.5,0.5,0.5\n").context("cannot write at.csv")?;
-    Ok(file)
+/// A study that gets values that were made elsewhere.
+struct Filling {
+    file: String,
+    store: Arc<dyn Store>,
+    text: String,
+    rng: ChaCha8Rng,
+}
+
+impl Filling {
+    fn new(folder: &Path, n: usize) -> Result<Self> {
+        let parameters: String = (0..DIMENSIONS).map(|i| format!("x{i} = {{ float = [0.0, 1.0] }}\n")).collect();
+        let (text, file) = (format!("name = \"verbs-{n}\"\n[space]\n{parameters}"), format!("verbs-{n}.toml"));
+        fs::write(folder.join(&file), &text).with_context(|| format!("cannot write {file}"))?;
+        fs::write(folder.join("at.csv"), "x0,x1,x2,x3,x4,x5\n0.5,0.5,0.5,0.5,0.5,0.5\n")
+            .context("cannot write at.csv")?;
+        let store = Location::Sqlite(folder.join("verbs.db")).open(Access::Create)?;
+        Ok(Self { file, store, text, rng: ChaCha8Rng::seed_from_u64(4) })
+    }
+
+    /// Adds so many values.
+    fn add(&mut self, values: usize) -> Result<()> {
+        let source = Source::read(&self.text, |path| Err(format!("{path} is not named")))?;
+        let session = Session::open_or_create(self.store.clone(), source)?;
+        let first = session.ledger().trials().len();
+        let included = |trial: usize| -> Result<NewEvent> {
+            let x: [f64; DIMENSIONS] = std::array::from_fn(|_| self.rng.random());
+            // As parameters are stored: on the grid of floats that the space distinguishes.
+            let params: Vec<Value> = x.iter().map(|x| Value::Float((x * 1_048_576.0).round() / 1_048_576.0)).collect();
+            let value = x.iter().enumerate().map(|(i, x)| (3.0 * x + i as f64).sin()).sum();
+            Ok(encode(&Event::Included(Included { trial, candidate: trial, params, value: Some(value) }))?)
+        };
+        let events: Vec<NewEvent> = (first..first + values).map(included).collect::<Result<_>>()?;
+        // Each addition is another one, not the last one told again.
+        let origin = format!("bench-{first}");
+        self.store.append(session.id(), &Append { origin: &origin, events: &events, ..Append::default() })?;
+        Ok(())
+    }
+
+    /// The mean of asks between the fit at `n` values and the next one.
+    fn between_fits(&mut self, folder: &Path, n: usize) -> Result<f64> {
+        let (mut added, mut total) = (0, 0.0);
+        for part in BETWEEN_FITS {
+            let wanted = (part * (n / 20) as f64) as usize;
+            if wanted > added {
+                self.add(wanted - added)?;
+                added = wanted;
+            }
+            total += cost(folder, &self.file, "ask", n)?;
+        }
+        Ok(total / BETWEEN_FITS.len() as f64)
+    }
 }
 
 /// The processor seconds of one verb.
-fn cost(folder: &Path, study: &str, words: &[&str], n: usize) -> Result<f64> {
+fn cost(folder: &Path, study: &str, verb: &str, n: usize) -> Result<f64> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(words[0]).arg(study).args(["--store", "sqlite:verbs.db", "--json"]).current_dir(folder);
-    match words[0] {
+    command.arg(verb).arg(study).args(["--store", "sqlite:verbs.db", "--json"]).current_dir(folder);
+    match verb {
         // The trial that the first ask has begun.
         "tell" => drop(command.arg(n.to_string()).arg("0.5")),
         "predict" => drop(command.args(["--at", "at.csv"])),
@@ -84,7 +116,7 @@ fn cost(folder: &Path, study: &str, words: &[&str], n: usize) -> Result<f64> {
     let before = children_seconds();
     let output =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?.wait_with_output()?;
-    ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{verb}: {}", String::from_utf8_lossy(&output.stderr));
     before.zip(children_seconds()).map(|(before, after)| after - before).context("/proc does not tell processor times")
 }
 
