@@ -102,7 +102,8 @@ fn one_ctrl_c_while_trials_are_chosen_starts_none_of_them() {
 fn being_told_to_end_while_many_points_are_computed_with_is_obeyed_at_once() {
     let bench = large(2500);
     let child = start(&bench, &["run", "study.toml", "--trials", "5"]);
-    wait_for(|| spent(&child) >= 100);
+    // The log is read, and the fit that is due is under way.
+    wait_for(|| spent(&child) >= 30);
     signal(&child, Signal::TERM);
     let (status, said) = end_soon(child);
     assert_eq!(status.code(), Some(130), "{said}");
@@ -110,7 +111,7 @@ fn being_told_to_end_while_many_points_are_computed_with_is_obeyed_at_once() {
 
     // A study that has its one trial: only the closing report is left to compute.
     let child = start(&bench, &["run", "study.toml", "--trials", "1"]);
-    wait_for(|| spent(&child) >= 100);
+    wait_for(|| spent(&child) >= 30);
     signal(&child, Signal::INT);
     let (status, said) = end_soon(child);
     assert_eq!(status.code(), Some(130), "{said}");
