@@ -40,7 +40,7 @@ Example:
 
 The trial counts as if it had never been asked for; its point may be suggested again.";
 
-/// Call off a trial before it has run.
+/// Call off a trial: its point is free again, and a worker that runs it stops.
 #[derive(Debug, Args)]
 #[command(after_help = CANCEL)]
 pub struct CancelOptions {

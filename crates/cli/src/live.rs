@@ -129,7 +129,7 @@ impl State {
             News::Started { trial, params, before } => {
                 self.begin(*trial, params, screen);
                 let before = match before {
-                    Before::LeftUnfinished => "left unfinished by an earlier run, run again",
+                    Before::LeftUnfinished => "left unfinished, run again",
                     Before::Silent => "taken over from a worker that is not heard of any more",
                     Before::TakenAway => "taken from whoever had it, run here",
                     Before::Nothing => return None,

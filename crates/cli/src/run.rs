@@ -42,7 +42,8 @@ pub struct RunOptions {
     /// How many trials at once [default: workers in the study file]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     workers: Option<u32>,
-    /// How many trials the study is to have [default: trials in the study file]
+    /// How many trials are to be suggested, all runs together; evaluations from elsewhere do not count [default: trials in
+    /// the study file]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..))]
     trials: Option<u32>,
     /// Wait for whole batches before suggesting the next

@@ -189,11 +189,9 @@ impl Target {
         self.check()?;
         let location = self.store.location()?;
         let store = open(&location, Access::Read)?;
-        let name = match self.file() {
-            Some(path) => read(&path, || Some(store.clone()))?.study().name.clone(),
-            None => self.study.clone(),
-        };
-        Ok(Inspection::of(&*store, &name, &location.to_string())?)
+        let own = self.file().map(|path| read(&path, || Some(store.clone()))).transpose()?;
+        let name = own.as_ref().map_or(self.study.clone(), |own| own.study().name.clone());
+        Ok(Inspection::of(&*store, &name, &location.to_string(), own)?)
     }
 
     /// The stored study, whatever state its log is in.

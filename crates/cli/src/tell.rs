@@ -137,8 +137,12 @@ fn read(line: &str) -> Result<Told> {
     const FORMS: &str = "{\"trial\":7,\"value\":1.3}, {\"trial\":7,\"failed\":\"why\"}, {\"params\":{..},\"value\":1.3} or \
                          {\"params\":{..},\"pending\":true}";
     let wrong = |message: String| Usage::new("line", message).hint(format!("a line is {FORMS}"));
-    let Ok(Json::Object(fields)) = serde_json::from_str(line) else {
-        return Err(wrong(format!("this is not a JSON object: {}", shown(line))).into());
+    let fields = match serde_json::from_str(line) {
+        Ok(Json::Object(fields)) => fields,
+        Err(error) if error.to_string().starts_with("number out of range") => {
+            return Err(wrong(format!("a number here is beyond what a float can hold: {}", shown(line))).into());
+        }
+        _ => return Err(wrong(format!("this is not a JSON object: {}", shown(line))).into()),
     };
     let must = |name: &str, allowed: &str, found: &Json| {
         wrong(format!("{name} must be {allowed}, got {}", shown(&found.to_string())))
@@ -170,7 +174,7 @@ fn read(line: &str) -> Result<Told> {
         (None, Some(params), value @ Some(_), None, None) | (None, Some(params), value @ None, None, Some(())) => {
             Ok(Told::Outside(Outside { params: named(params)?, value }))
         }
-        _ => Err(wrong(format!("this says neither a trial's end nor an evaluation: {}", shown(line))).into()),
+        _ => Err(wrong(format!("this is not one end of one trial, nor one evaluation: {}", shown(line))).into()),
     }
 }
 

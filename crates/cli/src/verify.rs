@@ -14,7 +14,7 @@ use crate::{show, write};
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands verify study.toml               the file, the hashes, the order of the log
+  manyhands verify study.toml               the hashes, the order of the log, and that the file is that of the study
   manyhands verify study.toml --choices     and every choice and fit again, bit for bit (as long as the study took to choose)
   manyhands verify branin --salvage branin.log     of a damaged store, what is sound: for `manyhands import`
 
@@ -71,10 +71,14 @@ pub fn run(options: &Options) -> Result<bool> {
         choices.map_or(Ok(()), |found| show::print(&found.to_string()))?;
         faults.iter().for_each(|fault| say(&format!("damage: {fault}")));
         if !faults.is_empty() && options.salvage.is_none() {
-            say(&hint(events));
+            say(&hint(events, inspection.has_sound_file()));
         }
     }
     if let Some(file) = &options.salvage {
+        if !inspection.has_sound_file() {
+            let message = "nothing was written: the study file that the store has is damaged, and its log needs a sound one";
+            return Err(Usage::new("damaged-file", message).hint(OWN_FILE).into());
+        }
         write::file(file, inspection.salvage()?.as_bytes())?;
         let events = counted(events, "event");
         say(&format!("wrote {} with {events}; `manyhands import` takes it into another store", file.display()));
@@ -82,10 +86,17 @@ pub fn run(options: &Options) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-fn hint(events: usize) -> String {
+/// What to do where the stored study file is damaged.
+const OWN_FILE: &str = "name your own copy of it in place of the study's name: manyhands verify study.toml --salvage FILE";
+
+fn hint(events: usize, has_sound_file: bool) -> String {
+    if events == 0 {
+        return "hint: keep a copy of the store as it is; no event can be saved from it".to_string();
+    }
+    let own = if has_sound_file { String::new() } else { format!("; {OWN_FILE}") };
     format!(
         "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {}, and \
-         `manyhands import FILE --store sqlite:NEW.db` goes on from there",
+         `manyhands import FILE --store sqlite:NEW.db` goes on from there{own}",
         counted(events, "sound event")
     )
 }

@@ -243,6 +243,6 @@ fn ctrl_c_once_finishes_what_runs_and_twice_stops_it_and_both_go_on() {
 
     bench.write("go", "");
     let said = talk(start(&bench, &["run", "study.toml"]));
-    assert!(said.contains("left unfinished by an earlier run"), "{said}");
+    assert!(said.contains("left unfinished, run again"), "{said}");
     check(&bench, &acknowledged(&said), 12);
 }

@@ -87,14 +87,31 @@ fn an_event_that_is_kept_under_another_trial_is_noticed() {
 fn one_changed_digit_of_the_study_file_is_noticed() {
     let bench = lived();
     sql(&bench, "UPDATE studies SET text = replace(text, 'seed = 2', 'seed = 3')");
+    // Nothing may pass for sound that was written from a damaged file.
     let (code, text) = said(&bench, &["verify", "v", "--salvage", "sound.log"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("its study file is not what was stored") && text.contains("name your own copy"), "{text}");
+    assert!(!bench.path().join("sound.log").exists());
+    let (code, text) = said(&bench, &["verify", "study.toml", "--salvage", "sound.log"]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("its study file is not what was stored") && text.contains("wrote sound.log"), "{text}");
+    assert!(bench.run(&["import", "sound.log", "--store", "sqlite:saved.db"]).status.success());
+    let (code, text) = said(&bench, &["verify", "study.toml", "--choices", "--store", "sqlite:saved.db"]);
+    assert_eq!(code, Some(0), "{text}");
     let (code, text) = said(&bench, &["ask", "v"]);
     assert!(code != Some(0) && text.contains("study \"v\" cannot be read: its study file is not"), "{text}");
     // A store of before there was a hash of it.
     sql(&bench, "UPDATE studies SET sha256 = NULL");
     assert!(bench.run(&["status", "v"]).status.success());
+}
+
+#[test]
+fn a_file_of_another_study_is_refused() {
+    let bench = lived();
+    bench.write("other.toml", &STUDY.replace("seed = 2", "seed = 3"));
+    let (code, text) = said(&bench, &["verify", "other.toml"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("seed: 3 in the file, 2 as stored"), "{text}");
 }
 
 #[test]

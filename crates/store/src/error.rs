@@ -277,6 +277,9 @@ impl Error {
             }
             Self::KeyUsed { .. } => "ask for the same number again, or use another key",
             Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
+            Self::Refused { store, .. } if store.starts_with("sqlite:") => {
+                "check that the path names what it should, and that you may read and write there"
+            }
             Self::Refused { .. } => {
                 "check that the address names what it should, that the user may read and write there, and the password \
                  (PGPASSWORD, ~/.pgpass or MANYHANDS_STORE_FILE)"
@@ -301,7 +304,7 @@ impl Error {
             }
             Self::Damaged { .. } | Self::Corrupt { .. } => {
                 "keep a copy of the store; manyhands verify STUDY says what is sound, and with --salvage FILE saves it for \
-                 manyhands import"
+                 manyhands import; where it cannot, SQLite's own tool may: sqlite3 FILE .recover"
             }
             Self::OtherValue { .. } => {
                 "a trial has one value; tell another measurement of the same point as {\"params\":..,\"value\":..}"

@@ -92,7 +92,7 @@ impl Ledger {
     pub fn apply(&mut self, record: &Record) -> Result<()> {
         let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
         if record.sequence != self.events.len() + 1 {
-            return Err(corrupt(format!("event {} is next", self.events.len() + 1)));
+            return Err(corrupt(format!("event {} is missing before it", self.events.len() + 1)));
         }
         let hash = self.checked_hash(record).map_err(corrupt)?;
         let event = decode(record)?;

@@ -102,8 +102,8 @@ fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
     let swapped = [&lines[..3], &[lines[4], lines[3]], &lines[5..]].concat().join("\n");
     for (changed, said) in [
         (without(0), "the study cannot be read"),
-        (without(5), "event 5 is next"),
-        (swapped, "event 3 is next"),
+        (without(5), "event 5 is missing before it"),
+        (swapped, "event 3 is missing before it"),
         (lines[..lines.len() - 1].join("\n"), "and had 21 events"),
         (log.replacen("\"kind\":\"told\"", "\"kind\":\"tolled\"", 1), "\"tolled\""),
         (log.replacen("\"manyhands_log\":1", "\"manyhands_log\":2", 1), "its format is 2"),

@@ -3,7 +3,7 @@
 use manyhands_core::Study;
 
 use super::log::written;
-use crate::store::{Record, Store};
+use crate::store::{Record, Store, StudyRow};
 use crate::{Error, Ledger, Result, Source};
 
 /// What a look at a stored study has found.
@@ -13,20 +13,28 @@ pub struct Inspection {
     /// The events up to the first that is damaged.
     records: Vec<Record>,
     ledger: Ledger,
+    /// Whether the study file is as it was written, or the user's own.
+    has_sound_file: bool,
     /// What is wrong, in words: with the store's file, then with the study's log.
     pub faults: Vec<String>,
 }
 
 impl Inspection {
-    /// Looks at the study of this name; `shown` is how the store is named to users.
-    pub fn of(store: &dyn Store, name: &str, shown: &str) -> Result<Self> {
+    /// Looks at the study of this name; `shown` is how the store is named to users. Their own study file, if there is one,
+    /// must be that of the study, and takes the place of a stored one that is damaged.
+    pub fn of(store: &dyn Store, name: &str, shown: &str, own: Option<Source>) -> Result<Self> {
         let Some(row) = store.find(name)? else {
             let known = store.studies()?.into_iter().map(|row| row.name).collect();
             return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
         };
         let mut faults = store.faults()?;
-        faults.extend(row.check_text().err().map(|error| error.to_string()));
-        let source = super::readable(store, &row)?;
+        let damage = row.check_text().err();
+        let has_sound_file = damage.is_none() || own.is_some();
+        let source = match own {
+            Some(own) if damage.is_some() => own,
+            own => as_stored(store, &row, own)?,
+        };
+        faults.extend(damage.map(|error| error.to_string()));
         let (found, unread) = store.readable_events(row.id)?;
         let (mut ledger, mut records) = (Ledger::default(), Vec::new());
         let mut fault = unread;
@@ -43,7 +51,7 @@ impl Inspection {
             fault.get_or_insert(error.into());
         }
         faults.extend(fault.map(|error| error.to_string()));
-        Ok(Self { source, records, ledger, faults })
+        Ok(Self { source, records, ledger, has_sound_file, faults })
     }
 
     /// How many events are as they were written.
@@ -66,8 +74,21 @@ impl Inspection {
         &self.source
     }
 
+    /// Whether the study file is as it was written, or the user's own: without that a log of the sound events would be one
+    /// of another study.
+    pub fn has_sound_file(&self) -> bool {
+        self.has_sound_file
+    }
+
     /// The study with the events that are sound, as a log that can be imported.
     pub fn salvage(self) -> Result<String> {
         written(&self.source, self.records)
     }
+}
+
+/// The stored study, which the user's own file must agree with.
+fn as_stored(store: &dyn Store, row: &StudyRow, own: Option<Source>) -> Result<Source> {
+    let stored = super::readable(store, row)?;
+    let differences = own.map_or(vec![], |own| super::differences(&own, &stored));
+    if differences.is_empty() { Ok(stored) } else { Err(Error::Differs { name: row.name.clone(), differences }) }
 }
