@@ -76,7 +76,8 @@ pub fn run(options: &Options) -> Result<bool> {
     }
     if let Some(file) = &options.salvage {
         if !inspection.has_sound_file() {
-            let message = "nothing was written: the study file that the store has is damaged, and its log needs a sound one";
+            let message =
+                "nothing was written: the study file that the store has is damaged, and its log needs a sound one";
             return Err(Usage::new("damaged-file", message).hint(OWN_FILE).into());
         }
         write::file(file, inspection.salvage()?.as_bytes())?;
@@ -87,7 +88,8 @@ pub fn run(options: &Options) -> Result<bool> {
 }
 
 /// What to do where the stored study file is damaged.
-const OWN_FILE: &str = "name your own copy of it in place of the study's name: manyhands verify study.toml --salvage FILE";
+const OWN_FILE: &str =
+    "name your own copy of it in place of the study's name: manyhands verify study.toml --salvage FILE";
 
 fn hint(events: usize, has_sound_file: bool) -> String {
     if events == 0 {
