@@ -213,10 +213,7 @@ impl Posterior {
         let (kernel, observed) = (self.prior.kernel(), self.observed());
         let mut covariances = vec![0.0; observed];
         kernel.fill(point, &self.points, 0..observed, &mut covariances);
-        let mut rows: Vec<usize> = (0..observed).collect();
-        rows.sort_by(|&a, &b| covariances[b].abs().total_cmp(&covariances[a].abs()).then(a.cmp(&b)));
-        rows.truncate(most);
-        rows.sort_unstable();
+        let rows = most_correlated(&covariances, most);
         let flat = rows.iter().flat_map(|&row| self.points.get(row).iter().copied()).collect();
         let points = Points::trusted(self.points.dimension(), flat);
         let keys: Vec<Key> = rows.iter().map(|&row| self.keys[row]).collect();
@@ -339,4 +336,16 @@ impl Posterior {
 /// What is left of a prior variance; rounding can push it below zero next to an observed point.
 pub(crate) fn remaining(prior: f64, explained: f64) -> f64 {
     (prior - explained).max(0.0)
+}
+
+/// The rows with the largest covariances, in order; of equal ones the first.
+pub(crate) fn most_correlated(covariances: &[f64], most: usize) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..covariances.len()).collect();
+    if rows.len() > most {
+        let size = |row: usize| covariances[row].abs();
+        rows.select_nth_unstable_by(most, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        rows.truncate(most);
+        rows.sort_unstable();
+    }
+    rows
 }

@@ -22,7 +22,7 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
-use crate::posterior::remaining;
+use crate::posterior::{most_correlated, remaining};
 use crate::{Error, Factor, Points, Result, Score, View, vector};
 
 /// Candidates that one task takes.
@@ -216,13 +216,7 @@ impl Shortlist {
 /// The variance given the rows that a column, of which nothing is solved, is correlated with most.
 fn variance_nearby(view: View<'_>, column: &Column) -> f64 {
     let (points, prior) = (view.posterior().points(), view.prior());
-    let mut rows: Vec<usize> = (0..column.entries.len()).collect();
-    if rows.len() > NEARBY {
-        let size = |row: usize| column.entries[row].abs();
-        rows.select_nth_unstable_by(NEARBY, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
-        rows.truncate(NEARBY);
-        rows.sort_unstable();
-    }
+    let rows = most_correlated(&column.entries, NEARBY);
     let nearby = Points::trusted(points.dimension(), rows.iter().flat_map(|&row| points.get(row)).copied().collect());
     let factor = Factor::of_covariances(rows.len(), prior.noise(), |i, others, out| {
         prior.kernel().fill(nearby.get(i), &nearby, others, out);
