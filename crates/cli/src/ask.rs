@@ -43,15 +43,15 @@ pub fn run(options: &Options) -> Result<()> {
         return show::print(&Json::Array(list).to_string());
     }
     let names = session.spec().domain().names();
-    let state = |s: &Suggestion| session.ledger().trials()[s.trial].state;
+    let state = |s: &Suggestion| session.ledger().trials()[s.trial].state();
     // Of an ask that is repeated, some trials may have ended.
     let is_over = suggestions.iter().any(|suggestion| state(suggestion) != TrialState::Pending);
     let first = if is_over { &["trial", "state"][..] } else { &["trial"] };
     let header: Vec<String> = first.iter().chain(&names).chain(&["mean", "sd"]).map(ToString::to_string).collect();
     let row = |s: &Suggestion| {
         let first = [s.trial.to_string()].into_iter().chain(is_over.then(|| state(s).to_string()));
-        let numbers = [s.mean, s.sd].map(show::stated);
-        first.chain(s.params.iter().map(show::text_of)).chain(numbers).collect()
+        let numbers = [s.choice.mean, s.choice.sd].map(show::stated);
+        first.chain(s.choice.params.iter().map(show::text_of)).chain(numbers).collect()
     };
     show::print(&show::table(&header, &suggestions.iter().map(row).collect::<Vec<_>>()))
 }

@@ -5,9 +5,9 @@ use std::io::{Write, stdout};
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{
-    Best, Certificate, Direction, Domain, Suggestion, TrialState, Value, printable, representable, significant,
+    Best, Certificate, Direction, Domain, Suggestion, Trial, TrialState, Value, printable, representable, significant,
 };
-use manyhands_store::{Entry, Session};
+use manyhands_store::{Session, Times};
 use serde_json::{Map, Value as Json, json};
 
 /// Prints data on standard output.
@@ -82,13 +82,13 @@ pub fn suggestion(suggestion: &Suggestion, session: &Session) -> Json {
     json!({
         "trial": suggestion.trial,
         "params": params(suggestion.named(session.spec().domain())),
-        "candidate": session.spec().finite().map(|_| suggestion.candidate),
-        "mean": representable(number(suggestion.mean)),
-        "sd": representable(suggestion.sd),
-        "multiplier": suggestion.multiplier,
-        "score": number(suggestion.score),
-        "gap": suggestion.gap,
-        "state": session.ledger().trials().get(suggestion.trial).map(|entry| entry.state.to_string()),
+        "candidate": session.spec().finite().map(|_| suggestion.choice.candidate),
+        "mean": representable(number(suggestion.choice.mean)),
+        "sd": representable(suggestion.choice.sd),
+        "multiplier": suggestion.choice.multiplier,
+        "score": number(suggestion.choice.score),
+        "gap": suggestion.choice.gap,
+        "state": session.ledger().trials().get(suggestion.trial).map(|trial| trial.state().to_string()),
     })
 }
 
@@ -139,11 +139,11 @@ pub fn certificate_line(certificate: &Certificate, domain: &Domain) -> String {
 }
 
 /// Trials as they are exported: name and value of each column, parameters spread or in one.
-pub fn trial(number: usize, entry: &Entry, named: &[(&str, Value)], spread: bool) -> Map<String, Json> {
+pub fn trial(trial: &Trial, times: &Times, named: &[(&str, Value)], spread: bool) -> Map<String, Json> {
     const OWN: [&str; 6] = ["trial", "state", "value", "asked_at", "told_at", "reason"];
     let mut row = Map::new();
-    row.insert("trial".to_string(), json!(number));
-    row.insert("state".to_string(), json!(entry.state.to_string()));
+    row.insert("trial".to_string(), json!(trial.number()));
+    row.insert("state".to_string(), json!(trial.state().to_string()));
     if spread {
         for (name, value) in named {
             let name = if OWN.contains(name) { format!("params.{name}") } else { name.to_string() };
@@ -152,10 +152,10 @@ pub fn trial(number: usize, entry: &Entry, named: &[(&str, Value)], spread: bool
     } else {
         row.insert("params".to_string(), params(named.iter().map(|(name, value)| (*name, value))));
     }
-    row.insert("value".to_string(), json!(entry.value));
-    row.insert("asked_at".to_string(), json!(entry.asked_at.to_string()));
-    row.insert("told_at".to_string(), json!(entry.told_at.map(|time| time.to_string())));
-    row.insert("reason".to_string(), json!(entry.reason));
+    row.insert("value".to_string(), json!(trial.value()));
+    row.insert("asked_at".to_string(), json!(times.asked_at.to_string()));
+    row.insert("told_at".to_string(), json!(times.told_at.map(|time| time.to_string())));
+    row.insert("reason".to_string(), json!(trial.reason()));
     row
 }
 

@@ -165,7 +165,7 @@ pub fn status_text(session: &mut Session, asked_for: bool) -> Result<String> {
 fn extreme_line(best: &Best, session: &Session) -> String {
     let direction = session.spec().direction();
     let (sign, word) = (if direction == Direction::Maximize { 1.0 } else { -1.0 }, show::extreme(direction));
-    let values = session.ledger().trials().iter().enumerate().filter_map(|(n, trial)| Some((n, trial.value?)));
+    let values = session.ledger().trials().iter().enumerate().filter_map(|(n, trial)| Some((n, trial.value()?)));
     match values.max_by(|(_, a), (_, b)| (sign * a).total_cmp(&(sign * b))) {
         Some((trial, value)) if sign * value > sign * best.value => {
             format!("\n{word} value: {} (trial {trial}), which is less sure", show::short(value))

@@ -39,10 +39,10 @@ pub fn trials(options: &TrialsOptions) -> Result<()> {
         ["trial", "state"].iter().chain(&names).chain(&["value"]).map(ToString::to_string).collect();
     let mut table = Vec::new();
     for (number, entry) in session.ledger().trials().iter().enumerate() {
-        let mut row = vec![number.to_string(), entry.state.to_string()];
+        let mut row = vec![number.to_string(), entry.state().to_string()];
         row.extend(session.params(number)?.iter().map(|(_, value)| show::text_of(value)));
-        let reason = entry.reason.as_deref().map(show::first_line).unwrap_or_default();
-        row.push(entry.value.map_or(reason, show::short));
+        let reason = entry.reason().map(show::first_line).unwrap_or_default();
+        row.push(entry.value().map_or(reason, show::short));
         table.push(row);
     }
     show::print(&show::table(&header, &table))
@@ -50,8 +50,8 @@ pub fn trials(options: &TrialsOptions) -> Result<()> {
 
 /// All trials, each with its columns.
 fn rows(session: &Session, spread: bool) -> Result<Vec<Map<String, Json>>> {
-    let row = |(number, entry)| Ok(show::trial(number, entry, &session.params(number)?, spread));
-    session.ledger().trials().iter().enumerate().map(row).collect()
+    let trials = session.ledger().trials().iter().zip(session.times());
+    trials.map(|(trial, times)| Ok(show::trial(trial, times, &session.params(trial.number())?, spread))).collect()
 }
 
 const EXPORT: &str = "\

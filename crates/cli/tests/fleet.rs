@@ -111,7 +111,7 @@ fn fifty_killed_workers_cost_only_what_they_were_running() {
         let again: usize = starts.values().map(|starts| starts.len() - 1).sum();
         assert!(again <= 50, "{again} runs were repeated, and only 50 workers died");
         for (trial, starts) in starts {
-            let told = session.ledger().trials()[trial].told_at.unwrap().micros();
+            let told = session.times()[trial].told_at.unwrap().micros();
             assert!(starts.iter().all(|at| *at <= told), "trial {trial} was started after it was told");
         }
     }

@@ -68,8 +68,7 @@ fn check(bench: &Bench, said: &[(usize, f64)], trials: usize) {
     let started = std::fs::read_to_string(bench.path().join("started")).unwrap();
     for line in started.lines() {
         let (trial, at) = line.split_once(' ').unwrap();
-        let entry = &session.ledger().trials()[trial.parse::<usize>().unwrap()];
-        let told_at = entry.told_at.unwrap().micros();
+        let told_at = session.times()[trial.parse::<usize>().unwrap()].told_at.unwrap().micros();
         assert!(at.parse::<i64>().unwrap() <= told_at, "trial {trial} was started again after it was told");
     }
 }

@@ -54,7 +54,7 @@ fn parameters_arrive_as_they_are_and_no_shell_sees_them() {
     assert!(read("pwd").lines().all(|line| line == bench.path().canonicalize().unwrap().to_str().unwrap()));
     // The value is the parameter itself, to the last bit.
     for (trial, entry) in session.ledger().trials().iter().enumerate() {
-        assert_eq!(entry.value, session.params(trial).unwrap()[0].1.number());
+        assert_eq!(entry.value(), session.params(trial).unwrap()[0].1.number());
     }
     let logs = bench.path().join("manyhands-logs/s/trial-0");
     assert!(std::fs::read_to_string(logs.join("1.out")).unwrap().starts_with("talk\n{\"value\": "));
@@ -72,9 +72,9 @@ fn failures_are_retried_then_recorded_with_exit_code_and_tail() {
     assert_eq!(code, Some(0), "{talk}");
     assert!(talk.contains("trial 1: failed, trying again: exit code 3"), "{talk}");
     let session = bench.session("s");
-    let states: Vec<TrialState> = session.ledger().trials().iter().map(|trial| trial.state).collect();
+    let states: Vec<TrialState> = session.ledger().trials().iter().map(|trial| trial.state()).collect();
     assert_eq!(states, [TrialState::Observed, TrialState::Observed, TrialState::Failed, TrialState::Observed]);
-    let reason = session.ledger().trials()[2].reason.clone().unwrap();
+    let reason = session.ledger().trials()[2].reason().unwrap();
     assert!(reason.starts_with("exit code 7; standard error ends with:\n") && reason.ends_with("line 499"), "{reason}");
     assert!(reason.len() < 3000);
     let logs = bench.path().join("manyhands-logs/s/trial-2");
@@ -89,7 +89,7 @@ fn a_time_limit_ends_the_command_and_all_it_started() {
     let (code, talk) = said(&bench, &["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     let session = bench.session("s");
-    assert_eq!(session.ledger().trials()[1].reason.as_deref(), Some("timed out after 300ms"));
+    assert_eq!(session.ledger().trials()[1].reason(), Some("timed out after 300ms"));
     assert_eq!(session.ledger().count(TrialState::Observed), 2);
     assert_eq!(left_behind(bench.path()), [0; 0]);
 }
@@ -102,11 +102,11 @@ fn what_is_no_value_is_a_failure_that_says_so() {
     let (code, talk) = said(&bench, &["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     let session = bench.session("s");
-    let reason = |trial: usize| session.ledger().trials()[trial].reason.clone().unwrap_or_default();
+    let reason = |trial: usize| session.ledger().trials()[trial].reason().unwrap_or_default();
     assert!(reason(1).contains("printed nothing"), "{}", reason(1));
     assert!(reason(2).contains("got \"loss: 3\""), "{}", reason(2));
     assert!(reason(3).contains("finite number, got nan"), "{}", reason(3));
-    assert_eq!(session.ledger().trials()[4].value, Some(0.5));
+    assert_eq!(session.ledger().trials()[4].value(), Some(0.5));
     assert!(talk.contains("it printed more than 16 MiB"), "{talk}");
     assert!(reason(5).contains("at most 1 MiB long") && reason(5).len() < 300, "{}", reason(5));
     assert!(reason(6).contains("without \"value\""), "{}", reason(6));
@@ -237,7 +237,7 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         assert!(talk.contains("trial 0: too late"), "{talk}");
         let events = bench.verify("s");
         assert!(events.contains(&Event::LateResult { trial: 0, outcome: Ok(99.0) }));
-        assert_eq!(bench.session("s").ledger().trials()[0].value, Some(1.0));
+        assert_eq!(bench.session("s").ledger().trials()[0].value(), Some(1.0));
         let status = bench.json(&["status", "s", "--json"]);
         assert_eq!((&status["observed"], &status["late_results"]), (&3.into(), &1.into()));
     }

@@ -208,7 +208,7 @@ fn a_value_that_could_not_be_recorded_is_reported_by_the_next_run_and_not_run_ag
         assert!(output.status.success(), "{said}");
         assert!(said.contains("trial 0: 0.3, which an earlier run could not record; recorded now"), "{said}");
         assert_eq!(std::fs::read_to_string(bench.path().join("started")).unwrap(), "0\n");
-        assert_eq!(bench.session("s").ledger().trials()[0].value, Some(0.1 + 0.2));
+        assert_eq!(bench.session("s").ledger().trials()[0].value(), Some(0.1 + 0.2));
         assert!(unreported(&bench).is_empty());
     }
 }
@@ -342,7 +342,7 @@ fn what_commands_print_never_steers_a_terminal() {
     let bench = bench("trials = 1\n", script);
     let said = bench.run(&["run", "study.toml", "--keep-going"]).stderr;
     let table = bench.run(&["trials", "study.toml"]).stdout;
-    let reason = bench.session("s").ledger().trials()[0].reason.clone().unwrap();
+    let reason = bench.session("s").ledger().trials()[0].reason().unwrap().to_string();
     for text in [String::from_utf8(said).unwrap(), String::from_utf8(table).unwrap(), reason.clone()] {
         assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
         assert!(text.contains("got \"loss \\u{1b}[2J\""), "{text}");

@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     let mut study = Study::new(Spec::new(Domain::Space(space), prior, Strategy::new(Rule::IgpBucb, 1.5))?)?;
     for round in 1..=10 {
         let batch = study.ask(5)?;
-        let gap = batch.iter().filter_map(|s| Some(s.gap? / s.score)).fold(0.0, f64::max);
+        let gap = batch.iter().filter_map(|s| Some(s.choice.gap? / s.choice.score)).fold(0.0, f64::max);
         for s in &batch {
             study.tell(s.trial, f(&s.point))?;
         }

@@ -63,11 +63,15 @@ fn picture(study: &Study) -> Result<String, Box<dyn Error>> {
     let curve = |ys: Vec<f64>| LinePlot::new().with_data(xs.iter().copied().zip(ys)).with_stroke_width(2.0);
     let mean = curve(there.iter().map(|p| p.mean).collect()).with_color("#0072B2").with_legend("mean and 90 % band");
     let truth = curve(xs.iter().map(|&x| black_box(x)).collect()).with_color("#555555").with_dashed();
-    let trials = |state: TrialState| study.trials().iter().filter(move |trial| trial.state() == state);
-    let observed: Vec<(f64, f64)> =
-        trials(TrialState::Observed).filter_map(|t| t.value().map(|value| (t.point()[0], value))).collect();
+    let points = |state: TrialState| {
+        let trials = study.trials().iter().filter(move |trial| trial.state() == state);
+        trials
+            .map(|trial| Ok((study.point(trial.number())?[0], trial.value())))
+            .collect::<manyhands_core::Result<Vec<_>>>()
+    };
+    let observed = points(TrialState::Observed)?.into_iter().filter_map(|(x, value)| Some((x, value?))).collect();
     let floor = lower.iter().copied().fold(f64::INFINITY, f64::min);
-    let pending: Vec<(f64, f64)> = trials(TrialState::Pending).map(|t| (t.point()[0], floor)).collect();
+    let pending = points(TrialState::Pending)?.into_iter().map(|(x, _)| (x, floor)).collect();
     let dots = |data: Vec<(f64, f64)>| ScatterPlot::new().with_data(data).with_size(4.0);
     let plots = vec![
         Plot::Band(band),

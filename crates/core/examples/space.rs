@@ -39,7 +39,7 @@ fn main() -> Result<()> {
     let mut running = study.ask(5)?;
     for turn in 0..60 {
         let done = running.remove(turn * 7 % running.len());
-        study.tell(done.trial, loss(&done.params))?;
+        study.tell(done.trial, loss(&done.choice.params))?;
         running.extend(study.ask(1)?);
     }
 

@@ -1,8 +1,8 @@
 //! What a study refuses, with the value, what is allowed, and how to mend it.
 
+use crate::ledger::TrialState;
 use crate::names::nearest;
 use crate::number::{plain, significant};
-use crate::study::TrialState;
 use crate::text::{counted, quoted};
 
 /// A refusal; nothing in the study has changed.

@@ -1,8 +1,11 @@
 //! What happened to a study. A study is a fold over its events, and nothing else.
 
-use manyhands_gp::{Hyperparameters, Warp};
+use std::fmt;
 
-use crate::Value;
+use manyhands_gp::{Hyperparameters, Warp};
+use serde::{Deserialize, Serialize};
+
+use crate::{Choice, Value};
 
 /// The number of the engine that fits and chooses here.
 ///
@@ -50,7 +53,75 @@ pub enum Event {
     },
 }
 
+/// The kinds of events, with the names under which they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// [`Event::Asked`].
+    Asked,
+    /// [`Event::Fitted`].
+    Fitted,
+    /// [`Event::Included`].
+    Included,
+    /// [`Event::Told`].
+    Told,
+    /// [`Event::Failed`].
+    Failed,
+    /// [`Event::Cancelled`].
+    Cancelled,
+    /// [`Event::LateResult`].
+    Late,
+}
+
+impl EventKind {
+    /// All kinds.
+    pub const ALL: [Self; 7] =
+        [Self::Asked, Self::Fitted, Self::Included, Self::Told, Self::Failed, Self::Cancelled, Self::Late];
+
+    /// The name under which events of this kind are stored. Names stay when the code's change.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Fitted => "fitted",
+            Self::Included => "included",
+            Self::Told => "told",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Late => "late",
+        }
+    }
+
+    /// Whether such an event begins a trial: a trial begins once.
+    pub fn begins_a_trial(self) -> bool {
+        matches!(self, Self::Asked | Self::Included)
+    }
+
+    /// Whether such an event ends a trial that began before it: an attempt ends at most once.
+    pub fn ends_a_trial(self) -> bool {
+        matches!(self, Self::Told | Self::Failed | Self::Cancelled)
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl Event {
+    /// Its kind.
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Self::Asked(_) => EventKind::Asked,
+            Self::Fitted(_) => EventKind::Fitted,
+            Self::Included(_) => EventKind::Included,
+            Self::Told { .. } => EventKind::Told,
+            Self::Failed { .. } => EventKind::Failed,
+            Self::Cancelled { .. } => EventKind::Cancelled,
+            Self::LateResult { .. } => EventKind::Late,
+        }
+    }
+
     /// The trial that it is about; none where it is about all of them.
     pub fn trial(&self) -> Option<usize> {
         match self {
@@ -63,17 +134,28 @@ impl Event {
             Self::Fitted(_) => None,
         }
     }
+
+    /// Whether it brings a value for the model.
+    pub(crate) fn brings_a_value(&self) -> bool {
+        matches!(self, Self::Told { .. } | Self::Included(Included { value: Some(_), .. }))
+    }
 }
 
-/// What picks a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// The quasi-random first design of a learned model.
-    Design,
-    /// The paper's initialization scheme: picks of largest variance.
-    Initial,
-    /// The rule.
-    Rule,
+/// A trial that was suggested: the choice as it was made, and what it knew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The trial's number: trials are numbered from 0 in the order they were asked for.
+    pub trial: usize,
+    /// The point, and what was known of it.
+    #[serde(flatten)]
+    pub choice: Choice,
+    /// The sequence number of the last event the choice knew. Choices logged one after the other with the same `seen`
+    /// were made together, and each knew those before it.
+    pub seen: usize,
+    /// The number of the engine that made it; see [`ENGINE`].
+    #[serde(default = "first_engine", deserialize_with = "engine")]
+    pub engine: u32,
 }
 
 /// A learned model. Its numbers are those of the warped values of the maximized function.
@@ -90,44 +172,28 @@ pub struct Fitted {
 }
 
 /// A trial that was not suggested here.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Included {
     /// The trial's number.
     pub trial: usize,
-    /// The candidate's index in the domain; on a box, the trial's number.
+    /// The candidate's index in the domain; on a space that is not finite, the trial's number.
     pub candidate: usize,
-    /// The values of the parameters, where the domain is a space of them; of a pool the candidate says all.
+    /// The values of the parameters; empty for pools: `candidate` identifies the row.
     pub params: Vec<Value>,
     /// Its value in the user's units; none if it is still under way.
     pub value: Option<f64>,
 }
 
-/// A choice as it was made. Numbers are those of the maximized function (the negated one when minimizing).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// The trial's number: trials are numbered from 0 in the order they were asked for.
-    pub trial: usize,
-    /// The candidate's index in the domain; in a discretized cube, its row-major index in D_t with t = trial + 1. On a box
-    /// every trial is a candidate of its own and has its number.
-    pub candidate: usize,
-    /// The values of the parameters, where the domain is a space of them; of a pool the candidate says all.
-    pub params: Vec<Value>,
-    /// Its mean when chosen, mu_S(x_t).
-    pub mean: f64,
-    /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t).
-    pub sd: f64,
-    /// The multiplier beta_t or v_t; 0 for a pick by the sd alone (initialization scheme, or a search that has converged).
-    pub multiplier: f64,
-    /// What was maximized: mean + multiplier x sd, the value of the sample, or sd where the multiplier is 0. In the
-    /// model's own units, which are those of warped values where it is learned.
-    pub score: f64,
-    /// No point of the domain has a score higher than this one's by more than this; none where that is not proven.
-    pub gap: Option<f64>,
-    /// What picked it.
-    pub phase: Phase,
-    /// The sequence number of the last event the choice knew. Choices logged one after the other with the same `seen`
-    /// were made together, and each knew those before it.
-    pub seen: usize,
-    /// The number of the engine that made it; see [`ENGINE`].
-    pub engine: u32,
+/// The engine of events from before they had a number.
+pub(crate) fn first_engine() -> u32 {
+    1
+}
+
+/// Reads an engine's number, which is never 0.
+pub(crate) fn engine<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        0 => Err(serde::de::Error::custom("its engine is 0; engines are numbered from 1")),
+        number => Ok(number),
+    }
 }

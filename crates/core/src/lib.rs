@@ -6,6 +6,7 @@
 //!
 //! Decisions only: a suggestion is a pure function of (spec, events, seed). No file, no process, no clock.
 
+mod choice;
 mod confidence;
 mod domain;
 mod error;
@@ -14,6 +15,8 @@ mod feedback;
 pub mod file;
 mod hint;
 pub mod information;
+mod json;
+mod ledger;
 mod maximize;
 mod model;
 mod names;
@@ -28,11 +31,13 @@ mod table;
 mod text;
 mod tuning;
 
+pub use choice::{Choice, Phase};
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use domain::Domain;
 pub use error::{Error, Result};
-pub use event::{Asked, ENGINE, Event, Fitted, Included, Phase};
+pub use event::{Asked, ENGINE, Event, EventKind, Fitted, Included};
 pub use feedback::{Feedback, simulate};
+pub use ledger::{Ledger, Trial, TrialState};
 pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
 pub use number::significant;
@@ -42,7 +47,7 @@ pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
 pub use study::{
     Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
-    Trial, TrialState, Verification, representable,
+    Verification, representable,
 };
 pub use text::{counted, printable, quoted};
 pub use tuning::Tuning;

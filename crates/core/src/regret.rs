@@ -72,12 +72,16 @@ pub fn initialization_bound(norm_bound: f64, picks: usize) -> f64 {
 /// factor and `width` 1. Picks of the initialization scheme count 2 B max sqrt(k(x,x)) each, which bounds the spread of f.
 pub fn realised_bound(suggestions: &[Suggestion], norm_bound: f64, largest_variance: f64) -> f64 {
     let initial = 2.0 * norm_bound * largest_variance.sqrt();
-    suggestions.iter().map(|s| if s.phase == Phase::Initial { initial } else { 2.0 * s.multiplier * s.sd }).sum()
+    suggestions
+        .iter()
+        .map(|s| if s.choice.phase == Phase::Initial { initial } else { 2.0 * s.choice.multiplier * s.choice.sd })
+        .sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Choice;
     use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
 
     const ASSUMPTIONS: Assumptions = Assumptions { norm_bound: 1.5, noise_bound: 0.2, noise: 0.025, delta: 0.1 };
@@ -113,15 +117,17 @@ mod tests {
     fn a_realised_bound_adds_twice_the_width_and_the_spread_for_initial_picks() {
         let pick = |multiplier: f64, sd: f64| Suggestion {
             trial: 0,
-            candidate: 0,
             point: vec![0.0],
-            mean: 0.0,
-            sd,
-            multiplier,
-            score: 0.0,
-            params: vec![],
-            gap: None,
-            phase: if multiplier == 0.0 { Phase::Initial } else { Phase::Rule },
+            choice: Choice {
+                candidate: 0,
+                mean: 0.0,
+                sd,
+                multiplier,
+                score: 0.0,
+                params: vec![],
+                gap: None,
+                phase: if multiplier == 0.0 { Phase::Initial } else { Phase::Rule },
+            },
         };
         let run = [pick(0.0, 1.0), pick(3.0, 0.5), pick(2.0, 0.25)];
         assert_eq!(realised_bound(&run, 1.5, 4.0), 6.0 + 3.0 + 1.0);

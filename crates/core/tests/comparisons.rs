@@ -22,9 +22,9 @@ fn without_hallucination_ucb_repeats_the_choice_of_the_observed_points() {
             oracle.means.iter().zip(&oracle.variances).map(|(mean, v)| mean + multiplier * v.sqrt()).collect();
         let batch = study.ask(3).unwrap();
         for suggestion in &batch {
-            assert_eq!(suggestion.candidate, argmax(&scores));
+            assert_eq!(suggestion.choice.candidate, argmax(&scores));
             // The oracle's elimination and the factor differ by rounding, at a condition number of 18/NOISE.
-            assert!((suggestion.sd - oracle.variances[suggestion.candidate].sqrt()).abs() < 1e-9);
+            assert!((suggestion.choice.sd - oracle.variances[suggestion.choice.candidate].sqrt()).abs() < 1e-9);
         }
         for suggestion in batch {
             values.push(f(&suggestion.point) + 0.01 * suggestion.trial as f64);
@@ -52,7 +52,7 @@ fn without_hallucination_thompson_sampling_sees_only_what_was_observed() {
             assert_eq!(*suggestion, expected);
             alone.cancel(expected.trial).unwrap();
         }
-        assert!(batch.iter().any(|s| s.candidate != batch[0].candidate), "samples differ");
+        assert!(batch.iter().any(|s| s.choice.candidate != batch[0].choice.candidate), "samples differ");
     }
 }
 
@@ -66,7 +66,11 @@ fn the_bayesian_width_is_that_of_desautels_krause_and_burdick() {
     // |D| = 40, t = 5, pi^2/6 = 1.644934..., delta = 0.1, nothing pending.
     let by_hand = (2.0f64 * (40.0f64 * 25.0 * 1.644_934_066_848_226 / 0.1).ln()).sqrt();
     let suggestion = study.ask(1).unwrap().remove(0);
-    assert!((suggestion.multiplier - by_hand).abs() < 1e-12, "{} against {by_hand}", suggestion.multiplier);
+    assert!(
+        (suggestion.choice.multiplier - by_hand).abs() < 1e-12,
+        "{} against {by_hand}",
+        suggestion.choice.multiplier
+    );
     let assumptions = Assumptions { norm_bound: 9.0, noise_bound: 9.0, noise: NOISE, delta: 0.1 };
     let twice = assumptions.gp_bucb_bayesian(5, 40, 4.0);
     assert!((twice - 2.0 * by_hand).abs() < 1e-12, "xi enters by its root, B and R not at all");

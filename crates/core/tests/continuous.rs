@@ -52,12 +52,16 @@ fn a_choice_is_within_its_small_gap_of_brute_force() {
                 }
                 let posterior = live.posterior().clone();
                 let s = live.ask(1).unwrap().remove(0);
-                let score = |x: &Vec<f64>| posterior.predict(x).map(|p| p.mean + s.multiplier * p.sd).unwrap();
+                let score = |x: &Vec<f64>| posterior.predict(x).map(|p| p.mean + s.choice.multiplier * p.sd).unwrap();
                 let most = grid.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
-                let gap = s.gap.unwrap();
-                assert!((score(&s.point) - s.score).abs() <= 1e-9 * s.score.abs(), "{rule}: {s:?}");
-                assert!(most <= s.score + gap + 1e-9, "{rule}, d = {dimension}: {most} above {} + {gap}", s.score);
-                assert!(gap <= 1e-3 * s.score.abs(), "{rule}, d = {dimension}: gap {gap} of {}", s.score);
+                let gap = s.choice.gap.unwrap();
+                assert!((score(&s.point) - s.choice.score).abs() <= 1e-9 * s.choice.score.abs(), "{rule}: {s:?}");
+                assert!(
+                    most <= s.choice.score + gap + 1e-9,
+                    "{rule}, d = {dimension}: {most} above {} + {gap}",
+                    s.choice.score
+                );
+                assert!(gap <= 1e-3 * s.choice.score.abs(), "{rule}, d = {dimension}: gap {gap} of {}", s.choice.score);
             }
         }
     }
@@ -69,9 +73,9 @@ fn without_cells_there_is_still_a_suggestion_and_a_valid_bound() {
     for _ in 0..4 {
         let posterior = live.posterior().clone();
         let s = live.ask(1).unwrap().remove(0);
-        let score = |x: &Vec<f64>| posterior.predict(x).map(|p| p.mean + s.multiplier * p.sd).unwrap();
+        let score = |x: &Vec<f64>| posterior.predict(x).map(|p| p.mean + s.choice.multiplier * p.sd).unwrap();
         let most = dense(2).iter().map(score).fold(f64::NEG_INFINITY, f64::max);
-        assert!(most <= s.score + s.gap.unwrap() + 1e-9);
+        assert!(most <= s.choice.score + s.choice.gap.unwrap() + 1e-9);
         live.tell(s.trial, wavy(&s.point)).unwrap();
         let certificate = live.certificate().unwrap();
         assert!(certificate.upper.is_finite() && certificate.upper >= certificate.lower);
@@ -84,12 +88,12 @@ fn the_initialization_scheme_takes_the_points_of_largest_variance() {
         let strategy = Strategy { initial: Initial::Count(4), hallucination, ..Strategy::new(Rule::IgpBucb, 1.0) };
         let mut live = study(&given(cube(2), matern(0.3), strategy).unwrap());
         let batch = live.ask(6).unwrap();
-        let phases: Vec<Phase> = batch.iter().map(|s| s.phase).collect();
+        let phases: Vec<Phase> = batch.iter().map(|s| s.choice.phase).collect();
         assert_eq!(phases, [Phase::Initial, Phase::Initial, Phase::Initial, Phase::Initial, Phase::Rule, Phase::Rule]);
         for (i, a) in batch[..4].iter().enumerate() {
             let apart = |b: &[f64]| a.point.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
             assert!(batch[..i].iter().all(|b| apart(&b.point) > 0.5), "{:?}", a.point);
-            assert_eq!((a.multiplier, a.score), (0.0, a.sd));
+            assert_eq!((a.choice.multiplier, a.choice.score), (0.0, a.choice.sd));
         }
         assert_eq!(Study::verify(live.spec(), live.events()).map(drop), Ok(()));
     }
@@ -204,14 +208,15 @@ fn a_finite_space_is_chosen_from_exactly_like_the_grid_of_its_coordinates() {
         for _ in 0..4 {
             for (a, b) in on_space.ask(4).unwrap().iter().zip(on_grid.ask(4).unwrap()) {
                 assert_eq!(
-                    (a.candidate, a.mean, a.sd, a.score, &a.point),
-                    (b.candidate, b.mean, b.sd, b.score, &b.point)
+                    (a.choice.candidate, a.choice.mean, a.choice.sd, a.choice.score, &a.point),
+                    (b.choice.candidate, b.choice.mean, b.choice.sd, b.choice.score, &b.point)
                 );
-                assert_eq!(a.gap, Some(0.0));
+                assert_eq!(a.choice.gap, Some(0.0));
                 assert!(
-                    a.params
+                    a.choice
+                        .params
                         .iter()
-                        .zip(&rows[a.candidate])
+                        .zip(&rows[a.choice.candidate])
                         .all(|(a, b)| (a.number().unwrap() - b.number().unwrap()).abs() < 1e-12)
                 );
                 on_space.tell(a.trial, wavy(&a.point)).unwrap();
@@ -303,8 +308,12 @@ fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
         let mut live = study(&spec);
         for _ in 0..3 {
             for s in live.ask(4).unwrap() {
-                assert!(s.params.iter().all(|value| matches!(value, Value::Int(1..=500))), "{:?}", s.params);
-                assert_eq!(space.embed(&s.params).unwrap(), s.point);
+                assert!(
+                    s.choice.params.iter().all(|value| matches!(value, Value::Int(1..=500))),
+                    "{:?}",
+                    s.choice.params
+                );
+                assert_eq!(space.embed(&s.choice.params).unwrap(), s.point);
                 live.tell(s.trial, wavy(&s.point)).unwrap();
             }
         }

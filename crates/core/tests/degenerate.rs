@@ -30,13 +30,13 @@ fn study(spec: &Spec) -> Study {
 }
 
 fn check(s: &Suggestion) {
-    let numbers = [s.mean, s.sd, s.multiplier, s.score];
-    assert!(numbers.iter().chain(&s.point).all(|n| n.is_finite()) && s.sd >= 0.0, "{s:?}");
+    let numbers = [s.choice.mean, s.choice.sd, s.choice.multiplier, s.choice.score];
+    assert!(numbers.iter().chain(&s.point).all(|n| n.is_finite()) && s.choice.sd >= 0.0, "{s:?}");
 }
 
 /// Everything that a study says is finite.
 fn check_all(live: &mut Study) {
-    let point = live.trials()[0].point().to_vec();
+    let point = live.point(0).unwrap().to_vec();
     let corner = vec![0.0; point.len()];
     for p in live.predict(&[point, corner]).unwrap() {
         assert!([p.mean, p.sd, p.sd_pending, p.lower, p.upper].iter().all(|n| n.is_finite()), "{p:?}");
@@ -286,7 +286,7 @@ fn where_everything_was_tried_there_is_still_an_answer() {
         for round in 0..6 {
             for s in live.ask(3).unwrap() {
                 check(&s);
-                assert_eq!(space.embed(&s.params).unwrap(), s.point);
+                assert_eq!(space.embed(&s.choice.params).unwrap(), s.point);
                 live.tell(s.trial, s.point[0] + f64::from(round % 2)).unwrap();
             }
         }
@@ -302,7 +302,7 @@ fn a_pool_without_repeats_runs_out_and_says_so() {
     for _ in 0..3 {
         let s = live.ask(1).unwrap().remove(0);
         live.tell(s.trial, s.point[1]).unwrap();
-        seen.push(s.candidate);
+        seen.push(s.choice.candidate);
     }
     seen.sort_unstable();
     assert_eq!(seen, [0, 1, 2]);

@@ -42,7 +42,7 @@ fn foreign(number: u32) -> Vec<Event> {
     let mut events = live.events().to_vec();
     for event in &mut events {
         match event {
-            Event::Asked(asked) => asked.params[1] = Value::Float(0.5 + 0.01 * asked.trial as f64),
+            Event::Asked(asked) => asked.choice.params[1] = Value::Float(0.5 + 0.01 * asked.trial as f64),
             Event::Fitted(fitted) => fitted.hyperparameters.noise *= 1.5,
             _ => (),
         }
@@ -106,7 +106,7 @@ fn a_choice_that_differs_is_reported_with_its_trial_and_the_field() {
     };
     let mean = |event: &mut Event| {
         if let Event::Asked(asked) = event {
-            asked.mean = asked.mean.next_up();
+            asked.choice.mean = asked.choice.mean.next_up();
         }
     };
     assert_eq!(verify(of_trial(9), &mean), ("trial 9".to_string(), "mean"));
@@ -118,10 +118,11 @@ fn a_choice_that_differs_is_reported_with_its_trial_and_the_field() {
     };
     assert_eq!(verify(fit, &noise), (format!("the fit of event {}", fit + 1), "noise"));
     // Equal as numbers, and not the same: the sign of zero.
-    let score = live.events().iter().position(|event| matches!(event, Event::Asked(a) if a.multiplier == 0.0)).unwrap();
+    let score =
+        live.events().iter().position(|event| matches!(event, Event::Asked(a) if a.choice.multiplier == 0.0)).unwrap();
     let sign = |event: &mut Event| {
         if let Event::Asked(asked) = event {
-            asked.multiplier = -0.0;
+            asked.choice.multiplier = -0.0;
         }
     };
     assert_eq!(verify(score, &sign).1, "multiplier");

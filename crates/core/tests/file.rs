@@ -184,7 +184,7 @@ fn a_pool_is_read_from_its_file() {
     let well = Value::from("A 1; rm");
     assert_eq!(file.run.unwrap().arguments(&[("well", &well)], &others("plate", 4)), ["lab", "A 1; rm", "4"]);
     let mut study = Study::new(file.spec).unwrap();
-    assert_eq!(study.ask(3).unwrap()[0].params.len(), 3);
+    assert_eq!(study.ask(3).unwrap()[0].choice.params.len(), 3);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn the_best_of_a_pool_is_found_quickly_whatever_its_columns() {
             let mut found = f64::NEG_INFINITY;
             for _ in 0..10 {
                 for s in live.ask(4).unwrap() {
-                    assert_eq!(s.point, rows[s.candidate]);
+                    assert_eq!(s.point, rows[s.choice.candidate]);
                     found = found.max(f(&s.point));
                     live.tell(s.trial, f(&s.point)).unwrap();
                 }
@@ -83,7 +83,7 @@ fn a_large_batch_has_one_greedy_pick_and_no_copies_of_it() {
             live.tell(s.trial, hills(&s.point)).unwrap();
         }
         let batch = live.ask(20).unwrap();
-        assert_eq!(batch.iter().filter(|s| s.multiplier < 1.0).count(), 1, "one greedy pick, the others wide");
+        assert_eq!(batch.iter().filter(|s| s.choice.multiplier < 1.0).count(), 1, "one greedy pick, the others wide");
     }
 }
 

@@ -146,7 +146,10 @@ fn minimizing_is_maximizing_the_negative() {
         let negative = Given { mean: given.mean.map(|mean| -mean), ..given };
         let (down, mirrored) = told(&spec(&negative).with_direction(Direction::Minimize), -1.0, 0.0);
         for (a, b) in up.iter().zip(&down) {
-            assert_eq!((&a.params, a.mean, a.sd, a.score), (&b.params, -b.mean, b.sd, b.score));
+            assert_eq!(
+                (&a.choice.params, a.choice.mean, a.choice.sd, a.choice.score),
+                (&b.choice.params, -b.choice.mean, b.choice.sd, b.choice.score)
+            );
         }
         assert_eq!(live.assumptions().unwrap(), mirrored.assumptions().unwrap());
     }
@@ -227,7 +230,10 @@ fn numbers_far_from_the_values_do_no_harm() {
                     ..mask
                 };
                 let (batch, mut live) = told(&spec(&given), scale, 0.0);
-                assert!(batch.iter().all(|s| s.mean.is_finite() && s.sd.is_finite()), "{given:?} {scale}");
+                assert!(
+                    batch.iter().all(|s| s.choice.mean.is_finite() && s.choice.sd.is_finite()),
+                    "{given:?} {scale}"
+                );
                 let best = live.best().unwrap();
                 assert!(best.mean.is_finite() && best.lower <= best.upper, "{best:?}");
             }

@@ -9,8 +9,8 @@ use common::{Oracle, RULES, candidates, config, dot, f, largest_eigenvalue, rng,
 use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Direction, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
-    Suggestion, TrialState, simulate,
+    Asked, Choice, Direction, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy,
+    Study, Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -56,7 +56,7 @@ impl Rows {
     fn of(study: &Study) -> Self {
         let mut rows = Self::default();
         for trial in study.trials() {
-            let point = trial.point().to_vec();
+            let point = study.point(trial.number()).unwrap().to_vec();
             match (trial.state(), trial.value()) {
                 (TrialState::Cancelled, _) => {}
                 (_, Some(value)) => {
@@ -142,9 +142,9 @@ fn check(spec: &Spec, points: &[Vec<f64>], rows: &Rows, allowed: &[bool], s: &Su
     let moved = multiplier(spec, s.trial + 1, information + slips.information, xi + xi_slip);
     let multiplier_slip = moved - expected + 16.0 * EPS * expected;
     assert!(
-        (s.multiplier - expected).abs() <= multiplier_slip,
+        (s.choice.multiplier - expected).abs() <= multiplier_slip,
         "{} of {expected} +- {multiplier_slip:e}",
-        s.multiplier
+        s.choice.multiplier
     );
 
     let scores: Vec<f64> = seen.means.iter().zip(&all.variances).map(|(m, v)| m + expected * v.sqrt()).collect();
@@ -155,11 +155,16 @@ fn check(spec: &Spec, points: &[Vec<f64>], rows: &Rows, allowed: &[bool], s: &Su
             + multiplier_slip * all.variances[i].sqrt()
             + TIE * scores[i].abs().max(1.0)
     };
-    let (i, mean) = (s.candidate, sign(spec) * s.mean);
+    let (i, mean) = (s.choice.candidate, sign(spec) * s.choice.mean);
     assert!(allowed[i] && s.point == points[i]);
     assert!((mean - seen.means[i]).abs() <= mean_slips.means[i], "mean {mean} of {}", seen.means[i]);
-    assert!((s.sd - all.variances[i].sqrt()).abs() <= sd_slip(i), "sd {} of {}", s.sd, all.variances[i].sqrt());
-    assert!((s.score - scores[i]).abs() <= slip(i), "score {} of {}", s.score, scores[i]);
+    assert!(
+        (s.choice.sd - all.variances[i].sqrt()).abs() <= sd_slip(i),
+        "sd {} of {}",
+        s.choice.sd,
+        all.variances[i].sqrt()
+    );
+    assert!((s.choice.score - scores[i]).abs() <= slip(i), "score {} of {}", s.choice.score, scores[i]);
     for j in (0..points.len()).filter(|&j| allowed[j]) {
         assert!(scores[i] + slip(i) >= scores[j] - slip(j), "{i} has {}, but {j} has {}", scores[i], scores[j]);
     }
@@ -208,7 +213,7 @@ fn settle(study: &mut Study, rng: &mut impl Rng) {
         0 => study.fail(trial, "it broke").unwrap(),
         1 => study.cancel(trial).unwrap(),
         _ => {
-            let (prior, x) = (study.spec().prior(), study.trials()[trial].point());
+            let (prior, x) = (study.spec().prior(), study.point(trial).unwrap());
             let noise = prior.noise().sqrt() * uniform(rng, -1.0, 1.0);
             let value = black_box(study.spec(), x) + noise;
             study.tell(trial, value).unwrap();
@@ -232,7 +237,7 @@ proptest! {
             if left > 0 {
                 for s in study.ask(rng.random_range(1..=left.min(4))).unwrap() {
                     check(&spec, &points, &rows, &allowed, &s);
-                    allowed[s.candidate] = spec.repeats();
+                    allowed[s.choice.candidate] = spec.repeats();
                     rows.hallucinated.push(s.point);
                 }
             }
@@ -256,7 +261,7 @@ proptest! {
             }
         }
         let told = study.events().iter().filter_map(|event| match event {
-            Event::Told { trial, value } => Some((study.trials()[*trial].point().to_vec(), sign(&spec) * value)),
+            Event::Told { trial, value } => Some((study.point(*trial).unwrap().to_vec(), sign(&spec) * value)),
             _ => None,
         });
         let (rows, values): (Vec<Vec<f64>>, Vec<f64>) = told.unzip();
@@ -319,7 +324,7 @@ fn a_multiplier_holds_gamma_of_the_observed_count_and_gp_bucb_gamma_of_t() {
                         _ => greedy.upper(points).unwrap(),
                     };
                     let expected = multiplier(&spec, t, gamma, 2.0);
-                    let off = (s.multiplier - expected).abs();
+                    let off = (s.choice.multiplier - expected).abs();
                     // The same formula of the same gamma, in another order.
                     assert!(off <= 16.0 * EPS * expected, "{rule:?} {information:?} {feedback:?} at {t}: {off:e}");
                 }
@@ -363,7 +368,12 @@ fn gp_bts_chooses_by_the_law_of_dense_cholesky_draws() {
     let asked = |trial, candidate| {
         let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
         let (phase, seen, engine) = (Phase::Rule, 0, ENGINE);
-        Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine })
+        Event::Asked(Asked {
+            trial,
+            choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
+            seen,
+            engine,
+        })
     };
     // One failed and one pending beside two observed; their points stay hallucinated.
     let log = [
@@ -394,7 +404,7 @@ fn gp_bts_chooses_by_the_law_of_dense_cholesky_draws() {
         let mut counts = [0usize; 5];
         for seed in 0..SEEDS {
             let mut study = Study::replay(spec.clone().with_seed(seed as u64), &log).unwrap();
-            counts[study.ask(1).unwrap()[0].candidate] += 1;
+            counts[study.ask(1).unwrap()[0].choice.candidate] += 1;
         }
         for (i, &p) in law.iter().enumerate() {
             let found = counts[i] as f64 / SEEDS as f64;

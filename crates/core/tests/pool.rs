@@ -181,7 +181,10 @@ fn every_place_that_shows_a_candidate_shows_its_row() {
     let Domain::Pool(pool) = domain.clone() else { unreachable!() };
     let mut study = play(Spec::new(domain, prior(se(0.3)), Strategy::new(Rule::IgpBucb, 2.0)).unwrap());
     for (trial, s) in study.trials().iter().zip(study.suggestions()) {
-        assert_eq!((trial.params(), s.params.as_slice()), (pool.params(s.candidate), pool.params(s.candidate)));
+        assert_eq!(
+            (study.params(trial.number()).unwrap(), s.choice.params.as_slice()),
+            (pool.params(s.choice.candidate).to_vec(), pool.params(s.choice.candidate))
+        );
     }
     let suggestions = study.suggestions();
     let shown: Vec<_> = suggestions[0].named(study.spec().domain()).map(|(name, _)| name).collect();
@@ -189,7 +192,7 @@ fn every_place_that_shows_a_candidate_shows_its_row() {
     let (best, certificate) = (study.best().unwrap(), study.certificate().unwrap());
     assert_eq!(best.params, pool.params(best.candidate));
     assert_eq!(certificate.params, pool.params(certificate.candidate.unwrap()));
-    let no_params = |event: &Event| matches!(event, Event::Asked(asked) if asked.params.is_empty());
+    let no_params = |event: &Event| matches!(event, Event::Asked(asked) if asked.choice.params.is_empty());
     assert!(study.events().iter().filter(|event| matches!(event, Event::Asked(_))).all(no_params));
 }
 
@@ -201,7 +204,7 @@ fn a_log_of_a_pool_is_replayed_and_verified() {
     let Domain::Pool(pool) = spec.domain() else { unreachable!() };
     let free = (0..pool.len()).find(|i| study.trials().iter().all(|trial| trial.candidate() != *i)).unwrap();
     let trial = study.include(pool.params(free), Some(1.0)).unwrap();
-    assert_eq!((study.trials()[trial].candidate(), study.trials()[trial].params()), (free, pool.params(free)));
+    assert_eq!((study.trials()[trial].candidate(), study.params(trial).unwrap()), (free, pool.params(free).to_vec()));
     let taken = study.include(pool.params(free), Some(1.0)).unwrap_err();
     assert_eq!(taken, Error::CandidateTaken { candidate: free });
     study.ask(2).unwrap();

@@ -4,8 +4,8 @@
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::information::closed_form;
 use manyhands_core::{
-    Asked, Assumptions, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy,
-    Study, simulate,
+    Asked, Assumptions, Choice, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec,
+    Strategy, Study, simulate,
 };
 use serde_json::Value;
 
@@ -77,10 +77,10 @@ fn choices_of_igp_bucb_match_the_reference() {
         let xi = Hallucination::Number(1.0);
         let mut study = study(domain, kernel("se", lengthscale), Rule::IgpBucb, norm_bound, xi);
         let run = simulate(&mut study, &feedback(name), 20, |s| f(s.point[0])).unwrap();
-        let picks: Vec<usize> = run.iter().map(|s| s.candidate).collect();
+        let picks: Vec<usize> = run.iter().map(|s| s.choice.candidate).collect();
         assert_eq!(picks, indices(&expected["indices"]), "{name}");
         for (s, width) in run.iter().zip(floats(&expected["widths"])) {
-            close(s.multiplier, width, name);
+            close(s.choice.multiplier, width, name);
         }
         let optimum = points.iter().map(|&x| f(x)).fold(f64::NEG_INFINITY, f64::max);
         let regret: f64 = run.iter().map(|s| optimum - f(s.point[0])).sum();
@@ -107,7 +107,7 @@ fn multipliers_match_the_reference() {
                 let mut study = study(grid100(), kernel(name, 0.2), rule, 1.5, xi);
                 let run = simulate(&mut study, &feedback, 10, |s| f(s.point[0])).unwrap();
                 for (s, width) in run.iter().zip(floats(&expected[entry])) {
-                    close(s.multiplier, width, &format!("{name} {setting} {entry} at t = {}", s.trial + 1));
+                    close(s.choice.multiplier, width, &format!("{name} {setting} {entry} at t = {}", s.trial + 1));
                 }
             }
         }
@@ -160,11 +160,11 @@ fn the_law_of_gp_bts_matches_the_reference() {
     for seed in 0..SEEDS {
         let mut study = Study::replay(spec.clone().with_seed(seed), &log).unwrap();
         let suggestion = study.ask(1).unwrap().remove(0);
-        close(suggestion.multiplier, scale, "v");
-        close(suggestion.mean, floats(&law["mu"])[suggestion.candidate], "mean");
-        let variance = floats(&law["cov"][suggestion.candidate])[suggestion.candidate];
-        close(suggestion.sd.powi(2), variance, "variance");
-        counts[suggestion.candidate] += 1;
+        close(suggestion.choice.multiplier, scale, "v");
+        close(suggestion.choice.mean, floats(&law["mu"])[suggestion.choice.candidate], "mean");
+        let variance = floats(&law["cov"][suggestion.choice.candidate])[suggestion.choice.candidate];
+        close(suggestion.choice.sd.powi(2), variance, "variance");
+        counts[suggestion.choice.candidate] += 1;
     }
     let errors = floats(&law["standard_error"]);
     for (i, p) in floats(&law["probabilities"]).into_iter().enumerate() {
@@ -206,5 +206,10 @@ fn benchmark_functions_on_their_grid_match_the_reference() {
 fn asked(trial: usize, candidate: usize) -> Event {
     let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
     let (phase, seen, engine) = (Phase::Rule, 0, ENGINE);
-    Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine })
+    Event::Asked(Asked {
+        trial,
+        choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
+        seen,
+        engine,
+    })
 }

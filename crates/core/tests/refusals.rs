@@ -19,7 +19,7 @@ fn busy() -> Study {
     let spec = spec(line(12), se(0.2), strategy()).without_repeats().unwrap();
     let mut study = study(&spec);
     study.ask(5).unwrap();
-    study.tell(0, f(study.trials()[0].point())).unwrap();
+    study.tell(0, f(study.point(0).unwrap())).unwrap();
     study.fail(1, "broke").unwrap();
     study.cancel(2).unwrap();
     study
@@ -282,7 +282,8 @@ fn logs_with_numbers_that_are_not_finite_are_refused() {
     for tamper in [0, 1, 2, 3] {
         let mut events = live.events().to_vec();
         if let Event::Asked(asked) = &mut events[1] {
-            *[&mut asked.mean, &mut asked.sd, &mut asked.multiplier, &mut asked.score][tamper] = f64::NAN;
+            *[&mut asked.choice.mean, &mut asked.choice.sd, &mut asked.choice.multiplier, &mut asked.choice.score]
+                [tamper] = f64::NAN;
         }
         let error = Study::replay(live.spec().clone(), &events).unwrap_err();
         assert!(matches!(&error, Error::BadLog { sequence: 2, reason } if reason.contains("NaN")), "{error}");

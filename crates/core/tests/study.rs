@@ -9,8 +9,8 @@ use common::{
 };
 use manyhands_core::gp::{Grid, Prior};
 use manyhands_core::{
-    Asked, Certificate, Direction, Domain, ENGINE, Error, Event, Feedback, Hallucination, Information, Initial, Phase,
-    Rule, Spec, Strategy, Study, Suggestion, TrialState, simulate,
+    Asked, Certificate, Choice, Direction, Domain, ENGINE, Error, Event, Feedback, Hallucination, Information, Initial,
+    Phase, Rule, Spec, Strategy, Study, Suggestion, TrialState, simulate,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -58,7 +58,7 @@ fn happen(study: &mut Study, rng: &mut impl Rng) {
         _ if pending.is_empty() => {}
         0..8 => {
             let trial = any(rng);
-            let value = f(study.trials()[trial].point()) + uniform(rng, -0.1, 0.1);
+            let value = f(study.point(trial).unwrap()) + uniform(rng, -0.1, 0.1);
             study.tell(trial, value).unwrap();
         }
         8 => study.fail(any(rng), "it broke").unwrap(),
@@ -104,9 +104,9 @@ fn one_worker_is_the_sequential_algorithm() {
                 let spec = spec(domain.clone(), kernel.clone(), strategy);
                 let run = simulate(&mut study(&spec), &Feedback::Sequential, 25, |s| f(&s.point)).unwrap();
                 for (t, (s, (candidate, beta))) in run.iter().zip(igp_ucb(&spec, 25)).enumerate() {
-                    assert_eq!(s.candidate, candidate, "round {t}");
+                    assert_eq!(s.choice.candidate, candidate, "round {t}");
                     // G is a sum of 25 logarithms of numbers with condition 1 + 25/noise.
-                    assert!((s.multiplier - beta).abs() <= 25.0 * 2500.0 * 64.0 * f64::EPSILON, "round {t}");
+                    assert!((s.choice.multiplier - beta).abs() <= 25.0 * 2500.0 * 64.0 * f64::EPSILON, "round {t}");
                 }
             }
         }
@@ -126,8 +126,8 @@ fn one_worker_of_gp_bts_is_asking_and_telling_one_by_one() {
     // A sampled choice is no accident of the seed's first number: another seed goes another way.
     let other = simulate(&mut study(&spec.clone().with_seed(4)), &Feedback::Sequential, 20, |s| f(&s.point)).unwrap();
     assert_ne!(
-        other.iter().map(|s| s.candidate).collect::<Vec<_>>(),
-        run.iter().map(|s| s.candidate).collect::<Vec<_>>()
+        other.iter().map(|s| s.choice.candidate).collect::<Vec<_>>(),
+        run.iter().map(|s| s.choice.candidate).collect::<Vec<_>>()
     );
 }
 
@@ -140,7 +140,7 @@ proptest! {
         let mut study = study(&random_spec(rng));
         (0..steps).for_each(|_| happen(&mut study, rng));
         for trial in with_state(&study, TrialState::Pending) {
-            study.tell(trial, f(study.trials()[trial].point())).unwrap();
+            study.tell(trial, f(study.point(trial).unwrap())).unwrap();
         }
         let mut one_by_one = study.clone();
         match study.ask(5) {
@@ -232,7 +232,7 @@ proptest! {
             let s = Study::replay(spec.clone(), live.events()).unwrap().ask(1).unwrap().remove(0);
             let gamma = Study::replay(Spec::new(spec.domain().clone(), spec.prior().clone(),
                 Strategy { hallucination: Hallucination::Number(1.0), ..spec.strategy().clone() }).unwrap(), live.events());
-            (s.multiplier / gamma.unwrap().ask(1).unwrap()[0].multiplier).powi(2)
+            (s.choice.multiplier / gamma.unwrap().ask(1).unwrap()[0].choice.multiplier).powi(2)
         };
         let slack = 1.0 + 1e-9;
         prop_assert!(sup <= realised * slack, "sup {sup}, realised {realised}");
@@ -275,7 +275,7 @@ proptest! {
             upper = upper.min(band(1.0).fold(f64::NEG_INFINITY, f64::max));
             lower = lower.max(band(-1.0).fold(f64::NEG_INFINITY, f64::max));
             if let Some(&(trial, value)) = told.get(n) {
-                rows.push(live.trials()[trial].point().to_vec());
+                rows.push(live.point(trial).unwrap().to_vec());
                 values.push(sign * value);
             }
         }
@@ -316,7 +316,7 @@ proptest! {
             }
         }
         for (a, b) in up.suggestions().iter().zip(down.suggestions()) {
-            prop_assert_eq!((a.candidate, a.mean, a.sd, a.score), (b.candidate, -b.mean, b.sd, b.score));
+            prop_assert_eq!((a.choice.candidate, a.choice.mean, a.choice.sd, a.choice.score), (b.choice.candidate, -b.choice.mean, b.choice.sd, b.choice.score));
         }
         let (a, b) = (up.certificate().unwrap(), down.certificate().unwrap());
         prop_assert_eq!((a.regret_bound, a.upper, a.lower, a.candidate), (b.regret_bound, -b.lower, -b.upper, b.candidate));
@@ -360,18 +360,21 @@ fn verify_catches_a_log_that_was_tampered_with() {
             Study::verify(&spec, &events)
         };
         let changes: [&dyn Fn(&mut Asked); 5] = [
-            &|a| a.candidate = (a.candidate + 1) % 30,
-            &|a| a.mean = a.mean.next_up(),
-            &|a| a.sd = a.sd.next_down(),
-            &|a| a.multiplier *= 2.0,
-            &|a| a.score += 1.0,
+            &|a| a.choice.candidate = (a.choice.candidate + 1) % 30,
+            &|a| a.choice.mean = a.choice.mean.next_up(),
+            &|a| a.choice.sd = a.choice.sd.next_down(),
+            &|a| a.choice.multiplier *= 2.0,
+            &|a| a.choice.score += 1.0,
         ];
         for change in changes {
             assert!(matches!(tampered(change), Err(Error::NotReproduced { .. })), "{rule:?}");
         }
         assert!(matches!(tampered(&|a| a.trial = 7), Err(Error::NotReproduced { .. } | Error::BadLog { .. })));
         assert!(matches!(tampered(&|a| a.seen = 1000), Err(Error::BadLog { .. })));
-        assert!(matches!(tampered(&|a| a.candidate = 30), Err(Error::NotReproduced { .. } | Error::BadLog { .. })));
+        assert!(matches!(
+            tampered(&|a| a.choice.candidate = 30),
+            Err(Error::NotReproduced { .. } | Error::BadLog { .. })
+        ));
     }
 }
 
@@ -381,14 +384,16 @@ fn a_log_that_cannot_be_is_refused() {
     let asked = |trial, candidate| {
         Event::Asked(Asked {
             trial,
-            candidate,
-            mean: 0.0,
-            sd: 1.0,
-            multiplier: 1.0,
-            score: 1.0,
-            params: vec![],
-            gap: None,
-            phase: Phase::Rule,
+            choice: Choice {
+                candidate,
+                mean: 0.0,
+                sd: 1.0,
+                multiplier: 1.0,
+                score: 1.0,
+                params: vec![],
+                gap: None,
+                phase: Phase::Rule,
+            },
             seen: 0,
             engine: ENGINE,
         })

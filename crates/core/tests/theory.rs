@@ -65,15 +65,15 @@ fn run(setting: &Setting, hallucination: Hallucination, greedy: &mut GreedyInfor
         for (x, value) in points.iter().zip(&values) {
             let there = posterior.predict(x).unwrap();
             let off = (value - there.mean).abs() - rounding;
-            outcome.choosing_band_held &= off <= suggestion.multiplier * there.sd;
+            outcome.choosing_band_held &= off <= suggestion.choice.multiplier * there.sd;
             outcome.certificate_band_held &= off <= alpha * there.sd_observed;
         }
         let noise: f64 = StandardNormal.sample(rng);
-        rewards.push(values[suggestion.candidate] + NOISE.sqrt() * noise);
+        rewards.push(values[suggestion.choice.candidate] + NOISE.sqrt() * noise);
         suggestions.push(suggestion);
         check_certificate(&mut study, &values, best, &outcome);
     }
-    let regret: f64 = suggestions.iter().map(|s| best - values[s.candidate]).sum();
+    let regret: f64 = suggestions.iter().map(|s| best - values[s.choice.candidate]).sum();
     let realised = realised_bound(&suggestions, norm, study.largest_variance());
     assert!(!outcome.choosing_band_held || regret <= realised, "seed {seed}: regret {regret}, bound {realised}");
     let horizon = Horizon {

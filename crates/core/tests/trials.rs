@@ -23,7 +23,7 @@ fn a_point_that_always_fails_is_not_proposed_for_ever() {
         let mut tried = [0usize; 12];
         for _ in 0..120 {
             let s = live.ask(1).unwrap().remove(0);
-            tried[s.candidate] += 1;
+            tried[s.choice.candidate] += 1;
             live.fail(s.trial, "always").unwrap();
         }
         // Trying spreads over all candidates: none is left out, none takes more than a third.
@@ -72,7 +72,7 @@ fn a_failed_candidate_leaves_a_pool_without_repeats_and_a_cancelled_one_returns(
         let spec = spec(line(6), se(0.2), strategy(rule)).without_repeats().unwrap();
         let mut live = study(&spec);
         let batch = live.ask(6).unwrap();
-        let mut all: Vec<usize> = batch.iter().map(|s| s.candidate).collect();
+        let mut all: Vec<usize> = batch.iter().map(|s| s.choice.candidate).collect();
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3, 4, 5], "every candidate once");
         assert_eq!(live.ask(1), Err(Error::PoolExhausted { asked: 1, left: 0 }));
@@ -82,8 +82,8 @@ fn a_failed_candidate_leaves_a_pool_without_repeats_and_a_cancelled_one_returns(
         live.cancel(2).unwrap();
         live.cancel(4).unwrap();
         assert_eq!(live.ask(3), Err(Error::PoolExhausted { asked: 3, left: 2 }));
-        let mut again: Vec<usize> = live.ask(2).unwrap().iter().map(|s| s.candidate).collect();
-        let mut cancelled = [batch[2].candidate, batch[4].candidate];
+        let mut again: Vec<usize> = live.ask(2).unwrap().iter().map(|s| s.choice.candidate).collect();
+        let mut cancelled = [batch[2].choice.candidate, batch[4].choice.candidate];
         again.sort_unstable();
         cancelled.sort_unstable();
         assert_eq!(again, cancelled);
@@ -103,9 +103,9 @@ fn a_cancelled_trial_leaves_no_trace_in_what_comes_next() {
         let trial = live.ask(1).unwrap()[0].trial;
         live.cancel(trial).unwrap();
         let (a, b) = (live.ask(1).unwrap().remove(0), untouched.ask(1).unwrap().remove(0));
-        assert_eq!((a.candidate, a.mean, a.sd), (b.candidate, b.mean, b.sd));
+        assert_eq!((a.choice.candidate, a.choice.mean, a.choice.sd), (b.choice.candidate, b.choice.mean, b.choice.sd));
         if rule == Rule::IgpBucb {
-            assert_eq!(a.multiplier, b.multiplier);
+            assert_eq!(a.choice.multiplier, b.choice.multiplier);
         }
     }
 }
@@ -133,11 +133,11 @@ fn initialization_by_count_picks_the_largest_variance_so_often() {
         let sd = |x: &Vec<f64>| live.posterior().predict(x).unwrap().sd;
         let largest = points.iter().map(sd).fold(0.0, f64::max);
         let s = live.ask(1).unwrap().remove(0);
-        assert_eq!(s.phase == Phase::Initial, t < 5);
+        assert_eq!(s.choice.phase == Phase::Initial, t < 5);
         if t < 5 {
-            assert_eq!((s.multiplier, s.score), (0.0, s.sd));
+            assert_eq!((s.choice.multiplier, s.choice.score), (0.0, s.choice.sd));
             // Ties are broken within 1e-12 of the variance.
-            assert!(s.sd * s.sd >= largest * largest - 2e-12);
+            assert!(s.choice.sd * s.choice.sd >= largest * largest - 2e-12);
         }
         // The picks ignore rewards: wild ones change nothing.
         live.tell(s.trial, 100.0 * (t as f64).sin()).unwrap();
@@ -180,14 +180,14 @@ proptest! {
             if full || (!batched && !pending.is_empty() && rng.random_bool(0.5)) {
                 let some = if batched { pending } else { vec![pending[rng.random_range(0..pending.len())]] };
                 for trial in some {
-                    let value = f(live.trials()[trial].point());
+                    let value = f(live.point(trial).unwrap());
                     if failing && rng.random_bool(0.2) { live.fail(trial, "broke").unwrap(); } else { live.tell(trial, value).unwrap(); }
                 }
                 continue;
             }
             let before = live.clone();
             let Ok(asked) = live.ask(1) else { break };
-            if asked[0].phase == Phase::Initial {
+            if asked[0].choice.phase == Phase::Initial {
                 continue;
             }
             ruled += 1;
@@ -270,7 +270,7 @@ fn memory_changes_no_choice() {
         let mut picks = vec![];
         for _ in 0..10 {
             for s in live.ask(4).unwrap() {
-                picks.push(s.candidate);
+                picks.push(s.choice.candidate);
                 live.tell(s.trial, f(&s.point)).unwrap();
             }
         }

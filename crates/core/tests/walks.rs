@@ -61,7 +61,7 @@ fn settle(live: &mut Study, rng: &mut impl Rng) {
         0 => live.fail(trial, "broke").unwrap(),
         1 => live.cancel(trial).unwrap(),
         _ => {
-            let value = value(live.trials()[trial].point(), rng);
+            let value = value(live.point(trial).unwrap(), rng);
             live.tell(trial, value).unwrap();
         }
     }

@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     let best = (0..pool.points().len()).map(|i| pool.mean(i)).fold(f64::NEG_INFINITY, f64::max);
     for round in 1..=8 {
         for s in study.ask(5)? {
-            study.tell(s.trial, pool.mean(s.candidate))?;
+            study.tell(s.trial, pool.mean(s.choice.candidate))?;
         }
         let found = study.best()?;
         println!("after {:2} of {}: yield {:5.1} (the best is {best})", 5 * round, pool.points().len(), found.value);

@@ -65,7 +65,7 @@ impl Instance {
         let mut study = Study::new(Spec::new(domain, prior, strategy)?.with_seed(seed))?;
         let noise = self.noise(rounds);
         let values = self.problem.values();
-        simulate(&mut study, feedback, rounds, |s| values[s.candidate] + noise[s.trial])?;
+        simulate(&mut study, feedback, rounds, |s| values[s.choice.candidate] + noise[s.trial])?;
         Ok(study)
     }
 

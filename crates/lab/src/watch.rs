@@ -60,7 +60,7 @@ pub fn coverage(study: &Study, problem: &Problem, feedback: &Feedback) -> Result
         let view = study.posterior().past_view(t - 1);
         let moments: Vec<(f64, f64)> = (0..problem.values().len()).map(|i| surface.moments(view, i)).collect();
         means.push(moments.iter().map(|(mean, _)| *mean).collect::<Vec<f64>>());
-        let (known, multiplier) = (&means[feedback.observed_before(t)?], suggestion.multiplier);
+        let (known, multiplier) = (&means[feedback.observed_before(t)?], suggestion.choice.multiplier);
         let holds = |i: usize| (problem.values()[i] - known[i]).abs() <= multiplier * moments[i].1 + ROUNDING;
         let held = (0..known.len()).filter(|&i| holds(i)).count();
         inside += held;

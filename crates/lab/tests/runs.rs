@@ -143,7 +143,7 @@ fn coverage_is_that_of_dense_solves() {
             let (means, variances) = dense(instance, &chosen[..t - 1], &rewards[..3 * ((t - 1) / 3)]);
             let holds = |x: &usize| {
                 let off = (instance.problem().values()[*x] - means[*x]).abs();
-                off <= suggestion.multiplier * variances[*x].max(0.0).sqrt() + 1e-9
+                off <= suggestion.choice.multiplier * variances[*x].max(0.0).sqrt() + 1e-9
             };
             let held = (0..100).filter(holds).count();
             inside += held;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use manyhands_core::file::RunSettings;
-use manyhands_core::{Direction, TrialState, Value};
-use manyhands_store::{Entry, Session};
+use manyhands_core::{Direction, Trial, TrialState, Value};
+use manyhands_store::Session;
 
 /// What a run is to do.
 #[derive(Debug, Clone)]
@@ -52,9 +52,10 @@ impl Standing {
     pub fn of(session: &Session) -> Self {
         let sign = if session.spec().direction() == Direction::Maximize { 1.0 } else { -1.0 };
         let trials = session.ledger().trials();
-        let has_ended =
-            |trial: &&Entry| trial.suggested && matches!(trial.state, TrialState::Observed | TrialState::Failed);
-        let values = trials.iter().enumerate().filter_map(|(number, trial)| Some((number, trial.value?)));
+        let has_ended = |trial: &&Trial| {
+            trial.choice().is_some() && matches!(trial.state(), TrialState::Observed | TrialState::Failed)
+        };
+        let values = trials.iter().enumerate().filter_map(|(number, trial)| Some((number, trial.value()?)));
         // The first among equals.
         let best = values.reduce(|best, next| if sign * next.1 > sign * best.1 { next } else { best });
         Self { ended: trials.iter().filter(has_ended).count(), best }

@@ -177,7 +177,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             return Ok(());
         }
         for Running { claimed, called_off, .. } in &self.running {
-            let is_off = match self.session.ledger().trial(claimed.trial)?.state {
+            let is_off = match self.session.trial(claimed.trial)?.state() {
                 TrialState::Cancelled => true,
                 TrialState::Pending => lost.contains(&claimed.trial),
                 _ => false,

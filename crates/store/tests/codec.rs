@@ -4,8 +4,8 @@
 
 use manyhands_core::gp::{Hyperparameters, Warp};
 use manyhands_core::{
-    Asked, Direction, Domain, ENGINE, Event, Fitted, Included, Parameter, Phase, Space, Spec, Strategy as Rule, Study,
-    Value,
+    Asked, Choice, Direction, Domain, ENGINE, Event, Fitted, Included, Parameter, Phase, Space, Spec, Strategy as Rule,
+    Study, Value,
 };
 use manyhands_store::{Error, Record, Time, decode, encode};
 use proptest::prelude::*;
@@ -66,7 +66,12 @@ fn event() -> impl Strategy<Value = Event> {
     let numbers = (number(), number(), number(), number(), prop::option::of(number()));
     let asked = (count(), count(), params(), numbers, phase, count(), 1..=u32::MAX).prop_map(
         |(trial, candidate, params, (mean, sd, multiplier, score, gap), phase, seen, engine)| {
-            Event::Asked(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine })
+            Event::Asked(Asked {
+                trial,
+                choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
+                seen,
+                engine,
+            })
         },
     );
     let hyperparameters = (prop::collection::vec(number(), 0..4), number(), number(), number(), number()).prop_map(
@@ -122,14 +127,16 @@ fn every_event_survives_bit_for_bit() {
 fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
     let asked = Asked {
         trial: 0,
-        candidate: 0,
-        params: vec![],
-        mean: 0.0,
-        sd: 1.0,
-        multiplier: 1.0,
-        score: 1.0,
-        gap: None,
-        phase: Phase::Rule,
+        choice: Choice {
+            candidate: 0,
+            params: vec![],
+            mean: 0.0,
+            sd: 1.0,
+            multiplier: 1.0,
+            score: 1.0,
+            gap: None,
+            phase: Phase::Rule,
+        },
         seen: 0,
         engine: ENGINE,
     };
@@ -146,12 +153,12 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
             Event::Asked(asked)
         };
         let events = [
-            asked(|a, bad| a.mean = bad),
-            asked(|a, bad| a.sd = bad),
-            asked(|a, bad| a.multiplier = bad),
-            asked(|a, bad| a.score = bad),
-            asked(|a, bad| a.gap = Some(bad)),
-            asked(|a, bad| a.params = vec![Value::Float(bad)]),
+            asked(|a, bad| a.choice.mean = bad),
+            asked(|a, bad| a.choice.sd = bad),
+            asked(|a, bad| a.choice.multiplier = bad),
+            asked(|a, bad| a.choice.score = bad),
+            asked(|a, bad| a.choice.gap = Some(bad)),
+            asked(|a, bad| a.choice.params = vec![Value::Float(bad)]),
             Event::Included(Included { trial: 0, candidate: 0, params: vec![], value: Some(bad) }),
             Event::Told { trial: 0, value: bad },
             Event::LateResult { trial: 0, outcome: Ok(bad) },

@@ -84,7 +84,7 @@ fn a_held_trial_is_taken_over_only_from_a_process_that_is_known_to_be_dead() {
         assert_eq!(mine.report(&claimed[0], &origin(), Ok(1.0)).unwrap(), Reported::Recorded);
         assert_eq!(mine.report(&claimed[1], &origin(), Ok(1.0)).unwrap(), Reported::TooLate);
         assert_eq!(other.report(&taken, &origin(), Ok(2.0)).unwrap(), Reported::Recorded);
-        assert_eq!(other.ledger().trial(1).unwrap().value, Some(2.0));
+        assert_eq!(other.ledger().trial(1).unwrap().value(), Some(2.0));
         // A trial that has ended is nobody's to take over.
         assert_eq!(acquire(&mine, "trial:1", &dead(), Some(5)), Acquired::Ended);
         assert_eq!(take_over(&mut mine), None);
@@ -136,7 +136,7 @@ fn a_late_result_is_kept_and_teaches_the_model_nothing() {
         assert_eq!(slow.report(&lapsed, &origin(), Err("died".to_string())).unwrap(), Reported::TooLate);
         assert_eq!(quick.study().unwrap().predict_named(&points).unwrap(), before);
         assert_eq!(slow.study().unwrap().predict_named(&points).unwrap(), before);
-        assert_eq!(quick.ledger().trial(0).unwrap().state, TrialState::Pending);
+        assert_eq!(quick.ledger().trial(0).unwrap().state(), TrialState::Pending);
         let late = |outcome| Event::LateResult { trial: 0, outcome };
         let events = quick.ledger().events();
         assert_eq!(events[events.len() - 2..], [late(Ok(7.0)), late(Err("died".to_string()))]);
@@ -173,7 +173,7 @@ fn what_was_decided_by_hand_stands() {
         let state = TrialState::Failed;
         assert_eq!(hand.tell(2, 1.0), Err(Refusal::NotPending { trial: 2, state }.into()));
         let trials = worker.ledger().trials();
-        assert_eq!(trials.iter().map(|t| t.value).collect::<Vec<_>>(), [Some(1.0), None, None]);
+        assert_eq!(trials.iter().map(|t| t.value()).collect::<Vec<_>>(), [Some(1.0), None, None]);
         assert_eq!(worker.ledger().late(), 2);
         assert!(worker.report(&claimed[0], &origin(), Ok(f64::NAN)).is_err());
     }

@@ -46,7 +46,7 @@ fn work(store: Arc<dyn Store>, study: usize, worker: usize) -> Vec<(usize, f64)>
         }
         // The last first; every other one as by hand.
         for claimed in claimed.iter().rev() {
-            let value = evaluate(&session.ledger().trial(claimed.trial).unwrap().params, worker);
+            let value = evaluate(session.trial(claimed.trial).unwrap().logged_params(), worker);
             if claimed.trial % 2 == 0 {
                 assert_eq!(session.report(claimed, &origin(), Ok(value)).unwrap(), Reported::Recorded);
             } else {
@@ -90,14 +90,14 @@ fn check(session: &Session, trials: usize, told: &[(usize, f64)]) {
     assert_eq!((ledger.count(TrialState::Observed), ledger.late()), (trials, 0));
     let by_trial: BTreeMap<usize, u64> = told.iter().map(|(trial, value)| (*trial, value.to_bits())).collect();
     assert_eq!((told.len(), by_trial.len()), (trials, trials), "each was told by one worker");
-    let logged = ledger.trials().iter().map(|trial| trial.value.unwrap().to_bits());
+    let logged = ledger.trials().iter().map(|trial| trial.value().unwrap().to_bits());
     assert!(logged.eq(by_trial.into_values()), "with what that worker found");
     let (mut asked, mut ended, mut batches) = (Vec::new(), HashSet::new(), BTreeMap::<usize, Vec<&[Value]>>::new());
     for event in ledger.events() {
         match event {
             Event::Asked(choice) => {
                 asked.push(choice.trial);
-                batches.entry(choice.seen).or_default().push(&choice.params);
+                batches.entry(choice.seen).or_default().push(&choice.choice.params);
             }
             Event::Told { trial, .. } => assert!(ended.insert(trial) && asked.contains(trial)),
             Event::Fitted(_) => {}

@@ -97,7 +97,7 @@ fn what_was_acknowledged_is_logged_once_however_often_the_server_restarts() {
     let ledger = session.ledger();
     assert_eq!((ledger.trials().len(), ledger.late()), (told.len(), 0));
     assert_eq!(ledger.count(TrialState::Observed), told.len());
-    assert!(ledger.trials().iter().map(|trial| trial.value.unwrap()).eq(told.into_values()));
+    assert!(ledger.trials().iter().map(|trial| trial.value().unwrap()).eq(told.into_values()));
     Study::verify(session.spec(), ledger.events()).unwrap();
 }
 
@@ -241,7 +241,7 @@ fn behind_a_pooler_of_transactions_nothing_is_mixed_up() {
     let session = session(open(&direct), GRID);
     assert!(told.len() >= 60 && session.ledger().trials().len() == told.len(), "{} told", told.len());
     for (trial, value) in told {
-        assert_eq!(session.ledger().trial(trial).unwrap().value, Some(value));
+        assert_eq!(session.ledger().trial(trial).unwrap().value(), Some(value));
     }
     Study::verify(session.spec(), session.ledger().events()).unwrap();
 }

@@ -75,7 +75,7 @@ fn fly(folder: &Path, url: &str, name: &str, workers: usize) -> Result<Flight> {
     let transactions = before.zip(transactions(url)?).map(|(before, after)| (after - before) / trials as f64);
     let location: Location = url.parse()?;
     let session = Session::open(location.open(Access::Write)?, name, url)?;
-    let mut told: Vec<i64> = session.ledger().trials().iter().filter_map(|t| Some(t.told_at?.micros())).collect();
+    let mut told: Vec<i64> = session.times().iter().filter_map(|t| Some(t.told_at?.micros())).collect();
     ensure!(told.len() == trials, "{name} has {} of {trials} values", told.len());
     told.sort_unstable();
     // Neither while the workers start nor while the last of them end: from the end of the first round, in which each worker

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use manyhands_core::gp::{Kernel, Points};
-use manyhands_core::{Asked, Domain, ENGINE, Event, Phase, Spec, Study};
+use manyhands_core::{Asked, Choice, Domain, ENGINE, Event, Phase, Spec, Study};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -86,14 +86,7 @@ fn random_log(spec: &Spec, size: usize, n: usize) -> Result<Vec<Event>> {
         let engine = ENGINE;
         log.push(Event::Asked(Asked {
             trial,
-            candidate,
-            params,
-            mean,
-            sd,
-            multiplier,
-            score,
-            gap,
-            phase,
+            choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
             seen,
             engine,
         }));

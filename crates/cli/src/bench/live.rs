@@ -66,7 +66,7 @@ pub fn run_study(side: usize, rounds: usize, progress: &Progress) -> Result<(Run
         let (told, telling) =
             timed(|| batch.iter().zip(&values).try_for_each(|(s, &value)| study.tell(s.trial, value)));
         told?;
-        picks.extend(batch.iter().map(|s| s.candidate));
+        picks.extend(batch.iter().map(|s| s.choice.candidate));
         seconds.push(asking + telling);
         progress.advance(batch.len());
     }

@@ -181,7 +181,7 @@ impl Run {
     }
 
     fn tell(&mut self, batch: Vec<manyhands_core::Suggestion>) -> Result<()> {
-        batch.iter().try_for_each(|s| Ok(self.study.tell(s.trial, self.hartmann.value(&s.params[..6])?)?))
+        batch.iter().try_for_each(|s| Ok(self.study.tell(s.trial, self.hartmann.value(&s.choice.params[..6])?)?))
     }
 
     fn fits(&self) -> usize {

@@ -31,7 +31,10 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> anyhow::Result<Opt
     let xs: Vec<f64> = there.iter().filter_map(|named| Some(x.place(variable.among(named)?))).collect();
     let (xs, drawn) = if variable.is_choice() { steps(&xs, &predictions) } else { (xs, predictions.clone()) };
     let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
-        Some((x.place(variable.of(trial.params())?), overview.height(trial, mark, &y, Edge::Bottom)?))
+        Some((
+            x.place(variable.of(&overview.study.params(trial.number()).ok()?)?),
+            overview.height(trial, mark, &y, Edge::Bottom)?,
+        ))
     });
     let probability = ((1.0 - overview.study.spec().strategy().delta) * 1e6).round() / 1e6;
     let band = format!("band ({}, probability {probability})", first.kind);

@@ -62,7 +62,8 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
     let is_flat = known.iter().all(|number| *number == known[0]);
     let [x, y] = [0, 1].map(|i| pair[i].axis(pair[i].beyond(CELLS)));
     let (marks, legend) = overview.marked(&[Mark::Observed, Mark::Pending, Mark::Failed, Mark::Best], |trial, _| {
-        Some((x.place(pair[0].of(trial.params())?), y.place(pair[1].of(trial.params())?)))
+        let params = overview.study.params(trial.number()).ok()?;
+        Some((x.place(pair[0].of(&params)?), y.place(pair[1].of(&params)?)))
     });
     let plots: Vec<Plot> = [heat(cells, colours, [&x, &y], pair)].into_iter().chain(marks).collect();
     let blank = if cells.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };

@@ -15,7 +15,8 @@ fn study(text: &str) -> Study {
 fn played(mut study: Study, trials: usize, value: impl Fn(usize, &[f64]) -> Option<f64>) -> Study {
     while study.trials().len() < trials {
         for suggestion in study.ask(5.min(trials - study.trials().len())).unwrap() {
-            let numbers: Vec<f64> = suggestion.params.iter().map(|value| value.number().unwrap_or(0.0)).collect();
+            let numbers: Vec<f64> =
+                suggestion.choice.params.iter().map(|value| value.number().unwrap_or(0.0)).collect();
             match value(suggestion.trial, &numbers) {
                 Some(value) => study.tell(suggestion.trial, value).unwrap(),
                 None => study.fail(suggestion.trial, "no value").unwrap(),

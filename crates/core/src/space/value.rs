@@ -2,19 +2,24 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::number::plain;
 
-/// The value of one parameter.
-#[derive(Debug, Clone, PartialEq)]
+/// The value of one parameter. As JSON it is a number, a text, true or false; floats that are integers are written with
+/// ".0", so that they stay floats.
+// JSON is read as the first variant that fits, so integers stand before floats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
-    /// A real number.
-    Float(f64),
-    /// An integer.
-    Int(i64),
-    /// A word: a category.
-    Text(String),
     /// Yes or no: a category.
     Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// A word: a category.
+    Text(String),
 }
 
 impl Value {

@@ -1,8 +1,8 @@
 //! Batches of the right size: as many suggestions as pay, and what one more would cost and bring.
 
 use super::{Study, Suggestion};
-use crate::event::{Asked, Event, Phase};
-use crate::{Error, Result};
+use crate::event::{Asked, Event};
+use crate::{Error, Phase, Result};
 
 /// What one more suggestion would cost and bring.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,7 +61,7 @@ impl Study {
             }
             let asked = self.propose_next()?;
             let outlook = self.outlook(&asked)?;
-            if !outlooks.is_empty() && asked.phase != Phase::Design && outlook.hallucination > limit {
+            if !outlooks.is_empty() && asked.choice.phase != Phase::Design && outlook.hallucination > limit {
                 next = Some(outlook);
                 self.tentative -= 1;
                 self.discard_picks(1);
@@ -76,7 +76,7 @@ impl Study {
             self.tentative -= 1;
             self.discard_picks(1);
         }
-        let first = self.trials.len();
+        let first = self.ledger.trials().len();
         events.into_iter().try_for_each(|event| self.apply(event))?;
         Ok(Batch { suggestions: self.suggestions_from(first), outlooks, next })
     }
@@ -93,7 +93,7 @@ impl Study {
         Ok(Outlook {
             hallucination: self.posterior.hallucination_factor()?,
             information: 0.5 * (variance / noise).ln_1p(),
-            improvement: best.map_or(asked.sd, |best| unit * expected_improvement(mean - best, variance.sqrt())),
+            improvement: best.map_or(asked.choice.sd, |best| unit * expected_improvement(mean - best, variance.sqrt())),
         })
     }
 }

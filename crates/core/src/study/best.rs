@@ -7,10 +7,11 @@
 
 use manyhands_gp::Marginal;
 
+use super::Study;
 use super::certificate::{Extremes, Kind};
 use super::chooser::Chooser;
 use super::predict::{Prediction, representable};
-use super::{Study, Trial, TrialState};
+use crate::ledger::{Trial, TrialState};
 use crate::{Error, Result, Value};
 
 /// Up to so many values, what needs a search of the whole domain is found beside the best trial; above, it takes long and
@@ -68,8 +69,8 @@ impl Study {
         let mut best = Best {
             trial: trial.number(),
             candidate: trial.candidate(),
-            point: trial.point().to_vec(),
-            params: trial.params().to_vec(),
+            point: self.points[trial.number()].clone(),
+            params: self.shown_params(trial),
             value: trial.value().unwrap_or(there.mean),
             mean: there.mean,
             lower: there.lower,
@@ -100,8 +101,9 @@ impl Study {
             if best.as_ref().is_some_and(hopeless) {
                 break;
             }
-            let trials: Vec<&Trial> = together.iter().filter_map(|(id, _)| self.trials.get(*id)).collect();
-            let there = self.posterior.predict_all(trials.iter().map(|trial| trial.point()))?;
+            let trials: Vec<&Trial> = together.iter().filter_map(|(id, _)| self.ledger.trials().get(*id)).collect();
+            let there =
+                self.posterior.predict_all(trials.iter().map(|trial| self.points[trial.number()].as_slice()))?;
             for (trial, there) in trials.into_iter().zip(there) {
                 best = self.surer(best, trial, there, multiplier);
             }
@@ -112,18 +114,18 @@ impl Study {
     /// As [`Study::best_of_all`], among the trials of the best values and from what is nearby.
     fn best_of_short_list(&self) -> Result<(&Trial, Prediction, f64)> {
         let sign = self.spec.direction().sign();
-        let observed = self.trials.iter().filter(|trial| trial.state() == TrialState::Observed);
+        let observed = self.ledger.trials().iter().filter(|trial| trial.state() == TrialState::Observed);
         let mut list: Vec<(&Trial, f64)> = observed.filter_map(|trial| Some((trial, sign * trial.value()?))).collect();
         list.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.number().cmp(&b.number())));
         list.truncate(SHORT_LIST);
         let multiplier = self.union_multiplier();
         let mut best = None;
         for (trial, _) in list {
-            let there = self.posterior.predict_nearby(trial.point(), NEARBY.0)?;
+            let there = self.posterior.predict_nearby(&self.points[trial.number()], NEARBY.0)?;
             best = self.surer(best, trial, there, multiplier);
         }
         let (trial, _, _) = best.ok_or(Error::NothingObserved)?;
-        let there = self.posterior.predict_nearby(trial.point(), NEARBY.1)?;
+        let there = self.posterior.predict_nearby(&self.points[trial.number()], NEARBY.1)?;
         let (prediction, secure) = self.stated(&there, multiplier);
         Ok((trial, prediction, secure))
     }

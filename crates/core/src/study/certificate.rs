@@ -20,9 +20,10 @@ use std::fmt;
 
 use manyhands_gp::{Score, Surface, Warp};
 
+use super::Study;
 use super::chooser::Chooser;
 use super::predict::representable;
-use super::{Study, Trial};
+use crate::ledger::Trial;
 use crate::number::significant;
 use crate::{Error, Result, Space, Value};
 
@@ -168,14 +169,14 @@ impl Study {
     /// Whether a bound can be stated in the units of the values: a model that is learned knows them only from values that
     /// differ.
     pub(super) fn has_scale(&self) -> bool {
-        let mut values = self.trials.iter().filter_map(Trial::value);
+        let mut values = self.ledger.trials().iter().filter_map(Trial::value);
         let first = values.next();
         !self.spec.learns() || values.any(|value| Some(value) != first)
     }
 
     /// What is not told apart near the largest of the values: of 1e17 and 1e17 + 1 no bound says that they differ.
     pub(super) fn resolution(&self) -> f64 {
-        let values = self.trials.iter().filter_map(Trial::value);
+        let values = self.ledger.trials().iter().filter_map(Trial::value);
         values.map(Warp::resolution).fold(0.0, f64::max)
     }
 

@@ -7,14 +7,15 @@ use manyhands_gp::{self as gp, Key, Posterior, Score, Surface, TIE, View, draw_o
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::Study;
 use super::chooser::{Chooser, Finite};
-use super::{Study, TrialState};
 use crate::confidence::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
-use crate::event::{Asked, ENGINE, Phase};
+use crate::event::{Asked, ENGINE};
 use crate::information::{closed_form, logarithm};
+use crate::ledger::TrialState;
 use crate::spec::{NO_BAYESIAN_ON_A_BOX, NO_CLOSED_FORM, NO_GREEDY_GAIN};
 use crate::strategy::{Hallucination, Information, Initial, Rule};
-use crate::{Domain, Error, Result, Spec, Value};
+use crate::{Choice, Domain, Error, Phase, Result, Spec};
 
 /// How many candidates of a finite domain a pick of the first design is the most distant of.
 const DESIGN_CANDIDATES: usize = 32;
@@ -29,25 +30,10 @@ const TEACHES: f64 = 1e-4;
 /// A greedy pick is wide instead where pending points leave less than this part of its variance: they will tell.
 const LEFT_OPEN: f64 = 0.1;
 
-/// A choice in the model's own units.
-#[derive(Debug, Clone)]
-pub(super) struct Pick {
-    pub candidate: usize,
-    pub params: Vec<Value>,
-    pub mean: f64,
-    pub sd: f64,
-    pub multiplier: f64,
-    pub score: f64,
-    pub gap: Option<f64>,
-    pub phase: Phase,
-}
-
-impl Pick {
-    /// The rule's choice among finitely many, which is exact.
-    fn exact(choice: gp::Choice, multiplier: f64) -> Self {
-        let gp::Choice { index: candidate, mean, sd, score } = choice;
-        Self { candidate, params: vec![], mean, sd, multiplier, score, gap: Some(0.0), phase: Phase::Rule }
-    }
+/// The rule's choice among finitely many, which is exact.
+fn exact(found: gp::Choice, multiplier: f64) -> Choice {
+    let gp::Choice { index: candidate, mean, sd, score } = found;
+    Choice { candidate, params: vec![], mean, sd, multiplier, score, gap: Some(0.0), phase: Phase::Rule }
 }
 
 impl Study {
@@ -67,11 +53,10 @@ impl Study {
             _ => pick.params,
         };
         let (mean, sd) = self.in_units(pick.mean, pick.sd);
-        let Pick { candidate, multiplier, score, gap, phase, .. } = pick;
-        Ok(Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine: ENGINE })
+        Ok(Asked { trial, choice: Choice { params, mean, sd, ..pick }, seen, engine: ENGINE })
     }
 
-    fn choose_by_rule(&mut self, trial: usize) -> Result<Pick> {
+    fn choose_by_rule(&mut self, trial: usize) -> Result<Choice> {
         let multiplier = self.multiplier(trial)?;
         match self.spec.strategy().rule {
             Rule::IgpBucb | Rule::GpBucb | Rule::GpBucbBayesian => self.choose_upper(trial, multiplier),
@@ -81,17 +66,17 @@ impl Study {
     }
 
     /// The argmax of mean + multiplier x sd.
-    fn choose_upper(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
+    fn choose_upper(&mut self, trial: usize, multiplier: f64) -> Result<Choice> {
         if let Chooser::Continuous(continuous) = &mut self.chooser {
             let view = choosing_view(&self.spec, &self.posterior);
             return continuous.choose(&self.spec, view, trial, multiplier);
         }
-        Ok(Pick::exact(self.argmax(Score::Upper(multiplier))?, multiplier))
+        Ok(exact(self.argmax(Score::Upper(multiplier))?, multiplier))
     }
 
     /// The argmax, unless it is a point at hand, or as good as pending, that another look would teach nothing about: then a
     /// wider one, or where the model knows least, and at last the best that is not at hand. If there is none, the first.
-    fn choose_without_waste(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
+    fn choose_without_waste(&mut self, trial: usize, multiplier: f64) -> Result<Choice> {
         let wide = self.spec.tuning().widest() * self.spec.strategy().width;
         let first = self.choose_upper(trial, multiplier)?;
         if multiplier < wide && !self.is_waste(&first)? && !self.is_covered(&first)? {
@@ -99,7 +84,7 @@ impl Study {
         }
         let wider = if multiplier < wide { self.choose_upper(trial, wide)? } else { first.clone() };
         if wider.sd < TEACHES * self.prior_variance().sqrt() {
-            return self.choose_widest(trial).map(|pick| Pick { score: pick.sd, ..pick });
+            return self.choose_widest(trial).map(|pick| Choice { score: pick.sd, ..pick });
         }
         if !self.is_waste(&wider)? {
             return Ok(wider);
@@ -108,7 +93,7 @@ impl Study {
     }
 
     /// Whether a point is at hand already and a repeat would not pay.
-    fn is_waste(&self, pick: &Pick) -> Result<bool> {
+    fn is_waste(&self, pick: &Choice) -> Result<bool> {
         let known = match &self.chooser {
             Chooser::Finite(_) => self.posterior.keys().iter().any(|key| key.site == pick.candidate),
             Chooser::Continuous(continuous) => {
@@ -120,7 +105,7 @@ impl Study {
     }
 
     /// Whether what is pending will tell nearly all that the point would.
-    fn is_covered(&self, pick: &Pick) -> Result<bool> {
+    fn is_covered(&self, pick: &Choice) -> Result<bool> {
         let Chooser::Continuous(continuous) = &self.chooser else { return Ok(false) };
         let there = self.posterior.predict(&continuous.space().embed(&pick.params)?)?;
         Ok(pick.sd * pick.sd < LEFT_OPEN * there.sd_observed * there.sd_observed)
@@ -135,15 +120,15 @@ impl Study {
     }
 
     /// The point that the model knows least of.
-    fn choose_widest(&mut self, trial: usize) -> Result<Pick> {
+    fn choose_widest(&mut self, trial: usize) -> Result<Choice> {
         if let Chooser::Continuous(continuous) = &mut self.chooser {
             return continuous.widest(&self.spec, self.posterior.view(), trial);
         }
-        Ok(Pick::exact(self.argmax(Score::Variance)?, 0.0))
+        Ok(exact(self.argmax(Score::Variance)?, 0.0))
     }
 
     /// The best point that is not at hand, if there is one.
-    fn choose_new(&mut self, trial: usize, multiplier: f64) -> Result<Option<Pick>> {
+    fn choose_new(&mut self, trial: usize, multiplier: f64) -> Result<Option<Choice>> {
         let view = choosing_view(&self.spec, &self.posterior);
         match &mut self.chooser {
             Chooser::Finite(finite) => {
@@ -155,7 +140,7 @@ impl Study {
                 known.iter().for_each(|&site| surface.set_excluded(site, true));
                 let choice = surface.argmax(view, Score::Upper(multiplier));
                 known.iter().for_each(|&site| surface.set_excluded(site, false));
-                Ok(choice.map(|choice| Pick::exact(choice, multiplier)))
+                Ok(choice.map(|choice| exact(choice, multiplier)))
             }
             Chooser::Continuous(continuous) => continuous.choose_new(&self.spec, view, trial, multiplier),
             Chooser::Discretized { .. } => Ok(None),
@@ -163,7 +148,7 @@ impl Study {
     }
 
     /// A quasi-random pick, while a model that is learned has little to learn from, or where the strategy asks for some.
-    fn choose_design(&mut self, trial: usize) -> Result<Option<Pick>> {
+    fn choose_design(&mut self, trial: usize) -> Result<Option<Choice>> {
         let by_dimension = self.learner.as_ref().map_or(0, |learner| learner.design());
         let wanted = self.spec.strategy().design.unwrap_or(by_dimension);
         let placed = trial - self.count(TrialState::Cancelled);
@@ -181,13 +166,14 @@ impl Study {
                     (0..len).map(|step| (first + step) % len).find(|&i| !finite.surface.is_excluded(i))
                 };
                 let candidates: Vec<usize> = (0..DESIGN_CANDIDATES).filter_map(|_| free(&mut rng)).collect();
-                let mut best: Option<Pick> = None;
+                let mut best: Option<Choice> = None;
                 for candidate in candidates {
                     let (mean, sd) = finite.surface.moments(view, candidate);
                     if best.as_ref().is_none_or(|b| sd > b.sd) {
                         let params = vec![];
                         let phase = Phase::Design;
-                        best = Some(Pick { candidate, params, mean, sd, multiplier: 0.0, score: sd, gap: None, phase });
+                        best =
+                            Some(Choice { candidate, params, mean, sd, multiplier: 0.0, score: sd, gap: None, phase });
                     }
                 }
                 best.map(Some).ok_or(Error::PoolExhausted { asked: 1, left: 0 })
@@ -197,8 +183,8 @@ impl Study {
     }
 
     /// A pick of the initialization scheme, if it is not over: it is over for good once the rule has chosen.
-    fn choose_initial(&mut self, trial: usize) -> Result<Option<Pick>> {
-        if self.trials.iter().any(|trial| trial.phase() == Some(Phase::Rule)) {
+    fn choose_initial(&mut self, trial: usize) -> Result<Option<Choice>> {
+        if self.ledger.trials().iter().any(|trial| trial.phase() == Some(Phase::Rule)) {
             return Ok(None);
         }
         let strategy = self.spec.strategy();
@@ -215,7 +201,7 @@ impl Study {
             }
         };
         let pick = self.choose_widest(trial)?;
-        let (pick, variance) = (Pick { score: pick.sd, phase: Phase::Initial, ..pick }, pick.score);
+        let (pick, variance) = (Choice { score: pick.sd, phase: Phase::Initial, ..pick }, pick.score);
         if matches!(self.chooser, Chooser::Continuous(_)) {
             return Ok(Some(pick));
         }
@@ -227,7 +213,8 @@ impl Study {
     /// of the initialization scheme counts when it has arrived. Failed points count too, as they never will.
     fn settled_variance(&self) -> Result<f64> {
         let Chooser::Finite(finite) = &self.chooser else { return Ok(f64::INFINITY) };
-        let failed = |key: &Key| self.trials.get(key.id as usize).is_some_and(|t| t.state() == TrialState::Failed);
+        let failed =
+            |key: &Key| self.ledger.trials().get(key.id as usize).is_some_and(|t| t.state() == TrialState::Failed);
         let hallucinated = &self.posterior.keys()[self.posterior.observed()..];
         let pending: Vec<Key> = hallucinated.iter().filter(|key| !failed(key)).copied().collect();
         let mut posterior = self.posterior.clone();
@@ -253,13 +240,13 @@ impl Study {
     }
 
     /// GP-BTS: the argmax of a sample of GP(mu_S, v_t^2 k_{t-1}) on D_t, or of a sample path on a space.
-    fn choose_by_sample(&mut self, trial: usize, multiplier: f64) -> Result<Pick> {
+    fn choose_by_sample(&mut self, trial: usize, multiplier: f64) -> Result<Choice> {
         let mut rng = self.generator(trial);
         let view = choosing_view(&self.spec, &self.posterior);
         let exhausted = Error::PoolExhausted { asked: 1, left: 0 };
         let of = |candidate, (mean, sd): (f64, f64), score| {
             let (params, gap, phase) = (vec![], Some(0.0), Phase::Rule);
-            Pick { candidate, params, mean, sd, multiplier, score, gap, phase }
+            Choice { candidate, params, mean, sd, multiplier, score, gap, phase }
         };
         match &mut self.chooser {
             Chooser::Finite(finite) => {

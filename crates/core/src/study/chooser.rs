@@ -127,18 +127,8 @@ pub(super) struct Place {
     pub params: Vec<Value>,
 }
 
-impl Place {
-    /// With the values that a user sees: of a pool the log holds the candidate alone.
-    pub fn shown(self, domain: &Domain) -> Self {
-        match domain {
-            Domain::Pool(pool) => Self { params: pool.params(self.candidate).to_vec(), ..self },
-            _ => self,
-        }
-    }
-}
-
 impl From<&Asked> for Place {
     fn from(asked: &Asked) -> Self {
-        Self { trial: asked.trial, candidate: asked.candidate, params: asked.params.clone() }
+        Self { trial: asked.trial, candidate: asked.choice.candidate, params: asked.choice.params.clone() }
     }
 }

@@ -4,10 +4,9 @@ use manyhands_gp::{Budget, Points, Posterior, Region, SamplePath, Score, Screen,
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::choose::{Pick, generator};
-use crate::event::Phase;
+use super::choose::generator;
 use crate::maximize::{Quasirandom, Search, Summit};
-use crate::{Error, Result, Space, Spec};
+use crate::{Choice, Error, Phase, Result, Space, Spec};
 
 /// Two points closer than this, in squared lengthscales, are the same.
 const SAME: f64 = 1e-14;
@@ -117,15 +116,15 @@ impl Continuous {
     }
 
     /// A quasi-random point.
-    pub fn design(&self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Pick> {
+    pub fn design(&self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Choice> {
         let (mut shifts, own) = (ChaCha8Rng::seed_from_u64(spec.seed()), generator(spec, trial));
         let point = Quasirandom::new(&self.space, trial, &mut shifts, own).next().ok_or(Error::AskedForNone)?;
         let pick = self.pick(view, trial, &Summit { point, score: 0.0 }, 0.0)?;
-        Ok(Pick { score: pick.sd, phase: Phase::Design, ..pick })
+        Ok(Choice { score: pick.sd, phase: Phase::Design, ..pick })
     }
 
     /// The argmax of mean + multiplier x sd; where the model is given, with a proven gap.
-    pub fn choose(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Pick> {
+    pub fn choose(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Choice> {
         let mut slopes = Slopes::new(view)?;
         let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, multiplier, gradient);
         let mut summit = self.summit(spec, view, trial, Screened::By(Score::Upper(multiplier)), hill)?;
@@ -134,11 +133,11 @@ impl Continuous {
             let upper = self.prove(spec, view, Score::Upper(multiplier), &mut summit)?;
             gap = Some((upper - summit.score).max(0.0));
         }
-        Ok(Pick { gap, ..self.pick(view, trial, &summit, multiplier)? })
+        Ok(Choice { gap, ..self.pick(view, trial, &summit, multiplier)? })
     }
 
     /// The argmax of the standard deviation.
-    pub fn widest(&mut self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Pick> {
+    pub fn widest(&mut self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Choice> {
         let mut slopes = Slopes::new(view)?;
         let mut unused = vec![0.0; self.space.dimension()];
         let hill = |x: &[f64], gradient: &mut [f64]| slopes.at(x, &mut unused, gradient).1;
@@ -147,7 +146,7 @@ impl Continuous {
     }
 
     /// The best of the candidates that are not at hand, if there is one.
-    pub fn choose_new(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Option<Pick>> {
+    pub fn choose_new(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Option<Choice>> {
         let scores = self.scores(spec, view, trial, Screened::By(Score::Upper(multiplier)), Wanted::All)?;
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
@@ -160,7 +159,7 @@ impl Continuous {
     }
 
     /// GP-BTS: the argmax of a sample path, whose prior part is approximate (random features).
-    pub fn choose_by_path(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Pick> {
+    pub fn choose_by_path(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Choice> {
         let path = SamplePath::draw(view, multiplier, FEATURES, &mut generator(spec, trial))?;
         let hill = |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
         let summit = self.summit(spec, view, trial, Screened::Path(&path), hill)?;
@@ -216,12 +215,12 @@ impl Continuous {
         Ok(region)
     }
 
-    fn pick(&self, view: View<'_>, trial: usize, summit: &Summit, multiplier: f64) -> Result<Pick> {
+    fn pick(&self, view: View<'_>, trial: usize, summit: &Summit, multiplier: f64) -> Result<Choice> {
         let params = self.space.params(&summit.point);
         let there = view.posterior().predict(&self.space.embed(&params)?)?;
         let sd = if view.keys().len() == view.observed() { there.sd_observed } else { there.sd };
         let (mean, score, phase) = (there.mean, summit.score, Phase::Rule);
-        Ok(Pick { candidate: trial, params, mean, sd, multiplier, score, gap: None, phase })
+        Ok(Choice { candidate: trial, params, mean, sd, multiplier, score, gap: None, phase })
     }
 
     fn summit(

@@ -4,9 +4,9 @@ use std::mem::replace;
 
 use manyhands_gp::{Posterior, Warp};
 
+use super::Study;
 use super::certificate::Kind;
 use super::chooser::Chooser;
-use super::{Study, bad_log};
 use crate::confidence::Assumptions;
 use crate::event::{ENGINE, Event, Fitted};
 use crate::{Error, Result};
@@ -79,10 +79,10 @@ impl Study {
         points.truncate(self.posterior.observed());
         let last = self.learning.fitted.as_ref().map(|fitted| (&fitted.warp, &fitted.hyperparameters));
         let (warp, hyperparameters) = learner.learn(&points, &self.values(), last)?;
-        Ok(Fitted { hyperparameters, warp, seen: self.events.len(), engine: ENGINE })
+        Ok(Fitted { hyperparameters, warp, seen: self.ledger.events().len(), engine: ENGINE })
     }
 
-    pub(super) fn apply_fitted(&mut self, fitted: &Fitted) -> Result<()> {
+    pub(super) fn model_fitted(&mut self, fitted: &Fitted) -> Result<()> {
         self.check_fitted(fitted)?;
         if self.learning.is_tentative() && self.learning.fitted.as_ref() == Some(fitted) {
             self.learning.before = None;
@@ -94,24 +94,22 @@ impl Study {
 
     /// Logs a fit that another one follows before anything is read from it.
     pub(super) fn pass_over(&mut self, fitted: &Fitted) -> Result<()> {
+        let event = Event::Fitted(fitted.clone());
+        self.ledger.check(&event)?;
         self.check_fitted(fitted)?;
         self.discard_tentative();
-        self.events.push(Event::Fitted(fitted.clone()));
+        self.ledger.record(event);
         Ok(())
     }
 
     /// Refuses a fit that cannot follow the log.
     fn check_fitted(&self, fitted: &Fitted) -> Result<()> {
-        let sequence = self.events.len();
         let Some(learner) = &self.learner else {
-            return Err(bad_log(sequence, "a model was fitted where it is given"));
+            return Err(self.ledger.bad_log("a model was fitted where it is given"));
         };
         let (found, expected) = (fitted.hyperparameters.lengthscales.len(), learner.parameters());
         if found != expected {
-            return Err(bad_log(sequence, &format!("a fit has {found} lengthscales for {expected} parameters")));
-        }
-        if fitted.seen > sequence {
-            return Err(bad_log(sequence, "it knows later events"));
+            return Err(self.ledger.bad_log(&format!("a fit has {found} lengthscales for {expected} parameters")));
         }
         learner.prior(&fitted.hyperparameters).map(drop)
     }
@@ -154,12 +152,7 @@ impl Study {
 
     /// How many values the first `seen` events brought.
     fn values_by(&self, seen: usize) -> usize {
-        let brings = |event: &&Event| match event {
-            Event::Told { .. } => true,
-            Event::Included(included) => included.value.is_some(),
-            _ => false,
-        };
-        self.events.iter().take(seen).filter(brings).count()
+        self.ledger.events().iter().take(seen).filter(|event| event.brings_a_value()).count()
     }
 
     pub(super) fn discard_fit(&mut self) {
@@ -173,7 +166,7 @@ impl Study {
     /// The values of the observed rows, in the rows' order, larger is better.
     fn values(&self) -> Vec<f64> {
         let sign = self.spec.direction().sign();
-        let value = |id: u64| self.trials.get(id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
+        let value = |id: u64| self.ledger.trials().get(id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
         self.posterior.keys()[..self.posterior.observed()].iter().map(|key| sign * value(key.id)).collect()
     }
 

@@ -10,7 +10,7 @@ mod learning;
 mod outside;
 mod predict;
 mod quantities;
-mod trial;
+mod suggestion;
 mod verify;
 
 use manyhands_gp::{Key, Posterior, Prior};
@@ -24,11 +24,12 @@ use self::learning::Learning;
 pub use self::outside::Located;
 pub use self::predict::{Prediction, representable};
 pub use self::quantities::Quantities;
-pub use self::trial::{Suggestion, Trial, TrialState};
+pub use self::suggestion::Suggestion;
 pub use self::verify::{Tally, Verification};
 use crate::event::{Asked, Event};
+use crate::ledger::{Ledger, Trial, TrialState};
 use crate::model::Learner;
-use crate::{Error, Result, Spec};
+use crate::{Error, Result, Spec, Value};
 
 /// The most suggestions that one ask gives.
 const LARGEST_BATCH: usize = 1_000_000;
@@ -62,8 +63,9 @@ const GATHERED: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Study {
     spec: Spec,
-    events: Vec<Event>,
-    trials: Vec<Trial>,
+    ledger: Ledger,
+    /// The coordinates of every trial, as the model sees them.
+    points: Vec<Vec<f64>>,
     posterior: Posterior,
     /// Rows at the posterior's end that were proposed and are not in the log yet.
     tentative: usize,
@@ -83,8 +85,8 @@ impl Study {
         let learner = Learner::new(&spec)?;
         let chooser = Chooser::new(&spec, &prior)?;
         let posterior = Posterior::new(prior, spec.domain().dimension())?;
-        let (band, learning) = (Band::default(), Learning::default());
-        Ok(Self { spec, events: vec![], trials: vec![], posterior, tentative: 0, chooser, band, learner, learning })
+        let (ledger, band, learning) = (Ledger::default(), Band::default(), Learning::default());
+        Ok(Self { spec, ledger, points: vec![], posterior, tentative: 0, chooser, band, learner, learning })
     }
 
     /// The study that these events add up to. Nothing is chosen anew: a logged choice always wins.
@@ -107,7 +109,7 @@ impl Study {
     /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.
     pub fn ask(&mut self, count: usize) -> Result<Vec<Suggestion>> {
         let events = self.propose(count)?;
-        let first = self.trials.len();
+        let first = self.ledger.trials().len();
         for event in events {
             self.apply(event)?;
         }
@@ -137,7 +139,7 @@ impl Study {
 
     /// One more pick of the ask under way.
     fn propose_next(&mut self) -> Result<Asked> {
-        let (trial, seen) = (self.trials.len() + self.tentative, self.events.len());
+        let (trial, seen) = (self.ledger.trials().len() + self.tentative, self.ledger.events().len());
         let pick = self.choose(trial, seen).and_then(|asked| self.hallucinate(&Place::from(&asked)).map(|()| asked));
         match pick {
             Ok(_) => self.tentative += 1,
@@ -148,28 +150,17 @@ impl Study {
 
     /// Appends an event to the log, if it can follow the events before it.
     pub fn apply(&mut self, event: Event) -> Result<()> {
+        self.ledger.check(&event)?;
         match &event {
-            Event::Asked(asked) => self.apply_asked(asked)?,
-            Event::Fitted(fitted) => self.apply_fitted(fitted)?,
-            Event::Included(included) => self.apply_included(included)?,
-            Event::Told { trial, value } => self.apply_told(*trial, *value)?,
-            Event::Failed { trial, reason } => {
-                self.pending_trial(*trial)?;
-                // A failed point stays hallucinated: otherwise the rule would propose it for ever.
-                self.trials[*trial].fail(reason);
-            }
-            Event::Cancelled { trial } => {
-                let candidate = self.pending_trial(*trial)?.candidate();
-                self.discard_tentative();
-                self.posterior.retract(*trial as u64)?;
-                self.chooser.set_taken(candidate, false, self.spec.repeats());
-                self.trials[*trial].cancel();
-            }
-            Event::LateResult { trial, .. } => {
-                self.known_trial(*trial)?;
-            }
+            Event::Asked(asked) => self.model_asked(asked)?,
+            Event::Fitted(fitted) => self.model_fitted(fitted)?,
+            Event::Included(included) => self.model_included(included)?,
+            Event::Told { trial, value } => self.model_told(*trial, *value)?,
+            Event::Cancelled { trial } => self.model_cancelled(*trial)?,
+            // A failed point stays hallucinated: otherwise the rule would propose it for ever.
+            Event::Failed { .. } | Event::LateResult { .. } => {}
         }
-        self.events.push(event);
+        self.ledger.record(event);
         Ok(())
     }
 
@@ -193,14 +184,34 @@ impl Study {
         &self.spec
     }
 
+    /// The log, and what became of every trial.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// The log. Event i has sequence number i + 1.
     pub fn events(&self) -> &[Event] {
-        &self.events
+        self.ledger.events()
     }
 
     /// All trials in order of their numbers.
     pub fn trials(&self) -> &[Trial] {
-        &self.trials
+        self.ledger.trials()
+    }
+
+    /// The coordinates of a trial, as the model sees them.
+    pub fn point(&self, trial: usize) -> Result<&[f64]> {
+        self.ledger.trial(trial).map(|_| self.points[trial].as_slice())
+    }
+
+    /// The values of a trial's parameters or columns, in the order of [`Domain::names`](crate::Domain::names); none where
+    /// there are no names.
+    pub fn params(&self, trial: usize) -> Result<Vec<Value>> {
+        self.ledger.trial(trial).map(|trial| self.shown_params(trial))
+    }
+
+    fn shown_params(&self, trial: &Trial) -> Vec<Value> {
+        self.spec.domain().logged_params(trial.candidate(), trial.logged_params())
     }
 
     /// All trials that were suggested, as they were, in order: the run that the functions of [`regret`](crate::regret) look at.
@@ -209,12 +220,16 @@ impl Study {
     }
 
     fn suggestions_from(&self, first: usize) -> Vec<Suggestion> {
-        self.trials[first..].iter().filter_map(|trial| trial.suggestion(self.spec.direction())).collect()
+        let suggestion = |trial: &Trial| {
+            let choice = trial.choice()?.shown(self.spec.direction(), self.shown_params(trial));
+            Some(Suggestion { trial: trial.number(), point: self.points[trial.number()].clone(), choice })
+        };
+        self.ledger.trials()[first..].iter().filter_map(suggestion).collect()
     }
 
     /// How many trials are in this state.
     pub fn count(&self, state: TrialState) -> usize {
-        self.trials.iter().filter(|trial| trial.state() == state).count()
+        self.ledger.count(state)
     }
 
     /// The Gaussian process, over the maximized function (the negated one when minimizing).
@@ -229,7 +244,7 @@ impl Study {
         if count > LARGEST_BATCH {
             return Err(Error::AskedForTooMany { asked: count, limit: LARGEST_BATCH });
         }
-        let pending = self.count(TrialState::Pending);
+        let pending = self.ledger.pending();
         if let Some(max_pending) = self.spec.strategy().max_pending
             && pending.saturating_add(count) > max_pending
         {
@@ -241,44 +256,40 @@ impl Study {
         }
     }
 
-    fn apply_asked(&mut self, asked: &Asked) -> Result<()> {
-        let sequence = self.events.len();
-        if asked.trial != self.trials.len() {
-            return Err(bad_log(sequence, &format!("trial {} is asked, {} is next", asked.trial, self.trials.len())));
-        }
-        if asked.seen > sequence {
-            return Err(bad_log(sequence, "it knows later events"));
-        }
-        if let Some(number) = [asked.mean, asked.sd, asked.multiplier, asked.score].iter().find(|n| !n.is_finite()) {
-            return Err(bad_log(sequence, &format!("it holds the number {number}, which is not finite")));
-        }
+    fn model_asked(&mut self, asked: &Asked) -> Result<()> {
+        let Asked { trial, choice, .. } = asked;
         let place = Place::from(asked);
         let row = self.posterior.keys().len() - self.tentative;
-        let expected = Key { id: asked.trial as u64, site: asked.candidate };
+        let expected = Key { id: *trial as u64, site: choice.candidate };
         let same_point = |point: &Vec<f64>| self.posterior.points().get(row) == point.as_slice();
         let proposed = self.posterior.keys().get(row) == Some(&expected) && !self.learning.is_tentative();
         if proposed && self.chooser.point(&self.spec, &place).is_ok_and(|point| same_point(&point)) {
             self.tentative -= 1;
         } else {
             self.discard_tentative();
-            if !self.chooser.is_free(&self.spec, asked.trial, asked.candidate) {
-                return Err(bad_log(sequence, &format!("candidate {} is not to be had", asked.candidate)));
+            if !self.chooser.is_free(&self.spec, *trial, choice.candidate) {
+                return Err(self.ledger.bad_log(&format!("candidate {} is not to be had", choice.candidate)));
             }
             self.hallucinate(&place)?;
         }
-        let point = self.chooser.point(&self.spec, &place)?;
-        self.trials.push(Trial::new(place.shown(self.spec.domain()), point, Some(asked.clone())));
+        self.points.push(self.chooser.point(&self.spec, &place)?);
         Ok(())
     }
 
-    fn apply_told(&mut self, trial: usize, value: f64) -> Result<()> {
-        self.pending_trial(trial)?;
+    fn model_told(&mut self, trial: usize, value: f64) -> Result<()> {
         self.spec.check_value(trial, value)?;
         self.discard_tentative();
         let modelled = self.modelled(value);
         self.posterior.settle(trial as u64, modelled)?;
-        self.trials[trial].observe(value);
         self.gather();
+        Ok(())
+    }
+
+    fn model_cancelled(&mut self, trial: usize) -> Result<()> {
+        let candidate = self.ledger.trial(trial)?.candidate();
+        self.discard_tentative();
+        self.posterior.retract(trial as u64)?;
+        self.chooser.set_taken(candidate, false, self.spec.repeats());
         Ok(())
     }
 
@@ -290,18 +301,6 @@ impl Study {
         let is_due = observed >= GATHERED_FROM && observed.is_multiple_of(GATHERED);
         if is_due && matches!(self.chooser, Chooser::Continuous(_)) {
             self.posterior.factor_at_once();
-        }
-    }
-
-    fn known_trial(&self, number: usize) -> Result<&Trial> {
-        self.trials.get(number).ok_or(Error::UnknownTrial { trial: number, trials: self.trials.len() })
-    }
-
-    fn pending_trial(&self, number: usize) -> Result<&Trial> {
-        let trial = self.known_trial(number)?;
-        match trial.state() {
-            TrialState::Pending => Ok(trial),
-            state => Err(Error::NotPending { trial: number, state }),
         }
     }
 
@@ -327,8 +326,4 @@ impl Study {
             self.chooser.set_taken(candidate, false, self.spec.repeats());
         }
     }
-}
-
-fn bad_log(position: usize, reason: &str) -> Error {
-    Error::BadLog { sequence: position + 1, reason: reason.to_string() }
 }

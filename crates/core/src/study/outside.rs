@@ -2,8 +2,8 @@
 
 use manyhands_gp as gp;
 
+use super::Study;
 use super::chooser::{Chooser, Place};
-use super::{Study, Trial, bad_log};
 use crate::event::{Event, Included};
 use crate::{Domain, Error, Result, Spec, Value};
 
@@ -91,7 +91,7 @@ impl Study {
     pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
         let finite = self.chooser.restricted().map(|restricted| restricted.domain());
         let Located { candidate, params } = locate(self.spec.domain(), finite, named)?;
-        let trial = self.trials.len();
+        let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         if !self.chooser.is_free(&self.spec, trial, candidate) {
@@ -123,16 +123,13 @@ impl Study {
     }
 
     fn include_at(&mut self, candidate: usize, params: Vec<Value>, value: Option<f64>) -> Result<usize> {
-        let trial = self.trials.len();
+        let trial = self.ledger.trials().len();
         self.apply(Event::Included(Included { trial, candidate, params, value }))?;
         Ok(trial)
     }
 
-    pub(super) fn apply_included(&mut self, included: &Included) -> Result<()> {
-        let (sequence, trial) = (self.events.len(), included.trial);
-        if trial != self.trials.len() {
-            return Err(bad_log(sequence, &format!("trial {trial} is included, {} is next", self.trials.len())));
-        }
+    pub(super) fn model_included(&mut self, included: &Included) -> Result<()> {
+        let trial = included.trial;
         included.value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         self.discard_tentative();
         if !self.chooser.is_free(&self.spec, trial, included.candidate) {
@@ -142,16 +139,14 @@ impl Study {
         let point = self.chooser.point(&self.spec, &place)?;
         let modelled = included.value.map(|value| self.modelled(value));
         self.hallucinate(&place)?;
-        let mut added = Trial::new(place.shown(self.spec.domain()), point, None);
-        if let (Some(value), Some(modelled)) = (included.value, modelled) {
+        if let Some(modelled) = modelled {
             if let Err(error) = self.posterior.settle(trial as u64, modelled) {
                 self.discard_picks(1);
                 return Err(error.into());
             }
-            added.observe(value);
             self.gather();
         }
-        self.trials.push(added);
+        self.points.push(point);
         Ok(())
     }
 }

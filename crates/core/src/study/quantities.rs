@@ -21,7 +21,7 @@ impl Study {
         Ok(Quantities {
             information: self.posterior.information(),
             hallucination: self.hallucination()?,
-            multiplier: self.multiplier(self.trials.len())?,
+            multiplier: self.multiplier(self.ledger.trials().len())?,
         })
     }
 }
@@ -31,7 +31,7 @@ impl Study {
     /// forgotten.
     pub fn next_multiplier(&mut self) -> Result<f64> {
         self.discard_tentative();
-        self.multiplier(self.trials.len())
+        self.multiplier(self.ledger.trials().len())
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
         for told in 0..6 {
             let now = study.quantities().unwrap();
             let next = study.ask(1).unwrap();
-            assert_eq!(next[0].multiplier, now.multiplier);
+            assert_eq!(next[0].choice.multiplier, now.multiplier);
             // After three values some trials stay pending.
             if told < 3 {
                 study.tell(next[0].trial, 0.5).unwrap();

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{Study, bad_log};
+use super::Study;
 use crate::event::{Asked, ENGINE, Event, Fitted};
-use crate::{Error, Result, Spec, Value};
+use crate::{Choice, Error, Result, Spec, Value};
 
 /// How many choices and fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,7 +89,7 @@ impl Study {
     fn check_made(&mut self, spec: &Spec, before: &[Event], group: &[Event], origin: Origin) -> Result<()> {
         let Origin { seen, .. } = origin;
         if seen > before.len() {
-            return Err(bad_log(before.len(), "it knows later events"));
+            return Err(self.ledger.bad_log("it knows later events"));
         }
         // Events of the same ask that were logged before something came in between.
         let earlier: Vec<&Event> = before[seen..].iter().filter(|event| self::origin(event) == Some(origin)).collect();
@@ -163,7 +163,8 @@ fn pairs(logged: Fields, made: Fields) -> Vec<(&'static str, String, String)> {
 }
 
 fn asked_fields(asked: &Asked) -> Fields {
-    let Asked { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine } = asked;
+    let Asked { trial, choice, seen, engine } = asked;
+    let Choice { candidate, params, mean, sd, multiplier, score, gap, phase } = choice;
     vec![
         ("trial", trial.to_string()),
         ("candidate", candidate.to_string()),

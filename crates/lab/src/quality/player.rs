@@ -94,7 +94,7 @@ fn spec(domain: Domain, direction: Direction, seed: u64) -> Result<Spec> {
 
 impl Player for Suggester {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
-        Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.params)).collect())
+        Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.choice.params)).collect())
     }
 
     fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
@@ -104,7 +104,7 @@ impl Player for Suggester {
 
 impl Player<usize> for Suggester {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, usize)>> {
-        Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.candidate)).collect())
+        Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.choice.candidate)).collect())
     }
 
     fn tell(&mut self, trial: usize, value: f64) -> Result<()> {

@@ -57,7 +57,7 @@ impl<F: Fn(News)> Pool<'_, F> {
             Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
             Outcome::Failed(reason) => self.record(&claimed, &origin, Err(reason), took)?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
-                let taken = self.session.ledger().trial(trial)?.state != TrialState::Cancelled;
+                let taken = self.session.trial(trial)?.state() != TrialState::Cancelled;
                 (self.tell)(News::CalledOff { trial, taken });
             }
             Outcome::Stopped => {

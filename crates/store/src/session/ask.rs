@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use manyhands_core::{Error as Refusal, Event, Suggestion, TrialState};
+use manyhands_core::{Error as Refusal, Event, Suggestion, Trial, TrialState};
 
 use super::{Claimed, Session};
 use crate::error::KEY_LENGTH;
 use crate::store::{Acquired, Append, Appended, Claim, Fence, NewEvent, trial_resource};
-use crate::{Entry, Error, Keeper, Result, encode};
+use crate::{Error, Keeper, Result, encode};
 
 /// What is leased while trials are chosen.
 const ASK: &str = "ask";
@@ -68,7 +68,7 @@ impl Session {
 
     /// The trials that were asked for with this key, if there are any.
     fn repeated(&self, key: &str, asked: usize) -> Result<Option<Vec<usize>>> {
-        match self.ledger.keyed(key).map(<[usize]>::to_vec) {
+        match self.history.keyed(key).map(<[usize]>::to_vec) {
             Some(trials) if trials.len() != asked => {
                 Err(Error::KeyUsed { key: key.to_string(), before: trials.len(), asked })
             }
@@ -88,7 +88,7 @@ impl Session {
         let to_be_had = |session: &Self| {
             let to_come = trials.map_or(usize::MAX, |trials| trials.saturating_sub(session.begun()));
             let most = session.most_pending().unwrap_or(usize::MAX);
-            Ok(count.min(to_come).min(most.saturating_sub(session.ledger.pending())))
+            Ok(count.min(to_come).min(most.saturating_sub(session.ledger().pending())))
         };
         let chosen = self.ask_and(Wish { count: &to_be_had, term: Some(term), key: None })?;
         Ok(chosen.trials.into_iter().zip(chosen.tokens).map(|(trial, token)| Claimed::restored(trial, token)).collect())
@@ -96,8 +96,8 @@ impl Session {
 
     /// How many trials were suggested and not called off.
     pub fn begun(&self) -> usize {
-        let counts = |trial: &&Entry| trial.suggested && trial.state != TrialState::Cancelled;
-        self.ledger.trials().iter().filter(counts).count()
+        let counts = |trial: &&Trial| trial.choice().is_some() && trial.state() != TrialState::Cancelled;
+        self.ledger().trials().iter().filter(counts).count()
     }
 
     fn ask_and(&mut self, wish: Wish<'_>) -> Result<Chosen> {
@@ -124,7 +124,7 @@ impl Session {
         let count = (wish.count)(self)?;
         let is_nothing_to_ask = count == 0 && (wish.term.is_some() || wish.key.is_some());
         let events = if is_nothing_to_ask { vec![] } else { self.propose(count, wish.term)? };
-        let first = self.ledger.trials().len();
+        let first = self.ledger().trials().len();
         let picks = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
         let trials: Vec<usize> = (first..first + picks).collect();
         let keyed = |event| Ok(NewEvent { key: wish.key.map(str::to_string), ..encode(event)? });
@@ -181,7 +181,7 @@ impl Session {
 
     /// `max_pending` is the study's own; without it the number of workers is the bound.
     fn check_workers(&self, asked: usize) -> Result<()> {
-        let pending = self.ledger.pending();
+        let pending = self.ledger().pending();
         match self.workers {
             Some(workers)
                 if self.spec().strategy().max_pending.is_none() && pending.saturating_add(asked) > workers =>

@@ -70,7 +70,7 @@ impl Session {
     pub fn take(&mut self, trial: usize, term: Duration) -> Result<Claimed> {
         loop {
             self.sync()?;
-            self.ledger.pending_trial(trial)?;
+            self.ledger().pending_trial(trial)?;
             let held = self.pending_leases()?.into_iter().find(|(number, _)| *number == trial);
             // Where it was renewed or granted anew in between, the next look knows.
             if let Some(claimed) = self.claim_trial(trial, term, held.map(|(_, lease)| lease.token))? {
@@ -81,9 +81,9 @@ impl Session {
 
     /// The leases of pending trials, as of the last look at the log.
     pub fn pending_leases(&self) -> Result<Vec<(usize, Lease)>> {
-        let is_pending = |trial: &usize| match self.ledger.pending_trial(*trial) {
+        let is_pending = |trial: &usize| match self.ledger().pending_trial(*trial) {
             // A trial that this session has not heard of yet has begun since its last look.
-            Err(error) => matches!(error, crate::Error::Study(Refusal::UnknownTrial { .. })),
+            Err(error) => matches!(error, Refusal::UnknownTrial { .. }),
             Ok(_) => true,
         };
         let leases = self.store.leases(self.id)?.into_iter();

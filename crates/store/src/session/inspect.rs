@@ -1,10 +1,10 @@
 //! Looking for damage: what of a stored study is as it was written, and what is wrong with the rest.
 
-use manyhands_core::Study;
+use manyhands_core::{Ledger, Study};
 
 use super::log::written;
 use crate::store::{Record, Store, StudyRow};
-use crate::{Error, Ledger, Result, Source};
+use crate::{Error, History, Result, Source};
 
 /// What a look at a stored study has found.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct Inspection {
     source: Source,
     /// The events up to the first that is damaged.
     records: Vec<Record>,
-    ledger: Ledger,
+    history: History,
     /// Whether the study file is as it was written, or the user's own.
     has_sound_file: bool,
     /// What is wrong, in words: with the store's file, then with the study's log.
@@ -36,10 +36,10 @@ impl Inspection {
         };
         faults.extend(damage.map(|error| error.to_string()));
         let (found, unread) = store.readable_events(row.id)?;
-        let (mut ledger, mut records) = (Ledger::default(), Vec::new());
+        let (mut history, mut records) = (History::default(), Vec::new());
         let mut fault = unread;
         for record in found {
-            match ledger.apply(&record) {
+            match history.apply(&record) {
                 Ok(()) => records.push(record),
                 Err(error) => {
                     fault = Some(error);
@@ -47,11 +47,11 @@ impl Inspection {
                 }
             }
         }
-        if let Err(error) = Study::replay(source.study().spec.clone(), ledger.events()) {
+        if let Err(error) = Study::replay(source.study().spec.clone(), history.ledger().events()) {
             fault.get_or_insert(error.into());
         }
         faults.extend(fault.map(|error| error.to_string()));
-        Ok(Self { source, records, ledger, has_sound_file, faults })
+        Ok(Self { source, records, history, has_sound_file, faults })
     }
 
     /// How many events are as they were written.
@@ -66,7 +66,7 @@ impl Inspection {
 
     /// The study's trials, as far as its events are sound.
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        self.history.ledger()
     }
 
     /// What the study is.

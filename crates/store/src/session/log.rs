@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::Session;
 use crate::source::sha256;
 use crate::store::{NewEvent, NewStudy, Record, Store, StoredFile};
-use crate::{Error, Ledger, Result, Source, Time, decode, encode};
+use crate::{Error, History, Result, Source, Time, decode, encode};
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -103,7 +103,7 @@ impl StudyLog {
         }
         let sum = sum(&head.text, &lines);
         let source = Source::stored(head.text, stored_files(head.files)?)?;
-        let mut ledger = Ledger::default();
+        let mut history = History::default();
         let mut events = Vec::new();
         for (index, line) in lines.iter().enumerate() {
             let line: Line = serde_json::from_str(line).map_err(|error| bad(index + 1, error))?;
@@ -113,7 +113,7 @@ impl StudyLog {
             let mut record = Record { sequence, time, kind, trial: None, body, version, key: key.clone(), hash: None };
             let event = decode(&record)?;
             record.trial = event.trial();
-            ledger.apply(&record)?;
+            history.apply(&record)?;
             events.push(NewEvent { time: Some(time), key, ..encode(&event)? });
         }
         if lines.len() < head.events {
@@ -125,7 +125,7 @@ impl StudyLog {
         if sum != head.sha256 {
             return Err(bad(0, "the log is not what it was: its SHA-256 differs"));
         }
-        Study::replay(source.study().spec.clone(), ledger.events())?;
+        Study::replay(source.study().spec.clone(), history.ledger().events())?;
         Ok(Self { source, events })
     }
 }

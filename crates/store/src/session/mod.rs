@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use manyhands_core::file::{Difference, RunSettings};
-use manyhands_core::{Spec, Study, Value};
+use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 
 pub use self::claim::{Claimed, Survey};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
 pub use self::tell::{Outside, Reported};
 use crate::store::{Store, StudyId, StudyRow};
-use crate::{Error, Holder, Ledger, Result, Source};
+use crate::{Error, History, Holder, Result, Source, Times};
 
 /// One study of a store.
 ///
@@ -43,7 +43,7 @@ pub struct Session {
     store: Arc<dyn Store>,
     id: StudyId,
     source: Source,
-    ledger: Ledger,
+    history: History,
     study: Option<Study>,
     holder: Holder,
     workers: Option<usize>,
@@ -93,7 +93,7 @@ impl Session {
     pub fn twin(&self) -> Result<Self> {
         let (store, source, workers, holder) =
             (self.store.clone(), self.source.clone(), self.workers, self.holder.clone());
-        let mut twin = Self { store, id: self.id, source, ledger: Ledger::default(), study: None, holder, workers };
+        let mut twin = Self { store, id: self.id, source, history: History::default(), study: None, holder, workers };
         twin.sync()?;
         Ok(twin)
     }
@@ -108,8 +108,8 @@ impl Session {
 
     fn at(store: Arc<dyn Store>, row: &StudyRow, source: Source) -> Result<Self> {
         let workers = source.study().run.as_ref().map(|run| run.workers);
-        let (ledger, holder) = (Ledger::default(), Holder::this_process());
-        let mut session = Self { store, id: row.id, source, ledger, study: None, holder, workers };
+        let (history, holder) = (History::default(), Holder::this_process());
+        let mut session = Self { store, id: row.id, source, history, study: None, holder, workers };
         session.sync()?;
         Ok(session)
     }
@@ -117,8 +117,8 @@ impl Session {
     /// Takes in what has been logged since.
     pub fn sync(&mut self) -> Result<()> {
         let (store, name) = (&self.store, &self.source.study().name);
-        let records = store.events(self.id, self.ledger.events().len());
-        let mut apply = |record| self.ledger.apply(&record);
+        let records = store.events(self.id, self.history.ledger().events().len());
+        let mut apply = |record| self.history.apply(&record);
         records.and_then(|records| records.into_iter().try_for_each(&mut apply)).map_err(|error| error.of_study(name))
     }
 
@@ -134,7 +134,7 @@ impl Session {
             Some(study) => study,
             None => Study::new(self.spec().clone())?,
         };
-        study.extend(&self.ledger.events()[study.events().len()..])?;
+        study.extend(&self.history.ledger().events()[study.events().len()..])?;
         Ok(self.study.insert(study))
     }
 
@@ -155,7 +155,17 @@ impl Session {
 
     /// What became of every trial, as of the last look.
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        self.history.ledger()
+    }
+
+    /// The trial of this number, as of the last look.
+    pub fn trial(&self, number: usize) -> Result<&Trial> {
+        Ok(self.ledger().trial(number)?)
+    }
+
+    /// When the trials began and ended, in order of their numbers, as of the last look.
+    pub fn times(&self) -> &[Times] {
+        self.history.times()
     }
 
     /// What the study is.
@@ -205,9 +215,9 @@ impl Session {
 
     /// The values of a trial's parameters, by name, in the order of the study file.
     pub fn params(&self, trial: usize) -> Result<Vec<(&str, Value)>> {
-        let entry = self.ledger.trial(trial)?;
+        let trial = self.ledger().trial(trial)?;
         let domain = self.spec().domain();
-        let values = domain.logged_params(entry.candidate, &entry.params);
+        let values = domain.logged_params(trial.candidate(), trial.logged_params());
         Ok(domain.names().into_iter().zip(values).collect())
     }
 

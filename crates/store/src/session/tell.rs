@@ -1,10 +1,10 @@
 //! What becomes of trials: told, failed, cancelled, reported by a worker, or made elsewhere.
 
-use manyhands_core::{Event, TrialState, Value};
+use manyhands_core::{Event, Trial, TrialState, Value};
 
 use super::{Claimed, Session};
 use crate::store::{Append, Appended};
-use crate::{Entry, Error, Result, Time, encode};
+use crate::{Error, Result, Time, encode};
 
 /// An evaluation made elsewhere: parameters by name, and the value if it is there already.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,13 +45,13 @@ impl Session {
         let (events, origin) = ([encode(event)?], self.new_origin());
         loop {
             self.sync()?;
-            if is_so(self.ledger.trial(trial)?, event) {
+            if is_so(self.ledger().trial(trial)?, event) {
                 return Ok(());
             }
-            if let (Event::Told { value, .. }, Some(before)) = (event, self.ledger.trial(trial)?.value) {
+            if let (Event::Told { value, .. }, Some(before)) = (event, self.ledger().trial(trial)?.value()) {
                 return Err(Error::OtherValue { trial, before, now: *value });
             }
-            self.ledger.pending_trial(trial)?;
+            self.ledger().pending_trial(trial)?;
             let append = Append { origin: &origin, events: &events, ..Append::default() };
             // Someone else may have ended it in between: the next look says so.
             if let Appended::Stored(_) = self.store.append(self.id, &append)? {
@@ -123,11 +123,11 @@ impl Session {
 }
 
 /// Whether a trial has already ended in this very way.
-fn is_so(trial: &Entry, event: &Event) -> bool {
+fn is_so(trial: &Trial, event: &Event) -> bool {
     match event {
-        Event::Told { value, .. } => trial.value == Some(*value),
-        Event::Failed { reason, .. } => trial.state == TrialState::Failed && trial.reason.as_ref() == Some(reason),
-        Event::Cancelled { .. } => trial.state == TrialState::Cancelled,
+        Event::Told { value, .. } => trial.value() == Some(*value),
+        Event::Failed { reason, .. } => trial.state() == TrialState::Failed && trial.reason() == Some(reason),
+        Event::Cancelled { .. } => trial.state() == TrialState::Cancelled,
         _ => false,
     }
 }

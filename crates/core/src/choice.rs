@@ -1,0 +1,57 @@
+//! A decided point and what was known of it: the one shape that events, trials, suggestions and their JSON contain.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Direction, Value};
+
+/// What picks a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// The quasi-random first design of a learned model.
+    Design,
+    /// The paper's initialization scheme: picks of largest variance.
+    Initial,
+    /// The rule.
+    Rule,
+}
+
+/// A point that was chosen, with what was known of it at that moment.
+///
+/// In the log the mean is that of the maximized function (the negated one when minimizing); in a
+/// [`Suggestion`](crate::Suggestion) it is in the user's units.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The candidate's index in the domain; in a discretized cube, its row-major index in D_t with t = trial + 1. On a
+    /// space that is not finite every trial is a candidate of its own and has its number.
+    pub candidate: usize,
+    /// The values of the parameters. In the log they are empty for pools: `candidate` identifies the row.
+    pub params: Vec<Value>,
+    /// Its mean when chosen, mu_S(x_t); before a learned model has seen any value, 0.
+    pub mean: f64,
+    /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t); before a learned model has
+    /// seen any value, relative to the unknown spread of the values.
+    pub sd: f64,
+    /// The multiplier beta_t or v_t; 0 for a pick by the sd alone (initialization scheme, or a search that has converged).
+    pub multiplier: f64,
+    /// The value of the acquisition function: mean + multiplier x sd, the value of the sample, or sd where the multiplier
+    /// is 0. Larger is better, whatever the direction; in the model's own units, which are those of warped values where
+    /// the model is learned.
+    pub score: f64,
+    /// No point of the domain has a score higher than this one's by more than this; none where that is not proven.
+    pub gap: Option<f64>,
+    /// What picked it.
+    pub phase: Phase,
+}
+
+impl Choice {
+    /// The first number that is not finite, if there is one.
+    pub(crate) fn not_finite(&self) -> Option<f64> {
+        [self.mean, self.sd, self.multiplier, self.score].into_iter().find(|number| !number.is_finite())
+    }
+
+    /// With the mean in the user's units and the values that a user sees.
+    pub(crate) fn shown(&self, direction: Direction, params: Vec<Value>) -> Self {
+        Self { params, mean: direction.sign() * self.mean, ..self.clone() }
+    }
+}

@@ -1,0 +1,101 @@
+//! A study's log as the store has it: the ledger of its events, with their times, the keys of asks, and the running hash.
+
+use std::collections::HashMap;
+
+use manyhands_core::{Event, Ledger};
+
+use crate::chain::Link;
+use crate::store::Record;
+use crate::{Error, Result, Time, decode};
+
+/// When a trial began and ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// When it was suggested or included.
+    pub asked_at: Time,
+    /// When it was told, failed or cancelled; none while it is pending.
+    pub told_at: Option<Time>,
+}
+
+/// The records of a study, read in order.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    ledger: Ledger,
+    times: Vec<Times>,
+    /// The trials that were asked for with a key.
+    keys: HashMap<String, Vec<usize>>,
+    /// The running hash so far.
+    hash: Option<Vec<u8>>,
+}
+
+impl History {
+    /// What became of every trial.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// When the trials began and ended, in order of their numbers.
+    pub fn times(&self) -> &[Times] {
+        &self.times
+    }
+
+    /// The trials that were asked for with this key.
+    pub fn keyed(&self, key: &str) -> Option<&[usize]> {
+        self.keys.get(key).map(Vec::as_slice)
+    }
+
+    /// Takes in the next record of the log.
+    pub fn apply(&mut self, record: &Record) -> Result<()> {
+        let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
+        let next = self.ledger.events().len() + 1;
+        if record.sequence != next {
+            return Err(corrupt(format!("event {next} is missing before it")));
+        }
+        let hash = self.checked_hash(record).map_err(corrupt)?;
+        let event = decode(record)?;
+        if event.trial() != record.trial {
+            return Err(corrupt("the store has it under another trial than it is about".to_string()));
+        }
+        self.ledger.apply(event.clone()).map_err(|error| corrupt(reason(&error)))?;
+        self.note_times(&event, record.time);
+        if let (Some(key), Event::Asked(asked)) = (&record.key, &event) {
+            self.keys.entry(key.clone()).or_default().push(asked.trial);
+        }
+        self.hash = hash.or(self.hash.take());
+        Ok(())
+    }
+
+    fn note_times(&mut self, event: &Event, time: Time) {
+        let kind = event.kind();
+        if kind.begins_a_trial() {
+            let is_told = self.ledger.trials().last().is_some_and(|trial| trial.value().is_some());
+            self.times.push(Times { asked_at: time, told_at: is_told.then_some(time) });
+        }
+        if let (true, Some(times)) = (kind.ends_a_trial(), event.trial().and_then(|trial| self.times.get_mut(trial))) {
+            times.told_at = Some(time);
+        }
+    }
+
+    /// The running hash with this event, which must be the stored one; none where none was stored.
+    fn checked_hash(&self, record: &Record) -> std::result::Result<Option<Vec<u8>>, String> {
+        let Record { sequence, time, kind, body, version, key, hash, .. } = record;
+        let Some(stored) = hash else {
+            let is_older = self.hash.is_none();
+            return if is_older { Ok(None) } else { Err("it has no hash, and events before it have one".to_string()) };
+        };
+        let (sequence, time, version, key) = (*sequence as i64, *time, *version, key.as_deref());
+        let link = Link { sequence, time, kind, version, key, body };
+        match link.after(self.hash.as_deref()) == *stored {
+            true => Ok(hash.clone()),
+            false => Err("it or an event before it is not what was written: its hash differs".to_string()),
+        }
+    }
+}
+
+/// Why an event cannot follow, without its place, which the store's own error names.
+fn reason(error: &manyhands_core::Error) -> String {
+    match error {
+        manyhands_core::Error::BadLog { reason, .. } => reason.clone(),
+        error => error.to_string(),
+    }
+}
