@@ -225,6 +225,12 @@ pub enum Error {
         /// The condition it breaks.
         reason: &'static str,
     },
+    /// Something that cannot happen.
+    #[error("this is a mistake in manyhands, not in the study: {what}")]
+    Internal {
+        /// What was wrong.
+        what: &'static str,
+    },
     /// A parameter has no name.
     #[error("a parameter's name must not be empty")]
     EmptyName,

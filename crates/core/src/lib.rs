@@ -7,6 +7,8 @@
 //! Decisions only: a suggestion is a pure function of (spec, events, seed). No file, no process, no clock.
 
 mod choice;
+mod chooser;
+pub mod closed_form;
 mod confidence;
 mod domain;
 mod error;
@@ -14,7 +16,6 @@ mod event;
 mod feedback;
 pub mod file;
 mod hint;
-pub mod information;
 mod json;
 mod ledger;
 mod maximize;
@@ -23,6 +24,7 @@ mod names;
 mod number;
 mod pool;
 pub mod regret;
+mod rules;
 mod space;
 mod spec;
 mod strategy;
@@ -44,7 +46,8 @@ pub use number::significant;
 pub use pool::{Coordinates, Pool};
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
-pub use strategy::{Hallucination, Information, Initial, Rule, Strategy};
+pub use rules::Rule;
+pub use strategy::{Hallucination, Information, Initial, Strategy};
 pub use study::{
     Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
     Verification, representable,

@@ -2,23 +2,10 @@
 
 use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
 
+use crate::tuning::{
+    FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, design_points, values_until_refit,
+};
 use crate::{Result, Spec, Tuning};
-
-/// Up to so many values, every bend is tried from several starts at each fit.
-const VERY_FEW: usize = 50;
-
-/// Up to so many values, every bend is tried at each fit; above, the last bend is kept and its hyperparameters are
-/// refined. A first fit of more looks at so many before it refines.
-const FEW: usize = 200;
-
-/// A fit looks at no more than so many values.
-const MOST: usize = 1_000;
-
-/// The most evaluations of the density in one climb.
-const EVALUATIONS: usize = 60;
-
-/// As [`EVALUATIONS`], where values are many: the next fit goes on where this one ends.
-const EVALUATIONS_OF_MANY: usize = 15;
 
 /// Given numbers keep to this many times the values' own scale either way: nothing is told apart beyond.
 const LARGEST: f64 = 1e20;
@@ -46,7 +33,7 @@ impl Learner {
         let mean = given.mean.map(|mean| spec.direction().sign() * mean);
         let (given, mut tuning) = (Given { mean, ..given.clone() }, spec.tuning().clone());
         if given.has_values() {
-            // Bent values have no unit in which noise, variance and mean could be told.
+            // Bent values have no unit in which noise, variance and mean could be data.
             tuning.bends = vec![0.0];
         }
         let (domain, family) = (spec.domain(), spec.prior().kernel().clone().with_variance(1.0)?);
@@ -61,12 +48,12 @@ impl Learner {
 
     /// How many quasi-random points come first, unless the strategy says.
     pub fn design(&self) -> usize {
-        (4 + 2 * self.parameters).min(10)
+        design_points(self.parameters)
     }
 
     /// Whether to learn again: at every change while values are few, then each time they have grown by a twentieth.
     pub fn is_due(&self, observed: usize, at_last_fit: Option<usize>) -> bool {
-        observed > 0 && at_last_fit.is_none_or(|last| observed >= last + (last / 20).max(1))
+        observed > 0 && at_last_fit.is_none_or(|last| observed >= last + values_until_refit(last))
     }
 
     /// The prior that hyperparameters describe, over the domain's own coordinates.
@@ -85,37 +72,37 @@ impl Learner {
         values: &[f64],
         last: Option<(&Warp, &Hyperparameters)>,
     ) -> Result<(Warp, Hyperparameters)> {
-        if values.len() <= FEW {
-            return self.explore(&self.told(points, values, FEW)?, last);
+        if values.len() <= FEW_VALUES {
+            return self.explore(&self.training_set(points, values, FEW_VALUES)?, last);
         }
         let first;
         let (warp, warm) = match last {
             Some(last) => last,
             // What few values say at little cost is where a look at many begins.
             None => {
-                first = self.explore(&self.told(points, values, FEW)?, None)?;
+                first = self.explore(&self.training_set(points, values, FEW_VALUES)?, None)?;
                 (&first.0, &first.1)
             }
         };
-        self.refine(&self.told(points, values, MOST)?, self.bend(warp), warm)
+        self.refine(&self.training_set(points, values, FITTED_VALUES)?, self.bend(warp), warm)
     }
 
     /// The best of all bends. Where each look costs more, only the last bend is looked at from several starts, and the
     /// others from what it found.
-    fn explore(&self, told: &Told, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {
+    fn explore(&self, data: &TrainingSet, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {
         let mut best: Option<(f64, Warp, Hyperparameters)> = None;
         let bends = &self.tuning.bends;
         let first = last.map_or(bends[0], |(warp, _)| self.bend(warp));
         let mut near: Option<Hyperparameters> = None;
         for bend in std::iter::once(first).chain(bends.iter().copied().filter(|bend| *bend != first)) {
-            let (warp, warped) = told.warped(bend);
-            let fit = self.fit(EVALUATIONS, &warp);
+            let (warp, warped) = data.warped(bend);
+            let fit = self.fit(FIT_EVALUATIONS, &warp);
             let found = match &near {
-                Some(near) if told.values.len() > VERY_FEW => fit.refine(&told.points, &warped, near)?,
-                _ => fit.run(&told.points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?,
+                Some(near) if data.values.len() > VERY_FEW_VALUES => fit.refine(&data.points, &warped, near)?,
+                _ => fit.run(&data.points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?,
             };
             near.get_or_insert_with(|| found.clone());
-            let density = found.density + told.values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
+            let density = found.density + data.values.iter().map(|&y| warp.log_slope(y)).sum::<f64>();
             if self.is_allowed(bend, &found) && best.as_ref().is_none_or(|(highest, _, _)| density > *highest) {
                 best = Some((density, warp, found));
             }
@@ -125,10 +112,10 @@ impl Learner {
     }
 
     /// The same bend, unless noise has come up, and hyperparameters close to those of the last look.
-    fn refine(&self, told: &Told, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
-        let (warp, warped) = told.warped(bend);
-        let found = self.fit(EVALUATIONS_OF_MANY, &warp).refine(&told.points, &warped, warm)?;
-        if self.is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(told, 0.0, &found) }
+    fn refine(&self, data: &TrainingSet, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
+        let (warp, warped) = data.warped(bend);
+        let found = self.fit(REFIT_EVALUATIONS, &warp).refine(&data.points, &warped, warm)?;
+        if self.is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(data, 0.0, &found) }
     }
 
     /// A fit of values under this warp.
@@ -159,11 +146,11 @@ impl Learner {
     }
 
     /// At most so many of the values, with their points in the unit cube.
-    fn told(&self, points: &Points, values: &[f64], most: usize) -> Result<Told> {
-        let rows = telling(values, most);
+    fn training_set(&self, points: &Points, values: &[f64], most: usize) -> Result<TrainingSet> {
+        let rows = informative_rows(values, most);
         let unit: Vec<f64> = rows.iter().flat_map(|&i| self.unit(points.get(i))).collect();
         let points = Points::from_flat(points.dimension(), unit)?;
-        Ok(Told { points, values: rows.iter().map(|&i| values[i]).collect() })
+        Ok(TrainingSet { points, values: rows.iter().map(|&i| values[i]).collect() })
     }
 
     fn unit<'a>(&'a self, point: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
@@ -172,12 +159,12 @@ impl Learner {
 }
 
 /// What a fit looks at.
-struct Told {
+struct TrainingSet {
     points: Points,
     values: Vec<f64>,
 }
 
-impl Told {
+impl TrainingSet {
     /// The standardizing warp with this bend, and the values under it.
     fn warped(&self, bend: f64) -> (Warp, Vec<f64>) {
         let warp = Warp::standardizing(&self.values, bend);
@@ -187,7 +174,7 @@ impl Told {
 }
 
 /// The rows that a fit looks at, in order: all of them, or the best quarter of the most and others at even steps.
-fn telling(values: &[f64], most: usize) -> Vec<usize> {
+fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most {
         return (0..values.len()).collect();
     }
@@ -210,8 +197,8 @@ mod tests {
     #[test]
     fn a_fit_of_many_looks_at_the_best_and_at_some_of_the_others() {
         let values: Vec<f64> = (0..5000).map(|i| f64::from((i * 7919) % 5000)).collect();
-        let rows = telling(&values, MOST);
-        assert_eq!(rows.len(), MOST);
+        let rows = informative_rows(&values, FITTED_VALUES);
+        assert_eq!(rows.len(), FITTED_VALUES);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
         let best = rows.iter().filter(|&&i| values[i] >= 4750.0).count();
         assert_eq!(best, 250);

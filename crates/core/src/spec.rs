@@ -4,7 +4,7 @@ use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 
 use crate::confidence::Assumptions;
 use crate::domain::{FINITE, finite_space};
-use crate::strategy::{Hallucination, Information, Initial, Rule, Strategy, require};
+use crate::strategy::{Hallucination, Information, Initial, Strategy, require};
 use crate::{Domain, Error, Result, Tuning};
 
 /// Whether the black box is to be maximized or minimized.
@@ -72,7 +72,7 @@ impl Spec {
             }
             points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
         }
-        if strategy.norm_bound.is_none() && strategy.rule != Rule::Auto {
+        if strategy.norm_bound.is_none() && strategy.rule.needs_norm_bound() {
             return Err(Error::NeedsNormBound { what: "this rule" });
         }
         Self::checked(domain, prior, strategy, None)
@@ -226,7 +226,7 @@ impl Spec {
     /// where the model is learned or the rule samples, since both work on all of them anew.
     pub fn finite(&self) -> Option<gp::Domain> {
         match &self.domain {
-            Domain::Space(space) if self.learns() || self.strategy.rule == Rule::GpBts => finite_space(space, FINITE),
+            Domain::Space(space) if self.learns() || self.strategy.rule.samples() => finite_space(space, FINITE),
             domain => domain.finite(),
         }
     }
@@ -259,6 +259,11 @@ impl Spec {
         // A learned model standardizes values of any size.
         let is_taken = self.learns() || self.prior.check_value(value).is_ok();
         if is_taken { Ok(()) } else { Err(Error::ValueTooLarge { trial, value }) }
+    }
+
+    /// Whether bounds are theorems: the model and the norm bound are given.
+    pub(crate) fn states_theorems(&self) -> bool {
+        !self.learns() && self.strategy.norm_bound.is_some()
     }
 
     /// B, R, lambda and delta as they are given; refused where B is not.
@@ -325,8 +330,11 @@ fn check_combination(spec: &Spec) -> Result<()> {
     }
     match domain {
         &Domain::Discretized { side, dimension } => check_cube(side, dimension, prior, strategy),
-        Domain::Space(_) if spec.finite().is_none() => check_box(strategy),
-        _ => Ok(()),
+        _ if spec.finite().is_none() => {
+            strategy.rule.check(strategy, false)?;
+            check_box(strategy)
+        }
+        _ => strategy.rule.check(strategy, true),
     }
 }
 
@@ -334,7 +342,7 @@ fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -
     require(side > 0.0 && side <= 1e100, "side", "positive and at most 1e100", side)?;
     require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
     prior.kernel().lipschitz()?;
-    if strategy.rule != Rule::GpBts {
+    if !strategy.rule.samples() {
         return Err(ONLY_GP_BTS_ON_A_CUBE);
     }
     if strategy.design.is_some() {
@@ -347,9 +355,6 @@ fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -
 }
 
 fn check_box(strategy: &Strategy) -> Result<()> {
-    if strategy.rule == Rule::GpBucbBayesian {
-        return Err(NO_BAYESIAN_ON_A_BOX);
-    }
     if matches!(strategy.initial, Initial::Until(_)) {
         return refuse("initial = { until = ... }", BOX, "the largest variance is not proven there; use a number");
     }

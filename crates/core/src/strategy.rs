@@ -3,24 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Assumptions, Error, Result};
-
-/// The rule that chooses. With one worker the first two are IGP-UCB and GP-TS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// Improved GP-Batch UCB, the paper's Algorithm 1.
-    IgpBucb,
-    /// GP-Batch Thompson sampling, the paper's Algorithm 2.
-    GpBts,
-    /// GP-BUCB of Desautels, Krause and Burdick (2014), RKHS case: the paper's baseline.
-    GpBucb,
-    /// GP-BUCB of the same authors, Bayesian case on a finite domain: f is a draw of the prior. Reads neither the norm
-    /// bound nor the information gain.
-    GpBucbBayesian,
-    /// The default where the model is learned: mean + width x sd with the pending points in the sd, the widths taken in
-    /// turn, one nearly greedy and the others wide. See `docs/default-strategy.md`.
-    Auto,
-}
+use crate::{Assumptions, Error, Result, Rule};
 
 /// Where the information gain gamma in a multiplier comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -170,14 +153,6 @@ pub(crate) fn require(ok: bool, setting: &'static str, allowed: &'static str, va
     if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
 }
 
-const RULES: [(&str, Rule); 5] = [
-    ("auto", Rule::Auto),
-    ("igp-bucb", Rule::IgpBucb),
-    ("gp-bts", Rule::GpBts),
-    ("gp-bucb", Rule::GpBucb),
-    ("gp-bucb-bayesian", Rule::GpBucbBayesian),
-];
-
 const INFORMATION: [(&str, Information); 5] = [
     ("realised", Information::Realised),
     ("greedy", Information::Greedy),
@@ -211,7 +186,7 @@ fn named<T: Copy>(names: &[(&'static str, T)], setting: &'static str, text: &str
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&RULES, self))
+        f.write_str(name_of(Rule::NAMES, self))
     }
 }
 
@@ -219,7 +194,7 @@ impl FromStr for Rule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named(&RULES, "strategy name", text, "")
+        named(Rule::NAMES, "strategy name", text, "")
     }
 }
 
@@ -265,7 +240,7 @@ mod tests {
 
     #[test]
     fn every_name_is_read_back_as_what_it_names() {
-        for (name, rule) in RULES {
+        for &(name, rule) in Rule::NAMES {
             assert_eq!((rule.to_string(), name.parse()), (name.to_string(), Ok(rule)));
         }
         for (name, information) in INFORMATION {

@@ -1,6 +1,6 @@
 //! Climbing inside linear constraints: along the projected gradient, with steps that adapt.
 
-use super::{Hill, Summit};
+use super::{Objective, Maximum};
 use crate::Space;
 
 /// The first step, in units of the cube.
@@ -10,24 +10,24 @@ const FIRST: f64 = 0.1;
 const SHORTEST: f64 = 1e-9;
 
 /// Climbs from a feasible point; every point it visits is feasible.
-pub(super) fn climb(space: &Space, summit: &mut Summit, evaluations: usize, hill: &mut impl Hill) {
-    let mut gradient = vec![0.0; summit.point.len()];
-    summit.score = hill.at(&summit.point, &mut gradient);
+pub(super) fn climb(space: &Space, maximum: &mut Maximum, evaluations: usize, objective: &mut impl Objective) {
+    let mut gradient = vec![0.0; maximum.point.len()];
+    maximum.score = objective.at(&maximum.point, &mut gradient);
     let (mut length, mut left) = (FIRST, evaluations);
-    let mut direction = uphill(space, &summit.point, &gradient);
+    let mut direction = uphill(space, &maximum.point, &gradient);
     while left > 0 && length > SHORTEST {
         let Some(along) = &direction else { return };
-        let reach = space.segment(&summit.point, along).min(length);
+        let reach = space.segment(&maximum.point, along).min(length);
         if reach.is_nan() || reach <= 0.0 {
             return;
         }
-        let next = space.step(&summit.point, along, reach);
+        let next = space.step(&maximum.point, along, reach);
         let mut slope = vec![0.0; next.len()];
-        let score = hill.at(&next, &mut slope);
+        let score = objective.at(&next, &mut slope);
         left -= 1;
-        if score > summit.score {
-            *summit = Summit { point: next, score };
-            direction = uphill(space, &summit.point, &slope);
+        if score > maximum.score {
+            *maximum = Maximum { point: next, score };
+            direction = uphill(space, &maximum.point, &slope);
             length = 2.0 * reach;
         } else {
             length = 0.25 * reach;

@@ -22,11 +22,11 @@ const APART: f64 = 0.05;
 const STEPS: [f64; 4] = [0.3, 0.1, 0.03, 0.01];
 
 /// A score at a point: returns its value and sets its gradient in the coordinates.
-pub(crate) trait Hill {
+pub(crate) trait Objective {
     fn at(&mut self, point: &[f64], gradient: &mut [f64]) -> f64;
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Hill for F {
+impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for F {
     fn at(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
         self(point, gradient)
     }
@@ -34,7 +34,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Hill for F {
 
 /// A point of the space and its score.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Summit {
+pub(crate) struct Maximum {
     pub point: Vec<f64>,
     pub score: f64,
 }
@@ -86,8 +86,8 @@ impl Search<'_> {
         &self,
         candidates: impl Fn(usize) -> &'c [f64],
         scores: &[f64],
-        hill: &mut impl Hill,
-    ) -> Option<Summit> {
+        objective: &mut impl Objective,
+    ) -> Option<Maximum> {
         let mut order: Vec<usize> = (0..scores.len()).filter(|&i| scores[i].is_finite()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         let mut starts: Vec<&[f64]> = Vec::new();
@@ -100,11 +100,11 @@ impl Search<'_> {
                 break;
             }
         }
-        let mut best: Option<Summit> = None;
+        let mut best: Option<Maximum> = None;
         for start in starts {
-            let summit = self.improve(start, hill);
-            if best.as_ref().is_none_or(|b| summit.score > b.score) {
-                best = Some(summit);
+            let maximum = self.improve(start, objective);
+            if best.as_ref().is_none_or(|b| maximum.score > b.score) {
+                best = Some(maximum);
             }
         }
         best
@@ -116,31 +116,31 @@ impl Search<'_> {
     }
 
     /// Climbs and exchanges in turn, until neither helps.
-    fn improve(&self, start: &[f64], hill: &mut impl Hill) -> Summit {
+    fn improve(&self, start: &[f64], objective: &mut impl Objective) -> Maximum {
         // Every climb looks at its start first, which costs as much as any other look.
-        let mut summit = Summit { point: start.to_vec(), score: f64::NEG_INFINITY };
+        let mut maximum = Maximum { point: start.to_vec(), score: f64::NEG_INFINITY };
         let discrete = self.space.blocks().iter().any(|block| !block.is_continuous());
         for _ in 0..ROUNDS {
-            self.climb(&mut summit, hill);
-            if !discrete || !self.exchange(&mut summit, hill) {
+            self.climb(&mut maximum, objective);
+            if !discrete || !self.exchange(&mut maximum, objective) {
                 break;
             }
         }
-        summit
+        maximum
     }
 
     /// Climbs along the continuous coordinates, and sets the score of a point that has none yet.
-    fn climb(&self, summit: &mut Summit, hill: &mut impl Hill) {
+    fn climb(&self, maximum: &mut Maximum, objective: &mut impl Objective) {
         if !self.space.constraints().is_empty() {
-            ascent::climb(self.space, summit, self.evaluations, hill);
+            ascent::climb(self.space, maximum, self.evaluations, objective);
             return;
         }
         let blocks = self.space.blocks().iter().filter(|block| block.is_continuous());
         let free: Vec<usize> = blocks.map(|block| block.coordinates().start).collect();
-        let (mut point, mut gradient) = (summit.point.clone(), vec![0.0; summit.point.len()]);
+        let (mut point, mut gradient) = (maximum.point.clone(), vec![0.0; maximum.point.len()]);
         if free.is_empty() {
-            if summit.score == f64::NEG_INFINITY {
-                summit.score = hill.at(&point, &mut gradient);
+            if maximum.score == f64::NEG_INFINITY {
+                maximum.score = objective.at(&point, &mut gradient);
             }
             return;
         }
@@ -148,27 +148,27 @@ impl Search<'_> {
         let mut first = None;
         let peak = climb(&start, &vec![(0.0, 1.0); free.len()], self.evaluations, |x, slope| {
             free.iter().zip(x).for_each(|(&j, value)| point[j] = *value);
-            let score = hill.at(&point, &mut gradient);
+            let score = objective.at(&point, &mut gradient);
             free.iter().zip(slope).for_each(|(&j, slot)| *slot = gradient[j]);
             first = first.or(Some(score));
             score
         });
-        summit.score = first.unwrap_or(summit.score);
+        maximum.score = first.unwrap_or(maximum.score);
         free.iter().zip(&peak.point).for_each(|(&j, value)| point[j] = *value);
         let snapped = self.space.snap(&point);
-        let score = if snapped == point { peak.value } else { hill.at(&snapped, &mut gradient) };
-        if score > summit.score {
-            *summit = Summit { point: snapped, score };
+        let score = if snapped == point { peak.value } else { objective.at(&snapped, &mut gradient) };
+        if score > maximum.score {
+            *maximum = Maximum { point: snapped, score };
         }
     }
 
     /// Tries other settings of every discrete parameter; whether one was better.
-    fn exchange(&self, summit: &mut Summit, hill: &mut impl Hill) -> bool {
-        let (mut better, mut gradient) = (false, vec![0.0; summit.point.len()]);
+    fn exchange(&self, maximum: &mut Maximum, objective: &mut impl Objective) -> bool {
+        let (mut better, mut gradient) = (false, vec![0.0; maximum.point.len()]);
         for (index, block) in self.space.blocks().iter().enumerate().filter(|(_, block)| !block.is_continuous()) {
             let range = block.coordinates();
-            for option in block.neighbours(&summit.point[range.clone()]) {
-                let mut point = summit.point.clone();
+            for option in block.neighbours(&maximum.point[range.clone()]) {
+                let mut point = maximum.point.clone();
                 point[range.clone()].copy_from_slice(&option);
                 let kept = if self.space.constraints().is_empty() {
                     Some(point)
@@ -176,9 +176,9 @@ impl Search<'_> {
                     self.space.repair_around(&point, index)
                 };
                 let Some(point) = kept else { continue };
-                let score = hill.at(&point, &mut gradient);
-                if score > summit.score {
-                    (*summit, better) = (Summit { point, score }, true);
+                let score = objective.at(&point, &mut gradient);
+                if score > maximum.score {
+                    (*maximum, better) = (Maximum { point, score }, true);
                 }
             }
         }
@@ -191,34 +191,34 @@ mod tests {
     use super::*;
     use crate::Parameter;
 
-    fn looks(parameters: Vec<Parameter>, start: &[f64]) -> (Summit, Vec<Vec<f64>>) {
+    fn looks(parameters: Vec<Parameter>, start: &[f64]) -> (Maximum, Vec<Vec<f64>>) {
         let space = Space::new(parameters, vec![]).unwrap();
         let search = Search { space: &space, lengthscales: &vec![1.0; start.len()], starts: 1, evaluations: 20 };
         let mut seen: Vec<Vec<f64>> = vec![];
-        let mut hill = |x: &[f64], gradient: &mut [f64]| {
+        let mut objective = |x: &[f64], gradient: &mut [f64]| {
             seen.push(x.to_vec());
             gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -2.0 * (x - 0.25));
             -x.iter().map(|x| (x - 0.25).powi(2)).sum::<f64>()
         };
-        let summit = search.maximize(|_| start, &[0.0], &mut hill).unwrap();
-        (summit, seen)
+        let maximum = search.maximize(|_| start, &[0.0], &mut objective).unwrap();
+        (maximum, seen)
     }
 
     #[test]
     fn a_climb_looks_at_its_start_once_and_knows_its_score() {
         let float = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
-        let (summit, seen) = looks(vec![float("x"), float("y")], &[0.9, 0.1]);
-        assert!(summit.score > -1e-12 && summit.point.iter().all(|x| (x - 0.25).abs() < 1e-6), "{summit:?}");
+        let (maximum, seen) = looks(vec![float("x"), float("y")], &[0.9, 0.1]);
+        assert!(maximum.score > -1e-12 && maximum.point.iter().all(|x| (x - 0.25).abs() < 1e-6), "{maximum:?}");
         assert_eq!(seen.iter().filter(|x| **x == [0.9, 0.1]).count(), 1);
-        let (summit, seen) = looks(vec![float("x"), float("y")], &[0.25, 0.25]);
-        assert_eq!((summit.score, summit.point), (0.0, vec![0.25, 0.25]));
+        let (maximum, seen) = looks(vec![float("x"), float("y")], &[0.25, 0.25]);
+        assert_eq!((maximum.score, maximum.point), (0.0, vec![0.25, 0.25]));
         assert_eq!(seen.iter().filter(|x| **x == [0.25, 0.25]).count(), 1);
     }
 
     #[test]
     fn where_nothing_is_continuous_the_start_has_its_score_too() {
-        let (summit, seen) = looks(vec![Parameter::int("n", 0, 1).unwrap()], &[0.0]);
-        assert_eq!((summit.score, summit.point), (-0.0625, vec![0.0]));
+        let (maximum, seen) = looks(vec![Parameter::int("n", 0, 1).unwrap()], &[0.0]);
+        assert_eq!((maximum.score, maximum.point), (-0.0625, vec![0.0]));
         assert_eq!(seen, [[0.0], [1.0]]);
     }
 }

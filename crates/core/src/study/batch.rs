@@ -59,7 +59,7 @@ impl Study {
             if !outlooks.is_empty() && self.check_ask(outlooks.len() + 1).is_err() {
                 break;
             }
-            let asked = self.propose_next()?;
+            let asked = self.propose_one()?;
             let outlook = self.outlook(&asked)?;
             if !outlooks.is_empty() && asked.choice.phase != Phase::Design && outlook.hallucination > limit {
                 next = Some(outlook);
@@ -71,7 +71,7 @@ impl Study {
             events.push(Event::Asked(asked));
         }
         if next.is_none() && self.check_ask(outlooks.len() + 1).is_ok() {
-            let asked = self.propose_next()?;
+            let asked = self.propose_one()?;
             next = Some(self.outlook(&asked)?);
             self.tentative -= 1;
             self.discard_picks(1);
@@ -79,6 +79,11 @@ impl Study {
         let first = self.ledger.trials().len();
         events.into_iter().try_for_each(|event| self.apply(event))?;
         Ok(Batch { suggestions: self.suggestions_from(first), outlooks, next })
+    }
+
+    /// One more pick of the ask under way.
+    fn propose_one(&mut self) -> Result<Asked> {
+        self.propose_next(1)?.pop().ok_or(Error::Internal { what: "a rule chose nothing" })
     }
 
     /// Of the pick that was proposed last.

@@ -8,9 +8,9 @@
 use manyhands_gp::Marginal;
 
 use super::Study;
-use super::certificate::{Extremes, Kind};
-use super::chooser::Chooser;
+use super::certificate::Kind;
 use super::predict::{Prediction, representable};
+use crate::chooser::Extremes;
 use crate::ledger::{Trial, TrialState};
 use crate::{Error, Result, Value};
 
@@ -77,7 +77,7 @@ impl Study {
             upper: there.upper,
             regret_bound: None,
         };
-        if !many && self.has_scale() && !matches!(self.chooser, Chooser::Discretized { .. }) {
+        if !many && self.has_scale() && self.chooser.next_band_checkpoint(0).is_some() {
             let Extremes { upper, lower, .. } = self.extremes()?;
             let ends = [upper, secure].map(|end| self.bound_in_units(end));
             let is_sound = upper >= lower && ends.iter().all(|end| representable(*end).is_some());

@@ -18,17 +18,14 @@
 
 use std::fmt;
 
-use manyhands_gp::{Score, Surface, Warp};
+use manyhands_gp::Warp;
 
 use super::Study;
-use super::chooser::Chooser;
 use super::predict::representable;
+use crate::chooser::{Context, Extremes};
 use crate::ledger::Trial;
 use crate::number::significant;
-use crate::{Error, Result, Space, Value};
-
-/// Up to here every number of observations is a moment of the running extremes.
-const EVERY_ONE: usize = 64;
+use crate::{Error, Result, Value};
 
 /// What kind of statement a bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,23 +98,10 @@ impl fmt::Display for Certificate {
 /// The running extremes of the band.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Band {
-    surface: Option<Box<Surface>>,
     checkpoint: usize,
     extremes: Option<Extremes>,
     /// The extremes of the latest moment looked at, and how many values had arrived.
     latest: Option<(usize, Extremes)>,
-}
-
-/// In the model's units.
-#[derive(Debug, Clone)]
-pub(super) struct Extremes {
-    pub upper: f64,
-    pub lower: f64,
-    /// How far the upper bound may be above the best possible one.
-    gap: f64,
-    /// Where the lower bound is attained.
-    candidate: Option<usize>,
-    point: Vec<f64>,
 }
 
 impl Extremes {
@@ -182,7 +166,7 @@ impl Study {
 
     /// What kind of statement this study makes: a theorem needs a model and a norm bound that are given.
     pub(super) fn kind(&self) -> Kind {
-        if self.spec.learns() || self.spec.strategy().norm_bound.is_none() { Kind::Model } else { Kind::Theorem }
+        if self.spec.states_theorems() { Kind::Theorem } else { Kind::Model }
     }
 
     /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion may also take f
@@ -195,12 +179,7 @@ impl Study {
 
     /// The multiplier of a band that holds at all points at once if f is a draw of the prior; it needs no factor.
     pub(super) fn union_multiplier(&self) -> f64 {
-        let log_size = match &self.chooser {
-            Chooser::Finite(finite) => (finite.surface.restricted().domain().len() as f64).ln(),
-            Chooser::Continuous(_) => self.spec.domain().space().map_or(f64::INFINITY, Space::log_size),
-            Chooser::Discretized { .. } => f64::INFINITY,
-        };
-        (2.0 * (log_size + (2.0 / self.spec.strategy().delta).ln())).sqrt()
+        (2.0 * (self.chooser.log_size() + (2.0 / self.spec.strategy().delta).ln())).sqrt()
     }
 
     pub(super) fn extremes(&mut self) -> Result<Extremes> {
@@ -213,7 +192,7 @@ impl Study {
                     Some(running) => running.tightened(then),
                     None => then,
                 });
-                self.band.checkpoint = self.next_checkpoint();
+                self.band.checkpoint = self.chooser.next_band_checkpoint(self.band.checkpoint).unwrap_or(usize::MAX);
             }
         }
         let now = match self.band.latest.take() {
@@ -224,44 +203,11 @@ impl Study {
         Ok(self.band.extremes.clone().map_or(now.clone(), |running| running.tightened(now)))
     }
 
-    /// The next number of observations at which the running extremes are taken.
-    fn next_checkpoint(&self) -> usize {
-        let now = self.band.checkpoint;
-        match self.chooser {
-            // Every look is a search: at 0, 1, 2, 4, 8, ...
-            Chooser::Continuous(_) => (2 * now).max(1),
-            _ if now < EVERY_ONE => now + 1,
-            _ => now + now / 4,
-        }
-    }
-
     /// The band's extremes when `observed` values had arrived.
     fn extremes_at(&mut self, observed: usize) -> Result<Extremes> {
         let information = self.posterior.past_view(observed).information();
         let multiplier = self.band_multiplier(information)?;
-        let view = self.posterior.past_view(observed);
-        match &mut self.chooser {
-            Chooser::Discretized { .. } => Err(Error::Incompatible {
-                setting: "a certificate",
-                with: "a discretized cube",
-                reason: "its candidates change from round to round; use a space",
-            }),
-            Chooser::Continuous(continuous) => {
-                let surest = continuous.surest(&self.spec, view, multiplier)?;
-                let mut highest = continuous.highest(&self.spec, view, multiplier)?;
-                let upper = continuous.prove(&self.spec, view, Score::Upper(multiplier), &mut highest)?;
-                let gap = (upper - highest.score).max(0.0);
-                Ok(Extremes { upper, lower: surest.score, gap, candidate: None, point: surest.point })
-            }
-            Chooser::Finite(finite) => {
-                let restricted = finite.surface.restricted();
-                let surface = self.band.surface.get_or_insert_with(|| Box::new(Surface::new(restricted.clone())));
-                let upper = surface.argmax(view, Score::Upper(multiplier)).ok_or(Error::NothingObserved)?;
-                let lower = surface.argmax(view, Score::Lower(multiplier)).ok_or(Error::NothingObserved)?;
-                let point = restricted.domain().point(lower.index);
-                let candidate = Some(lower.index);
-                Ok(Extremes { upper: upper.score, lower: lower.score, gap: 0.0, candidate, point })
-            }
-        }
+        let (spec, view, trial) = (&self.spec, self.posterior.past_view(observed), self.ledger.trials().len());
+        self.chooser.band(Context { spec, view, trial }, multiplier)
     }
 }

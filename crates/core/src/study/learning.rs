@@ -5,14 +5,15 @@ use std::mem::replace;
 use manyhands_gp::{Posterior, Warp};
 
 use super::Study;
-use super::certificate::Kind;
-use super::chooser::Chooser;
+use crate::chooser::{Chooser, chooser};
 use crate::confidence::Assumptions;
 use crate::event::{ENGINE, Event, Fitted};
+use crate::rules::assumptions;
+use crate::tuning::SURPRISE;
 use crate::{Error, Result};
 
-/// A warped value beyond this was not expected by the last fit, so that another one is due.
-const SURPRISE: f64 = 8.0;
+/// Only studies whose model is learned fit it.
+const NO_LEARNER: Error = Error::Internal { what: "a model that is given was to be fitted" };
 
 /// Warped values keep to this range until the next fit standardizes them.
 const LARGEST: f64 = 1e6;
@@ -31,7 +32,7 @@ pub(super) struct Learning {
 struct Before {
     learning: Learning,
     posterior: Posterior,
-    chooser: Chooser,
+    chooser: Box<dyn Chooser>,
 }
 
 impl Learning {
@@ -74,7 +75,7 @@ impl Study {
 
     /// What the values at hand say.
     fn learn(&self) -> Result<Fitted> {
-        let learner = self.learner.as_ref().ok_or(Error::NothingObserved)?;
+        let learner = self.learner.as_ref().ok_or(NO_LEARNER)?;
         let mut points = self.posterior.points().clone();
         points.truncate(self.posterior.observed());
         let last = self.learning.fitted.as_ref().map(|fitted| (&fitted.warp, &fitted.hyperparameters));
@@ -130,13 +131,13 @@ impl Study {
 
     /// Lets a fit hold; what it replaced.
     fn install(&mut self, fitted: &Fitted) -> Result<Before> {
-        let learner = self.learner.as_ref().ok_or(Error::NothingObserved)?;
+        let learner = self.learner.as_ref().ok_or(NO_LEARNER)?;
         let prior = learner.prior(&fitted.hyperparameters)?;
         let values: Vec<f64> = self.values().iter().map(|&value| bounded(fitted.warp.forward(value))).collect();
         let posterior = self.posterior.rebuilt(prior, &values)?;
-        let mut chooser = Chooser::new(&self.spec, posterior.prior())?;
+        let mut chooser = chooser(&self.spec, posterior.prior())?;
         for key in posterior.keys() {
-            chooser.set_taken(key.site, true, self.spec.repeats());
+            chooser.set_taken(key.site, true);
         }
         self.band = Default::default();
         // Values may have come between a fit and its entry in the log.
@@ -198,15 +199,7 @@ impl Study {
     /// B, R, lambda and delta as they hold now. Where B is not given it is max(1, norm of the posterior mean), an opinion
     /// of the model.
     pub fn assumptions(&self) -> Result<Assumptions> {
-        if self.kind() == Kind::Theorem {
-            return self.spec.assumptions();
-        }
-        let strategy = self.spec.strategy();
-        let norm_bound = strategy.norm_bound.unwrap_or_else(|| self.posterior.view().mean_norm().max(1.0));
-        let assumptions = strategy.assumptions(norm_bound, self.posterior.prior().noise());
-        let slope = self.learning.warp().map_or(1.0, Warp::slope_at_best);
-        let noise_bound = strategy.noise_bound.map_or(assumptions.noise_bound, |bound| bound * slope);
-        Ok(Assumptions { noise_bound, ..assumptions })
+        assumptions(&self.spec, &self.posterior, self.learning.warp())
     }
 }
 

@@ -4,8 +4,6 @@ mod batch;
 mod best;
 mod certificate;
 mod choose;
-mod chooser;
-mod continuous;
 mod learning;
 mod outside;
 mod predict;
@@ -19,25 +17,21 @@ pub use self::batch::{Batch, Outlook};
 pub use self::best::{Best, CERTIFIED};
 use self::certificate::Band;
 pub use self::certificate::{Certificate, Kind};
-use self::chooser::{Chooser, Place};
 use self::learning::Learning;
 pub use self::outside::Located;
 pub use self::predict::{Prediction, representable};
 pub use self::quantities::Quantities;
 pub use self::suggestion::Suggestion;
 pub use self::verify::{Tally, Verification};
+use crate::chooser::{Chooser, Place, chooser};
 use crate::event::{Asked, Event};
 use crate::ledger::{Ledger, Trial, TrialState};
 use crate::model::Learner;
+use crate::tuning::{GATHERED, GATHERED_FROM};
 use crate::{Error, Result, Spec, Value};
 
 /// The most suggestions that one ask gives.
 const LARGEST_BATCH: usize = 1_000_000;
-
-/// From so many values on, and after so many more, the rows of a space are factored at once. Below, appending them costs
-/// nothing to speak of.
-const GATHERED_FROM: usize = 1024;
-const GATHERED: usize = 64;
 
 /// A study: what was asked and told so far, and what to try next.
 ///
@@ -69,7 +63,7 @@ pub struct Study {
     posterior: Posterior,
     /// Rows at the posterior's end that were proposed and are not in the log yet.
     tentative: usize,
-    chooser: Chooser,
+    chooser: Box<dyn Chooser>,
     band: Band,
     /// None where the model is given.
     learner: Option<Learner>,
@@ -83,7 +77,7 @@ impl Study {
         let mean = spec.direction().sign() * spec.prior().mean();
         let prior = Prior::new(spec.prior().kernel().clone(), mean, spec.prior().noise())?;
         let learner = Learner::new(&spec)?;
-        let chooser = Chooser::new(&spec, &prior)?;
+        let chooser = chooser(&spec, &prior)?;
         let posterior = Posterior::new(prior, spec.domain().dimension())?;
         let (ledger, band, learning) = (Ledger::default(), Band::default(), Learning::default());
         Ok(Self { spec, ledger, points: vec![], posterior, tentative: 0, chooser, band, learner, learning })
@@ -122,8 +116,11 @@ impl Study {
         self.discard_tentative();
         self.check_ask(count)?;
         let mut events = self.begin_ask()?;
-        for _ in 0..count {
-            events.push(Event::Asked(self.propose_next()?));
+        let mut left = count;
+        while left > 0 {
+            let asked = self.propose_next(left)?;
+            left = left.saturating_sub(asked.len());
+            events.extend(asked.into_iter().map(Event::Asked));
         }
         Ok(events)
     }
@@ -131,21 +128,24 @@ impl Study {
     /// What an ask starts with: a fit if one is due, which takes effect as the picks do.
     fn begin_ask(&mut self) -> Result<Vec<Event>> {
         let fitted = self.learn_if_due()?;
-        if let Chooser::Continuous(continuous) = &mut self.chooser {
-            continuous.begin();
-        }
+        self.chooser.begin_ask();
         Ok(fitted.map(Event::Fitted).into_iter().collect())
     }
 
-    /// One more pick of the ask under way.
-    fn propose_next(&mut self) -> Result<Asked> {
+    /// More picks of the ask under way: one, or several that are drawn jointly, at most `most`.
+    fn propose_next(&mut self, most: usize) -> Result<Vec<Asked>> {
         let (trial, seen) = (self.ledger.trials().len() + self.tentative, self.ledger.events().len());
-        let pick = self.choose(trial, seen).and_then(|asked| self.hallucinate(&Place::from(&asked)).map(|()| asked));
-        match pick {
-            Ok(_) => self.tentative += 1,
-            Err(_) => self.discard_tentative(),
+        let picks = self.choose(trial, seen, most).and_then(|picks| {
+            for asked in &picks {
+                self.hallucinate(&Place::from(asked))?;
+                self.tentative += 1;
+            }
+            Ok(picks)
+        });
+        if picks.is_err() {
+            self.discard_tentative();
         }
-        pick
+        picks
     }
 
     /// Appends an event to the log, if it can follow the events before it.
@@ -251,7 +251,7 @@ impl Study {
             return Err(Error::TooManyPending { asked: count, pending, max_pending });
         }
         match self.chooser.left() {
-            Some(left) if !self.spec.repeats() && count > left => Err(Error::PoolExhausted { asked: count, left }),
+            Some(left) if count > left => Err(Error::PoolExhausted { asked: count, left }),
             _ => Ok(()),
         }
     }
@@ -289,7 +289,7 @@ impl Study {
         let candidate = self.ledger.trial(trial)?.candidate();
         self.discard_tentative();
         self.posterior.retract(trial as u64)?;
-        self.chooser.set_taken(candidate, false, self.spec.repeats());
+        self.chooser.set_taken(candidate, false);
         Ok(())
     }
 
@@ -299,7 +299,7 @@ impl Study {
     fn gather(&mut self) {
         let observed = self.posterior.observed();
         let is_due = observed >= GATHERED_FROM && observed.is_multiple_of(GATHERED);
-        if is_due && matches!(self.chooser, Chooser::Continuous(_)) {
+        if is_due && self.chooser.gathers_rows() {
             self.posterior.factor_at_once();
         }
     }
@@ -307,7 +307,7 @@ impl Study {
     fn hallucinate(&mut self, place: &Place) -> Result<()> {
         let point = self.chooser.point(&self.spec, place)?;
         self.posterior.hallucinate(Key { id: place.trial as u64, site: place.candidate }, &point)?;
-        self.chooser.set_taken(place.candidate, true, self.spec.repeats());
+        self.chooser.set_taken(place.candidate, true);
         Ok(())
     }
 
@@ -323,7 +323,7 @@ impl Study {
         let candidates: Vec<usize> = self.posterior.keys()[rows..].iter().map(|key| key.site).collect();
         self.posterior.truncate(rows);
         for candidate in candidates {
-            self.chooser.set_taken(candidate, false, self.spec.repeats());
+            self.chooser.set_taken(candidate, false);
         }
     }
 }

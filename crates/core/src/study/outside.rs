@@ -3,7 +3,7 @@
 use manyhands_gp as gp;
 
 use super::Study;
-use super::chooser::{Chooser, Place};
+use crate::chooser::Place;
 use crate::event::{Event, Included};
 use crate::{Domain, Error, Result, Spec, Value};
 
@@ -89,8 +89,7 @@ impl Study {
 
     /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
     pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
-        let finite = self.chooser.restricted().map(|restricted| restricted.domain());
-        let Located { candidate, params } = locate(self.spec.domain(), finite, named)?;
+        let Located { candidate, params } = locate(self.spec.domain(), self.chooser.candidates(), named)?;
         let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
@@ -102,8 +101,7 @@ impl Study {
 
     /// As [`Study::include`], for a candidate of a finite domain.
     pub fn include_candidate(&mut self, candidate: usize, value: Option<f64>) -> Result<usize> {
-        let Chooser::Finite(finite) = &self.chooser else { return Err(Error::NoCandidates) };
-        let domain = finite.surface.restricted().domain();
+        let domain = self.chooser.candidates().ok_or(Error::NoCandidates)?;
         if candidate >= domain.len() {
             return Err(Error::UnknownCandidate { candidate, candidates: domain.len() });
         }
@@ -117,9 +115,7 @@ impl Study {
 
     /// The candidate of a finite domain at this point; refused where there is none, naming the nearest.
     pub fn candidate_at(&self, point: &[f64]) -> Result<usize> {
-        let Chooser::Finite(finite) = &self.chooser else { return Err(Error::NoCandidates) };
-        let domain = finite.surface.restricted().domain();
-        candidate_at(domain, point)
+        candidate_at(self.chooser.candidates().ok_or(Error::NoCandidates)?, point)
     }
 
     fn include_at(&mut self, candidate: usize, params: Vec<Value>, value: Option<f64>) -> Result<usize> {

@@ -18,11 +18,9 @@ impl Study {
     /// The theory's quantities as they hold now. What was proposed and not logged is forgotten.
     pub fn quantities(&mut self) -> Result<Quantities> {
         self.discard_tentative();
-        Ok(Quantities {
-            information: self.posterior.information(),
-            hallucination: self.hallucination()?,
-            multiplier: self.multiplier(self.ledger.trials().len())?,
-        })
+        let (information, rule) = (self.posterior.information(), self.spec.strategy().rule);
+        let mut state = self.state(self.ledger.trials().len());
+        Ok(Quantities { information, hallucination: state.hallucination()?, multiplier: rule.multiplier(&mut state)? })
     }
 }
 
@@ -31,7 +29,8 @@ impl Study {
     /// forgotten.
     pub fn next_multiplier(&mut self) -> Result<f64> {
         self.discard_tentative();
-        self.multiplier(self.ledger.trials().len())
+        let rule = self.spec.strategy().rule;
+        rule.multiplier(&mut self.state(self.ledger.trials().len()))
     }
 }
 

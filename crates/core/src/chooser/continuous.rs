@@ -1,0 +1,315 @@
+//! Choosing on a space that is not finite: candidates, climbs, and for a given model the proof of how good the choice is.
+
+use manyhands_gp::{
+    Acquisition, Budget, ConfidenceBound, LevelSet, Points, Posterior, Prior, Provable, Region, SamplePath, Slopes,
+    Variance, View, maximize,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::candidates::{Candidates, Wanted};
+use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator};
+use crate::maximize::{Maximum, Objective, Quasirandom, Search};
+use crate::tuning::{
+    FEATURES, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
+};
+use crate::{Choice, Error, Phase, Result, Space, Spec};
+
+/// The random numbers of a search that is for no trial, such as a certificate's, are those of no trial.
+const NO_TRIAL: usize = usize::MAX >> 1;
+
+/// A space that is searched. What is known of the candidates of the ask under way is kept between its picks.
+#[derive(Debug, Clone)]
+pub(super) struct Continuous {
+    space: Space,
+    candidates: Candidates,
+}
+
+/// What candidates are ranked by before the best of them are climbed from.
+#[derive(Clone, Copy)]
+enum Ranking<'a> {
+    By(&'a dyn Acquisition),
+    Sample(&'a SamplePath),
+}
+
+impl Continuous {
+    pub fn new(space: Space) -> Self {
+        Self { space, candidates: Candidates::default() }
+    }
+
+    /// The maximum of an acquisition function that a search finds.
+    fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Maximum> {
+        let mut slopes = Slopes::new(context.view)?;
+        let objective = |x: &[f64], gradient: &mut [f64]| slopes.value(x, acquisition, gradient);
+        let scores = self.scores(context, Ranking::By(acquisition), Wanted::Best)?;
+        self.climb(context, &scores, objective)
+    }
+
+    /// As [`Continuous::maximum`], of a band's end and for no trial: with candidates of its own.
+    fn band_end(&mut self, context: Context<'_>, multiplier: f64) -> Result<Maximum> {
+        self.candidates.begin_ask();
+        let found = self.maximum(Context { trial: NO_TRIAL, ..context }, &ConfidenceBound(multiplier));
+        self.candidates.begin_ask();
+        found
+    }
+
+    /// A bound that no point of the space exceeds, and a better point if the search that proves it finds one.
+    fn prove(&self, context: Context<'_>, goal: Provable, best: &mut Maximum) -> Result<f64> {
+        let Context { spec, view, .. } = context;
+        let tolerance = PROOF_TOLERANCE * best.score.abs().max(1e-9);
+        let budget = Budget { nodes: nodes(spec, view.keys().len()), tolerance };
+        let found = maximize(view, goal, &self.region()?, budget, std::slice::from_ref(&best.point))?;
+        let snapped = self.space.snap(&found.point);
+        // A search over the box may end outside the constraints, or between integers that were too many to list.
+        if snapped == found.point && self.space.feasible(&snapped) && found.score > best.score {
+            *best = Maximum { point: snapped, score: found.score };
+        }
+        Ok(found.upper)
+    }
+
+    /// Whether a point is that of a row.
+    fn is_row(&self, posterior: &Posterior, point: &[f64]) -> bool {
+        let lengthscales = lengthscales(posterior.prior(), point.len());
+        let same = |row: &[f64]| {
+            let scaled = |((a, b), lengthscale): ((&f64, &f64), &f64)| ((a - b) / lengthscale).powi(2);
+            row.iter().zip(point).zip(&lengthscales).map(scaled).sum::<f64>() < SAME_POINT
+        };
+        posterior.points().iter().any(same)
+    }
+
+    /// The unit cube with the options of its discrete blocks.
+    fn region(&self) -> Result<Region> {
+        let dimension = self.space.dimension();
+        let mut region = Region::new(&vec![0.0; dimension], &vec![1.0; dimension])?;
+        for block in self.space.blocks() {
+            if let Some(options) = block.options() {
+                region = region.with_options(block.coordinates(), options.to_vec())?;
+            }
+        }
+        Ok(region)
+    }
+
+    fn choice(&self, context: Context<'_>, found: &Maximum) -> Result<Choice> {
+        let Context { view, trial: candidate, .. } = context;
+        let params = self.space.params(&found.point);
+        let there = view.posterior().predict(&self.space.embed(&params)?)?;
+        let sd = if view.keys().len() == view.observed() { there.sd_observed } else { there.sd };
+        let (mean, score, phase) = (there.mean, found.score, Phase::Rule);
+        Ok(Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: None, phase })
+    }
+
+    /// The best point that climbs from the best candidates reach.
+    fn climb(&self, context: Context<'_>, scores: &[f64], mut objective: impl Objective) -> Result<Maximum> {
+        let SearchEffort { starts, evaluations, .. } = search_effort(context.view.keys().len());
+        let lengthscales = lengthscales(context.view.prior(), self.space.dimension());
+        let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
+        search.maximize(|i| self.candidates.get(i), scores, &mut objective).ok_or(EXHAUSTED)
+    }
+
+    /// The candidates' scores; the candidates are drawn at the first pick of an ask.
+    fn scores(&mut self, context: Context<'_>, ranking: Ranking<'_>, wanted: Wanted) -> Result<Vec<f64>> {
+        if self.candidates.are_outdated() {
+            let drawn = self.draw_candidates(context)?;
+            self.candidates.renew(context.view, drawn)?;
+        }
+        match ranking {
+            Ranking::By(acquisition) => self.candidates.scores(context.view, acquisition, wanted),
+            Ranking::Sample(path) => {
+                let values = self.candidates.points().map(|x| path.value(x));
+                Ok(values.collect::<manyhands_gp::Result<Vec<f64>>>()?)
+            }
+        }
+    }
+
+    /// Quasi-random points, neighbours of the best rows, and the best rows themselves.
+    fn draw_candidates(&self, context: Context<'_>) -> Result<Points> {
+        let Context { spec, view, trial } = context;
+        let SearchEffort { candidates, starts, evaluations } = search_effort(view.keys().len());
+        let mut rng = generator(spec, trial);
+        let fallback = ChaCha8Rng::from_rng(&mut rng);
+        let mut points: Vec<Vec<f64>> =
+            Quasirandom::new(&self.space, 1, &mut rng, fallback).take(candidates).collect();
+        let lengthscales = lengthscales(view.prior(), self.space.dimension());
+        let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
+        let best = best_rows(view, 5);
+        points.extend(search.neighbours(&best, candidates / 2, &mut rng));
+        points.extend(best.into_iter().take(3));
+        Ok(Points::from_rows(&points)?)
+    }
+
+    /// The scores of the best candidates inside a region, and minus infinity for all others. Each test costs a solve, so
+    /// candidates are tested in the order of their scores, and no more than climbs can start from.
+    fn scores_within(&self, view: View<'_>, scores: &[f64], region: &LevelSet<'_>) -> Result<Vec<f64>> {
+        let mut inside = vec![f64::NEG_INFINITY; scores.len()];
+        let mut found = 0;
+        for i in descending(scores) {
+            let there = view.posterior().predict(self.candidates.get(i))?;
+            if region.contains(there.mean, there.sd_observed * there.sd_observed) {
+                inside[i] = scores[i];
+                found += 1;
+            }
+            if found == REGION_STARTS {
+                break;
+            }
+        }
+        Ok(inside)
+    }
+}
+
+impl Chooser for Continuous {
+    fn design(&mut self, context: Context<'_>) -> Result<Option<Choice>> {
+        let Context { spec, trial, .. } = context;
+        let (mut shifts, own) = (ChaCha8Rng::seed_from_u64(spec.seed()), generator(spec, trial));
+        let point = Quasirandom::new(&self.space, trial, &mut shifts, own).next();
+        let point = point.ok_or(Error::Internal { what: "the quasi-random sequence has ended" })?;
+        let choice = self.choice(context, &Maximum { point, score: 0.0 })?;
+        Ok(Some(Choice { score: choice.sd, phase: Phase::Design, ..choice }))
+    }
+
+    fn widest(&mut self, context: Context<'_>) -> Result<Widest> {
+        let found = self.maximum(context, &Variance)?;
+        let choice = self.choice(context, &found)?;
+        Ok(Widest { choice: Choice { score: choice.sd, ..choice }, variance: found.score })
+    }
+
+    /// Where the model is given and the acquisition function is a band's end, with a proven gap.
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
+        let mut found = self.maximum(context, acquisition)?;
+        let mut gap = None;
+        if let (false, Some(goal)) = (context.spec.learns(), acquisition.as_provable()) {
+            let upper = self.prove(context, goal, &mut found)?;
+            gap = Some((upper - found.score).max(0.0));
+        }
+        Ok(Choice { gap, ..self.choice(context, &found)? })
+    }
+
+    fn argmax_within(
+        &mut self,
+        context: Context<'_>,
+        acquisition: &dyn Acquisition,
+        region: &LevelSet<'_>,
+    ) -> Result<Option<Choice>> {
+        let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
+        let scores = self.scores_within(context.view, &scores, region)?;
+        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
+            return Ok(None);
+        }
+        let mut slopes = Slopes::new(context.view)?;
+        let mut observed = Slopes::new(context.view.observed_only())?;
+        let (mut mean_gradient, mut variance_gradient) = (vec![0.0; self.space.dimension()], vec![0.0; self.space.dimension()]);
+        // Outside the region there is nothing to climb to.
+        let objective = |x: &[f64], gradient: &mut [f64]| {
+            let (mean, variance) = observed.at(x, &mut mean_gradient, &mut variance_gradient);
+            let value = slopes.value(x, acquisition, gradient);
+            if region.contains(mean, variance) { value } else { f64::NEG_INFINITY }
+        };
+        let found = self.climb(context, &scores, objective)?;
+        self.choice(context, &found).map(Some)
+    }
+
+    /// The argmax of a sample path, whose prior part is approximate (random features).
+    fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
+        let path =
+            SamplePath::draw(context.view, multiplier, FEATURES, &mut generator(context.spec, context.trial))?;
+        let objective =
+            |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
+        let scores = self.scores(context, Ranking::Sample(&path), Wanted::Best)?;
+        let found = self.climb(context, &scores, objective)?;
+        Ok(Choice { multiplier, ..self.choice(context, &found)? })
+    }
+
+    /// The best of the candidates that are not at hand, if there is one.
+    fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
+        let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
+        let posterior = context.view.posterior();
+        let mut points = descending(&scores).into_iter().map(|i| self.candidates.get(i));
+        let Some(point) = points.find(|point| !self.is_row(posterior, point)) else { return Ok(None) };
+        let point = point.to_vec();
+        let score = Slopes::new(context.view)?.value(&point, acquisition, &mut vec![0.0; point.len()]);
+        self.choice(context, &Maximum { point, score }).map(Some)
+    }
+
+    fn highest(&mut self, context: Context<'_>, multiplier: f64) -> Result<f64> {
+        self.band_end(context, multiplier).map(|found| found.score)
+    }
+
+    /// The lower end is the best that a search finds, as any point's is a valid bound; the upper end is what branch and
+    /// bound proves, never the value found.
+    fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {
+        let lowest = self.band_end(context, -multiplier)?;
+        let mut highest = self.band_end(context, multiplier)?;
+        let upper = self.prove(context, Provable::ConfidenceBound(multiplier), &mut highest)?;
+        let gap = (upper - highest.score).max(0.0);
+        Ok(Extremes { upper, lower: lowest.score, gap, candidate: None, point: lowest.point })
+    }
+
+    /// Every look is a search: at 0, 1, 2, 4, 8, ...
+    fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
+        Some((2 * observed).max(1))
+    }
+
+    fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {
+        Ok(self.is_row(posterior, &self.space.embed(&choice.params)?))
+    }
+
+    fn observed_sd(&self, posterior: &Posterior, choice: &Choice) -> Result<Option<f64>> {
+        Ok(Some(posterior.predict(&self.space.embed(&choice.params)?)?.sd_observed))
+    }
+
+    fn begin_ask(&mut self) {
+        self.candidates.begin_ask();
+    }
+
+    fn log_size(&self) -> f64 {
+        self.space.log_size()
+    }
+
+    /// That of the farthest corner of the unit cube, for kernels that grow.
+    fn largest_variance(&self, _: &Spec, prior: &Prior) -> f64 {
+        prior.kernel().variance_at(&vec![1.0; self.space.dimension()])
+    }
+
+    fn gathers_rows(&self) -> bool {
+        true
+    }
+
+    fn is_free(&self, _: &Spec, trial: usize, candidate: usize) -> bool {
+        candidate == trial
+    }
+
+    fn point(&self, _: &Spec, place: &Place) -> Result<Vec<f64>> {
+        self.space.embed(&place.params)
+    }
+
+    fn boxed(&self) -> Box<dyn Chooser> {
+        Box::new(self.clone())
+    }
+}
+
+/// The most cells of a search that proves its result. Each costs the square of the rows, and the opinion of a learned
+/// model is not worth more than a suggestion; a proof about a given one is worth what the spec says.
+fn nodes(spec: &Spec, rows: usize) -> usize {
+    let part = if spec.learns() { (NODES_FULL_ROWS as f64 / rows.max(1) as f64).powi(2).min(1.0) } else { 1.0 };
+    (spec.nodes() as f64 * part) as usize
+}
+
+/// The observed rows of highest posterior mean.
+fn best_rows(view: View<'_>, count: usize) -> Vec<Vec<f64>> {
+    let best = descending(&view.row_means()).into_iter().take(count);
+    best.map(|i| view.posterior().points().get(i).to_vec()).collect()
+}
+
+/// The indices in the order of falling values, the lowest index first among equals.
+fn descending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    order
+}
+
+/// The lengthscale of each coordinate, by which distances are judged.
+fn lengthscales(prior: &Prior, dimension: usize) -> Vec<f64> {
+    match prior.kernel().lengthscales() {
+        [shared] => vec![*shared; dimension],
+        each => (0..dimension).map(|j| each.get(j).copied().unwrap_or(1.0)).collect(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Choosing from finitely many candidates, exactly: equal to evaluating every one of them.
+
+use std::sync::Arc;
+
+use manyhands_gp::{
+    self as gp, Acquisition, ConfidenceBound, GreedyInformation, Key, LevelSet, Maximizer, Posterior, Prior, Restricted,
+    Sampler, Surface, Variance, View,
+};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator, peak};
+use crate::tuning::DESIGN_CANDIDATES;
+use crate::{Choice, Error, Phase, Result, Spec, Value};
+
+/// Up to here every number of observations is a checkpoint of the running extremes of a band.
+const EVERY_ONE: usize = 64;
+
+/// A finite domain with the candidates that may still be chosen.
+#[derive(Debug, Clone)]
+pub(super) struct Finite {
+    surface: Surface,
+    /// For rules that sample.
+    sampler: Option<Sampler>,
+    greedy: Option<GreedyInformation>,
+    /// For what is about the whole domain, taken candidates included.
+    whole: Option<Box<Surface>>,
+    repeats: bool,
+    left: usize,
+}
+
+impl Finite {
+    pub fn new(spec: &Spec, domain: gp::Domain, prior: &Prior) -> Result<Self> {
+        let restricted = Arc::new(Restricted::new(prior.kernel().clone(), domain, spec.memory())?);
+        let samples = spec.strategy().rule.samples();
+        let sampler = samples.then(|| Sampler::new(restricted.clone())).transpose()?;
+        let (left, repeats) = (restricted.domain().len(), spec.repeats());
+        Ok(Self { surface: Surface::new(restricted), sampler, greedy: None, whole: None, repeats, left })
+    }
+
+    fn domain(&self) -> &gp::Domain {
+        self.surface.restricted().domain()
+    }
+
+    /// The surface over the whole domain.
+    fn whole(&mut self) -> &mut Surface {
+        let restricted = self.surface.restricted().clone();
+        self.whole.get_or_insert_with(|| Box::new(Surface::new(restricted)))
+    }
+
+    /// The maximum over the whole domain, taken candidates included.
+    fn maximum(&mut self, view: View<'_>, multiplier: f64) -> Result<Maximizer> {
+        self.whole().argmax(view, &ConfidenceBound(multiplier)).ok_or(Error::NothingObserved)
+    }
+
+    /// The values of a candidate's parameters, where the domain is a space of them.
+    fn params(&self, spec: &Spec, candidate: usize) -> Vec<Value> {
+        spec.domain().space().map_or(vec![], |space| space.params(&self.domain().point(candidate)))
+    }
+
+    /// A choice from its exact moments.
+    fn choice(&self, spec: &Spec, found: Maximizer) -> Choice {
+        let Maximizer { index: candidate, mean, sd, score } = found;
+        let params = self.params(spec, candidate);
+        Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: Some(0.0), phase: Phase::Rule }
+    }
+}
+
+impl Chooser for Finite {
+    /// Of some candidates drawn at random, the one of largest sd: the most distant from those chosen before.
+    fn design(&mut self, context: Context<'_>) -> Result<Option<Choice>> {
+        let Context { spec, view, trial } = context;
+        let (mut rng, len) = (generator(spec, trial), self.domain().len());
+        let free = |rng: &mut ChaCha8Rng| {
+            let first = (rng.next_u64() % len as u64) as usize;
+            (0..len).map(|step| (first + step) % len).find(|&i| !self.surface.is_excluded(i))
+        };
+        let candidates: Vec<usize> = (0..DESIGN_CANDIDATES).filter_map(|_| free(&mut rng)).collect();
+        let mut best: Option<Maximizer> = None;
+        for index in candidates {
+            let (mean, sd) = self.surface.moments(view, index);
+            if best.is_none_or(|best| sd > best.sd) {
+                best = Some(Maximizer { index, mean, sd, score: sd });
+            }
+        }
+        let found = best.ok_or(EXHAUSTED)?;
+        Ok(Some(Choice { gap: None, phase: Phase::Design, ..self.choice(spec, found) }))
+    }
+
+    fn widest(&mut self, context: Context<'_>) -> Result<Widest> {
+        let found = self.surface.argmax(context.view, &Variance).ok_or(EXHAUSTED)?;
+        let choice = self.choice(context.spec, Maximizer { score: found.sd, ..found });
+        Ok(Widest { choice, variance: found.score })
+    }
+
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
+        let found = self.surface.argmax(context.view, acquisition).ok_or(EXHAUSTED)?;
+        Ok(self.choice(context.spec, found))
+    }
+
+    fn argmax_within(
+        &mut self,
+        context: Context<'_>,
+        acquisition: &dyn Acquisition,
+        region: &LevelSet<'_>,
+    ) -> Result<Option<Choice>> {
+        let found = self.surface.argmax_within(context.view, acquisition, region);
+        Ok(found.map(|found| self.choice(context.spec, found)))
+    }
+
+    fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
+        let Context { spec, view, trial } = context;
+        let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };
+        let sample = sampler.draw(view, multiplier, &mut generator(spec, trial));
+        let (index, score) = peak(&sample, |i| !self.surface.is_excluded(i)).ok_or(EXHAUSTED)?;
+        let (mean, sd) = self.surface.moments(view, index);
+        Ok(Choice { multiplier, ..self.choice(spec, Maximizer { index, mean, sd, score }) })
+    }
+
+    fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
+        let Context { spec, view, .. } = context;
+        let mut known: Vec<usize> = view.posterior().keys().iter().map(|key| key.site).collect();
+        known.sort_unstable();
+        known.dedup();
+        known.retain(|&site| !self.surface.is_excluded(site));
+        known.iter().for_each(|&site| self.surface.set_excluded(site, true));
+        let found = self.surface.argmax(view, acquisition);
+        known.iter().for_each(|&site| self.surface.set_excluded(site, false));
+        Ok(found.map(|found| self.choice(spec, found)))
+    }
+
+    fn highest(&mut self, context: Context<'_>, multiplier: f64) -> Result<f64> {
+        self.maximum(context.view, multiplier).map(|found| found.score)
+    }
+
+    fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {
+        let upper = self.maximum(context.view, multiplier)?.score;
+        let Maximizer { index, score: lower, .. } = self.maximum(context.view, -multiplier)?;
+        let point = self.domain().point(index);
+        Ok(Extremes { upper, lower, gap: 0.0, candidate: Some(index), point })
+    }
+
+    fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
+        Some(if observed < EVERY_ONE { observed + 1 } else { observed + observed / 4 })
+    }
+
+    fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {
+        Ok(posterior.keys().iter().any(|key| key.site == choice.candidate))
+    }
+
+    fn candidates(&self) -> Option<&gp::Domain> {
+        Some(self.domain())
+    }
+
+    fn left(&self) -> Option<usize> {
+        (!self.repeats).then_some(self.left)
+    }
+
+    fn log_size(&self) -> f64 {
+        (self.domain().len() as f64).ln()
+    }
+
+    fn largest_variance(&self, _: &Spec, _: &Prior) -> f64 {
+        self.surface.restricted().largest_variance()
+    }
+
+    fn variance_scale(&self, _: &Prior) -> f64 {
+        self.surface.restricted().largest_variance()
+    }
+
+    fn variance_without(&self, posterior: &Posterior, pending: &[Key]) -> Result<f64> {
+        let mut posterior = posterior.clone();
+        pending.iter().try_for_each(|key| posterior.retract(key.id))?;
+        let mut surface = Surface::new(self.surface.restricted().clone());
+        let taken = (0..self.domain().len()).filter(|&i| self.surface.is_excluded(i));
+        taken.for_each(|i| surface.set_excluded(i, true));
+        pending.iter().for_each(|key| surface.set_excluded(key.site, false));
+        Ok(surface.argmax(posterior.view(), &Variance).map_or(0.0, |found| found.score))
+    }
+
+    fn exact_hallucination(&mut self, view: View<'_>) -> Option<f64> {
+        Some(self.surface.hallucination_factor(view))
+    }
+
+    fn greedy_gain(&mut self, prior: &Prior) -> Result<&mut GreedyInformation> {
+        let greedy = match self.greedy.take() {
+            Some(greedy) => greedy,
+            None => GreedyInformation::new(prior.clone(), self.surface.restricted().clone())?,
+        };
+        Ok(self.greedy.insert(greedy))
+    }
+
+    fn is_free(&self, _: &Spec, _: usize, candidate: usize) -> bool {
+        candidate < self.domain().len() && !self.surface.is_excluded(candidate)
+    }
+
+    fn set_taken(&mut self, candidate: usize, taken: bool) {
+        if !self.repeats {
+            self.surface.set_excluded(candidate, taken);
+            self.left = if taken { self.left - 1 } else { self.left + 1 };
+        }
+    }
+
+    fn point(&self, _: &Spec, place: &Place) -> Result<Vec<f64>> {
+        Ok(self.domain().point(place.candidate))
+    }
+
+    fn boxed(&self) -> Box<dyn Chooser> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,199 @@
+//! Choosing over a domain: the verbs that each of the three kinds of domain offers, so that no rule asks which one it is on.
+
+mod candidates;
+mod continuous;
+mod discretized;
+mod finite;
+
+use std::fmt;
+
+use manyhands_gp::{self as gp, Acquisition, GreedyInformation, Key, LevelSet, Posterior, Prior, View};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use self::continuous::Continuous;
+use self::discretized::Discretized;
+use self::finite::Finite;
+use crate::event::Asked;
+use crate::spec::NO_GREEDY_GAIN;
+use crate::{Choice, Domain, Error, Result, Spec, Value};
+
+/// What a pick may read: the spec, the posterior as the pick sees it, and the number of the trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub spec: &'a Spec,
+    pub view: View<'a>,
+    pub trial: usize,
+}
+
+/// The pick of largest standard deviation, whose score is that sd, with its variance.
+#[derive(Debug, Clone)]
+pub(crate) struct Widest {
+    pub choice: Choice,
+    pub variance: f64,
+}
+
+/// The extremes of a band over the domain, in the model's units.
+#[derive(Debug, Clone)]
+pub(crate) struct Extremes {
+    /// No point of the domain has a higher upper end.
+    pub upper: f64,
+    /// The highest lower end that was found.
+    pub lower: f64,
+    /// How far `upper` may be above the best possible bound, because the domain was not searched to the end.
+    pub gap: f64,
+    /// Where `lower` is attained; no candidate on a space that is not finite.
+    pub candidate: Option<usize>,
+    pub point: Vec<f64>,
+}
+
+/// A domain as rules see it. Choices are in the model's units, of phase `Rule` and with multiplier 0 unless the verb is
+/// given one; whoever calls says otherwise.
+pub(crate) trait Chooser: fmt::Debug + Send + Sync {
+    /// A quasi-random pick of the first design; none where the domain has no such design.
+    fn design(&mut self, context: Context<'_>) -> Result<Option<Choice>>;
+
+    /// The pick of largest standard deviation.
+    fn widest(&mut self, context: Context<'_>) -> Result<Widest>;
+
+    /// The argmax of an acquisition function, with a gap where that is proven.
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice>;
+
+    /// As [`Chooser::argmax`], inside a region that is tested on the observed points alone; none if nothing of it may be
+    /// chosen.
+    fn argmax_within(
+        &mut self,
+        context: Context<'_>,
+        acquisition: &dyn Acquisition,
+        region: &LevelSet<'_>,
+    ) -> Result<Option<Choice>>;
+
+    /// The argmax of a sample of GP(mean, multiplier^2 k).
+    fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice>;
+
+    /// The best point that no row has, if there is one.
+    fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>>;
+
+    /// The highest value of mean + multiplier x sd over the whole domain, taken candidates included.
+    fn highest(&mut self, context: Context<'_>, multiplier: f64) -> Result<f64>;
+
+    /// The extremes of the band mean +- multiplier x sd over the whole domain.
+    fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes>;
+
+    /// How many values must have arrived for the next look at the running extremes of a band, after one at `observed`;
+    /// none where bands have no extremes.
+    fn next_band_checkpoint(&self, observed: usize) -> Option<usize>;
+
+    /// Whether a chosen point is that of a row.
+    fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool>;
+
+    /// The sd given observed points alone at a chosen point; none where rules do not look at it.
+    fn observed_sd(&self, _posterior: &Posterior, _choice: &Choice) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// A new ask begins.
+    fn begin_ask(&mut self) {}
+
+    /// The candidates, if they are finitely many.
+    fn candidates(&self) -> Option<&gp::Domain> {
+        None
+    }
+
+    /// How many candidates may still be chosen, if they can run out.
+    fn left(&self) -> Option<usize> {
+        None
+    }
+
+    /// ln |D|; infinite where that is not known.
+    fn log_size(&self) -> f64;
+
+    /// max k(x,x) over the domain.
+    fn largest_variance(&self, spec: &Spec, prior: &Prior) -> f64;
+
+    /// The prior variance that thresholds of `auto` are relative to.
+    fn variance_scale(&self, prior: &Prior) -> f64 {
+        prior.kernel().variance()
+    }
+
+    /// The largest variance that what may be pending has, given the posterior without its `pending` rows; infinite where
+    /// that is not known.
+    fn variance_without(&self, _posterior: &Posterior, _pending: &[Key]) -> Result<f64> {
+        Ok(f64::INFINITY)
+    }
+
+    /// sup of sigma_S^2/sigma_{t-1}^2 over the domain; none where it cannot be computed.
+    fn exact_hallucination(&mut self, _view: View<'_>) -> Option<f64> {
+        None
+    }
+
+    /// The greedy maximum information gain over the candidates.
+    fn greedy_gain(&mut self, _prior: &Prior) -> Result<&mut GreedyInformation> {
+        Err(NO_GREEDY_GAIN)
+    }
+
+    /// Whether rows that came one by one are to be factored together from time to time.
+    fn gathers_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether a candidate of the log can be chosen; on a space that is searched, every valid point can.
+    fn is_free(&self, spec: &Spec, trial: usize, candidate: usize) -> bool;
+
+    /// Takes a candidate out of a domain without repeats, or puts it back.
+    fn set_taken(&mut self, _candidate: usize, _taken: bool) {}
+
+    /// The coordinates of a place.
+    fn point(&self, spec: &Spec, place: &Place) -> Result<Vec<f64>>;
+
+    /// A copy.
+    fn boxed(&self) -> Box<dyn Chooser>;
+}
+
+impl Clone for Box<dyn Chooser> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
+/// What chooses over the spec's domain, under this prior.
+pub(crate) fn chooser(spec: &Spec, prior: &Prior) -> Result<Box<dyn Chooser>> {
+    Ok(match (spec.finite(), spec.domain()) {
+        (Some(domain), _) => Box::new(Finite::new(spec, domain, prior)?),
+        (None, Domain::Space(space)) => Box::new(Continuous::new(space.clone())),
+        (None, _) => Box::new(Discretized::new(prior)?),
+    })
+}
+
+/// Where a trial is: all that tells a point.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    pub trial: usize,
+    pub candidate: usize,
+    pub params: Vec<Value>,
+}
+
+impl From<&Asked> for Place {
+    fn from(asked: &Asked) -> Self {
+        let (candidate, params) = (asked.choice.candidate, asked.choice.params.clone());
+        Self { trial: asked.trial, candidate, params }
+    }
+}
+
+/// Random numbers of one trial, from a counter-based generator keyed by (seed, trial).
+fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(spec.seed());
+    rng.set_stream(trial as u64);
+    rng
+}
+
+/// That a finite domain has nothing left to choose.
+const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
+
+/// The highest value that may be chosen, the lowest index among ties.
+fn peak(values: &[f64], allowed: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
+    let highest = values.iter().enumerate().filter(|(i, _)| allowed(*i)).map(|(_, v)| *v).reduce(f64::max)?;
+    let threshold = highest - gp::TIE * highest.abs().max(1.0);
+    let index = (0..values.len()).find(|&i| values[i] >= threshold && allowed(i))?;
+    Some((index, values[index]))
+}

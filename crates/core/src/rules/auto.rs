@@ -1,0 +1,47 @@
+//! `auto`, the default of learned models: mean + width x sd with widths in turn, and no trial on what would teach nothing.
+
+use super::{Formulas, State};
+use crate::tuning::{OPEN_SHARE, REPEAT_SHARE, TEACHING_SHARE};
+use crate::{Choice, Result};
+
+pub(super) struct Auto;
+
+impl Formulas for Auto {
+    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+        Ok(state.spec.tuning().width(state.trial))
+    }
+
+    /// The argmax, unless it is a point at hand, or as good as pending, that another look would teach nothing about: then
+    /// a wider one, or where the model knows least, and at last the best that is not at hand. If there is none, the first.
+    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+        let wide = state.spec.tuning().widest() * state.strategy().width;
+        let first = state.argmax_upper(multiplier)?;
+        if multiplier < wide && !is_waste(state, &first)? && !is_covered(state, &first)? {
+            return Ok(first);
+        }
+        let wider = if multiplier < wide { state.argmax_upper(wide)? } else { first.clone() };
+        if wider.sd < TEACHING_SHARE * variance_scale(state).sqrt() {
+            return state.widest().map(|widest| widest.choice);
+        }
+        if !is_waste(state, &wider)? {
+            return Ok(wider);
+        }
+        Ok(state.best_new(wide)?.unwrap_or(first))
+    }
+}
+
+/// Whether a point is at hand already and a repeat would not pay.
+fn is_waste(state: &State<'_>, choice: &Choice) -> Result<bool> {
+    let known = state.chooser.is_known(state.posterior, choice)?;
+    Ok(known && choice.sd * choice.sd <= REPEAT_SHARE * variance_scale(state))
+}
+
+/// Whether what is pending will tell nearly all that the point would.
+fn is_covered(state: &State<'_>, choice: &Choice) -> Result<bool> {
+    let observed = state.chooser.observed_sd(state.posterior, choice)?;
+    Ok(observed.is_some_and(|observed| choice.sd * choice.sd < OPEN_SHARE * observed * observed))
+}
+
+fn variance_scale(state: &State<'_>) -> f64 {
+    state.chooser.variance_scale(state.posterior.prior())
+}

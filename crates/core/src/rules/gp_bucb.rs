@@ -1,0 +1,46 @@
+//! GP-BUCB of Desautels, Krause and Burdick (2014), the paper's baseline: two multipliers, one argmax.
+
+use super::{Formulas, State};
+use crate::spec::NO_BAYESIAN_ON_A_BOX;
+use crate::{Choice, Result, Strategy};
+
+/// The RKHS case: with gamma_t of observed and pending points.
+pub(super) struct GpBucb;
+
+impl Formulas for GpBucb {
+    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+        let (assumptions, hallucination, t) = (state.assumptions()?, state.hallucination()?, state.round());
+        Ok(assumptions.gp_bucb(t, state.information(t)?, hallucination))
+    }
+
+    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+        state.argmax_upper(multiplier)
+    }
+
+    fn needs_norm_bound(&self) -> bool {
+        true
+    }
+}
+
+/// The Bayesian case on a finite domain: a union bound over the candidates.
+pub(super) struct GpBucbBayesian;
+
+impl Formulas for GpBucbBayesian {
+    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+        let (assumptions, hallucination) = (state.assumptions()?, state.hallucination()?);
+        let candidates = state.chooser.candidates().ok_or(NO_BAYESIAN_ON_A_BOX)?.len();
+        Ok(assumptions.gp_bucb_bayesian(state.round(), candidates, hallucination))
+    }
+
+    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+        state.argmax_upper(multiplier)
+    }
+
+    fn needs_norm_bound(&self) -> bool {
+        true
+    }
+
+    fn check(&self, _: &Strategy, is_finite: bool) -> Result<()> {
+        if is_finite { Ok(()) } else { Err(NO_BAYESIAN_ON_A_BOX) }
+    }
+}

@@ -1,0 +1,110 @@
+//! The rules: each is a file of formulas that says which verb of a domain with which acquisition function. A new one is a
+//! file beside this one and a line in the table below.
+
+mod auto;
+mod gp_bts;
+mod gp_bucb;
+mod igp_bucb;
+mod state;
+
+pub(crate) use self::state::{State, assumptions};
+use crate::{Choice, Result, Strategy};
+
+/// The formulas of a rule.
+pub(crate) trait Formulas: Sync {
+    /// The multiplier of the next pick, before the strategy's `width`; 0 for a rule that has none.
+    fn multiplier(&self, state: &mut State<'_>) -> Result<f64>;
+
+    /// The next pick, with this multiplier, the strategy's `width` included.
+    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice>;
+
+    /// The next picks of an ask that wants `most` more, where several are drawn jointly; at least one.
+    fn choose_jointly(&self, state: &mut State<'_>, multiplier: f64, most: usize) -> Result<Vec<Choice>> {
+        debug_assert!(most > 0);
+        Ok(vec![self.choose(state, multiplier)?])
+    }
+
+    /// Whether it needs the bound B on the norm where the model is given.
+    fn needs_norm_bound(&self) -> bool {
+        false
+    }
+
+    /// Whether it draws samples over the whole domain.
+    fn samples(&self) -> bool {
+        false
+    }
+
+    /// Refuses settings that it cannot choose with, on a domain that is finite or not.
+    fn check(&self, _strategy: &Strategy, _is_finite: bool) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Declares the rules: description, name in the code, name in a study file, formulas.
+macro_rules! rules {
+    ($($(#[$description:meta])* $rule:ident $name:literal $formulas:expr;)*) => {
+        /// The rule that chooses. With one worker `IgpBucb` and `GpBts` are IGP-UCB and GP-TS.
+        #[doc(alias = "acquisition function")]
+        #[doc(alias = "strategy")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Rule {
+            $($(#[$description])* $rule,)*
+        }
+
+        impl Rule {
+            /// All rules, with their names in a study file.
+            pub(crate) const NAMES: &[(&str, Self)] = &[$(($name, Self::$rule)),*];
+
+            fn formulas(self) -> &'static dyn Formulas {
+                match self {
+                    $(Self::$rule => &$formulas,)*
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// The default where the model is learned: mean + width x sd with the pending points in the sd, the widths taken in
+    /// turn, one nearly greedy and the others wide. See `docs/default-strategy.md`.
+    Auto "auto" auto::Auto;
+    /// Improved GP-Batch UCB, the paper's Algorithm 1.
+    IgpBucb "igp-bucb" igp_bucb::IgpBucb;
+    /// GP-Batch Thompson sampling, the paper's Algorithm 2.
+    GpBts "gp-bts" gp_bts::GpBts;
+    /// GP-BUCB of Desautels, Krause and Burdick (2014), RKHS case: the paper's baseline.
+    GpBucb "gp-bucb" gp_bucb::GpBucb;
+    /// GP-BUCB of the same authors, Bayesian case on a finite domain: f is a draw of the prior. Reads neither the norm
+    /// bound nor the information gain.
+    GpBucbBayesian "gp-bucb-bayesian" gp_bucb::GpBucbBayesian;
+}
+
+impl Rule {
+    /// The multiplier of the next pick, times the strategy's `width`; refused where it is too large for a number.
+    pub(crate) fn multiplier(self, state: &mut State<'_>) -> Result<f64> {
+        let formula = self.formulas().multiplier(state)?;
+        state.widened(formula)
+    }
+
+    /// The next picks of an ask that wants `most` more: at least one, several where the rule draws them jointly.
+    pub(crate) fn choose(self, state: &mut State<'_>, most: usize) -> Result<Vec<Choice>> {
+        let multiplier = self.multiplier(state)?;
+        self.formulas().choose_jointly(state, multiplier, most)
+    }
+
+    /// Whether it needs the bound B on the norm where the model is given.
+    pub(crate) fn needs_norm_bound(self) -> bool {
+        self.formulas().needs_norm_bound()
+    }
+
+    /// Whether it draws samples over the whole domain.
+    pub(crate) fn samples(self) -> bool {
+        self.formulas().samples()
+    }
+
+    /// Refuses settings that it cannot choose with, on a domain that is finite or not.
+    pub(crate) fn check(self, strategy: &Strategy, is_finite: bool) -> Result<()> {
+        self.formulas().check(strategy, is_finite)
+    }
+}
