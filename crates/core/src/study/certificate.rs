@@ -18,7 +18,7 @@
 
 use std::fmt;
 
-use manyhands_gp::{Score, Surface, Warp};
+use manyhands_gp::{ConfidenceBound, Provable, Surface, Warp};
 
 use super::chooser::Chooser;
 use super::predict::representable;
@@ -248,15 +248,15 @@ impl Study {
             Chooser::Continuous(continuous) => {
                 let surest = continuous.surest(&self.spec, view, multiplier)?;
                 let mut highest = continuous.highest(&self.spec, view, multiplier)?;
-                let upper = continuous.prove(&self.spec, view, Score::Upper(multiplier), &mut highest)?;
+                let upper = continuous.prove(&self.spec, view, Provable::ConfidenceBound(multiplier), &mut highest)?;
                 let gap = (upper - highest.score).max(0.0);
                 Ok(Extremes { upper, lower: surest.score, gap, candidate: None, point: surest.point })
             }
             Chooser::Finite(finite) => {
                 let restricted = finite.surface.restricted();
                 let surface = self.band.surface.get_or_insert_with(|| Box::new(Surface::new(restricted.clone())));
-                let upper = surface.argmax(view, Score::Upper(multiplier)).ok_or(Error::NothingObserved)?;
-                let lower = surface.argmax(view, Score::Lower(multiplier)).ok_or(Error::NothingObserved)?;
+                let upper = surface.argmax(view, &ConfidenceBound(multiplier)).ok_or(Error::NothingObserved)?;
+                let lower = surface.argmax(view, &ConfidenceBound(-multiplier)).ok_or(Error::NothingObserved)?;
                 let point = restricted.domain().point(lower.index);
                 let candidate = Some(lower.index);
                 Ok(Extremes { upper: upper.score, lower: lower.score, gap: 0.0, candidate, point })

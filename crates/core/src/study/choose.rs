@@ -3,7 +3,9 @@
 //! Choosing reads the log's state and the seed, and nothing else. With one worker IGP-BUCB and GP-BTS are IGP-UCB and
 //! GP-TS, by this same code.
 
-use manyhands_gp::{self as gp, Key, Posterior, Score, Surface, TIE, View, draw_on_grid};
+use manyhands_gp::{
+    self as gp, Acquisition, ConfidenceBound, Key, Posterior, Provable, Surface, TIE, Variance, View, draw_on_grid,
+};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -44,8 +46,8 @@ pub(super) struct Pick {
 
 impl Pick {
     /// The rule's choice among finitely many, which is exact.
-    fn exact(choice: gp::Choice, multiplier: f64) -> Self {
-        let gp::Choice { index: candidate, mean, sd, score } = choice;
+    fn exact(choice: gp::Maximizer, multiplier: f64) -> Self {
+        let gp::Maximizer { index: candidate, mean, sd, score } = choice;
         Self { candidate, params: vec![], mean, sd, multiplier, score, gap: Some(0.0), phase: Phase::Rule }
     }
 }
@@ -86,7 +88,7 @@ impl Study {
             let view = choosing_view(&self.spec, &self.posterior);
             return continuous.choose(&self.spec, view, trial, multiplier);
         }
-        Ok(Pick::exact(self.argmax(Score::Upper(multiplier))?, multiplier))
+        Ok(Pick::exact(self.argmax(&ConfidenceBound(multiplier))?, multiplier))
     }
 
     /// The argmax, unless it is a point at hand, or as good as pending, that another look would teach nothing about: then a
@@ -139,7 +141,7 @@ impl Study {
         if let Chooser::Continuous(continuous) = &mut self.chooser {
             return continuous.widest(&self.spec, self.posterior.view(), trial);
         }
-        Ok(Pick::exact(self.argmax(Score::Variance)?, 0.0))
+        Ok(Pick::exact(self.argmax(&Variance)?, 0.0))
     }
 
     /// The best point that is not at hand, if there is one.
@@ -153,7 +155,7 @@ impl Study {
                 known.dedup();
                 known.retain(|&site| !surface.is_excluded(site));
                 known.iter().for_each(|&site| surface.set_excluded(site, true));
-                let choice = surface.argmax(view, Score::Upper(multiplier));
+                let choice = surface.argmax(view, &ConfidenceBound(multiplier));
                 known.iter().for_each(|&site| surface.set_excluded(site, false));
                 Ok(choice.map(|choice| Pick::exact(choice, multiplier)))
             }
@@ -236,17 +238,17 @@ impl Study {
         let taken = (0..surface.restricted().domain().len()).filter(|&i| finite.surface.is_excluded(i));
         taken.for_each(|i| surface.set_excluded(i, true));
         pending.iter().for_each(|key| surface.set_excluded(key.site, false));
-        Ok(surface.argmax(posterior.view(), Score::Variance).map_or(0.0, |choice| choice.score))
+        Ok(surface.argmax(posterior.view(), &Variance).map_or(0.0, |choice| choice.score))
     }
 
-    fn argmax(&mut self, score: Score) -> Result<gp::Choice> {
-        let view = match score {
+    fn argmax(&mut self, acquisition: &dyn Acquisition) -> Result<gp::Maximizer> {
+        let view = match acquisition.as_provable() {
             // The initialization scheme is about pending points and never ignores them.
-            Score::Variance => self.posterior.view(),
+            Some(Provable::Variance) => self.posterior.view(),
             _ => choosing_view(&self.spec, &self.posterior),
         };
         match &mut self.chooser {
-            Chooser::Finite(finite) => finite.surface.argmax(view, score),
+            Chooser::Finite(finite) => finite.surface.argmax(view, acquisition),
             Chooser::Discretized { .. } | Chooser::Continuous(_) => None,
         }
         .ok_or(Error::PoolExhausted { asked: 1, left: 0 })

@@ -1,6 +1,9 @@
 //! Choosing on a space that is not finite: candidates, climbs, and for a given model the proof of how good the choice is.
 
-use manyhands_gp::{Budget, Points, Posterior, Region, SamplePath, Score, Screen, Shortlist, Slopes, View, maximize};
+use manyhands_gp::{
+    Acquisition, Budget, ConfidenceBound, Points, Posterior, Provable, Region, SamplePath, Screen, Shortlist, Slopes,
+    Variance, View, maximize,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -78,18 +81,13 @@ impl Looked {
     }
 
     /// The candidates' scores; where only the best are wanted, minus infinity for others.
-    fn scores(&mut self, view: View<'_>, score: Score, wanted: Wanted) -> Vec<f64> {
+    fn scores(&mut self, view: View<'_>, score: &dyn Acquisition, wanted: Wanted) -> Vec<f64> {
         match (self, wanted) {
             (Self::AtTheBest(list), Wanted::Best) => list.highest(view, score),
             (Self::AtTheBest(list), Wanted::All) => list.all(view, score),
             (Self::AtAll(screen), _) => {
                 screen.append(view);
-                let moments = screen.means().iter().zip(screen.variances());
-                match score {
-                    Score::Upper(multiplier) => moments.map(|(mean, v)| mean + multiplier * v.sqrt()).collect(),
-                    Score::Lower(multiplier) => moments.map(|(mean, v)| mean - multiplier * v.sqrt()).collect(),
-                    Score::Variance => screen.variances().to_vec(),
-                }
+                screen.values(score)
             }
         }
     }
@@ -127,11 +125,11 @@ impl Continuous {
     /// The argmax of mean + multiplier x sd; where the model is given, with a proven gap.
     pub fn choose(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Pick> {
         let mut slopes = Slopes::new(view)?;
-        let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, multiplier, gradient);
-        let mut summit = self.summit(spec, view, trial, Screened::By(Score::Upper(multiplier)), hill)?;
+        let hill = |x: &[f64], gradient: &mut [f64]| slopes.value(x, &ConfidenceBound(multiplier), gradient);
+        let mut summit = self.summit(spec, view, trial, Screened::By(&ConfidenceBound(multiplier)), hill)?;
         let mut gap = None;
         if !spec.learns() {
-            let upper = self.prove(spec, view, Score::Upper(multiplier), &mut summit)?;
+            let upper = self.prove(spec, view, Provable::ConfidenceBound(multiplier), &mut summit)?;
             gap = Some((upper - summit.score).max(0.0));
         }
         Ok(Pick { gap, ..self.pick(view, trial, &summit, multiplier)? })
@@ -140,22 +138,21 @@ impl Continuous {
     /// The argmax of the standard deviation.
     pub fn widest(&mut self, spec: &Spec, view: View<'_>, trial: usize) -> Result<Pick> {
         let mut slopes = Slopes::new(view)?;
-        let mut unused = vec![0.0; self.space.dimension()];
-        let hill = |x: &[f64], gradient: &mut [f64]| slopes.at(x, &mut unused, gradient).1;
-        let summit = self.summit(spec, view, trial, Screened::By(Score::Variance), hill)?;
+        let hill = |x: &[f64], gradient: &mut [f64]| slopes.value(x, &Variance, gradient);
+        let summit = self.summit(spec, view, trial, Screened::By(&Variance), hill)?;
         self.pick(view, trial, &summit, 0.0)
     }
 
     /// The best of the candidates that are not at hand, if there is one.
     pub fn choose_new(&mut self, spec: &Spec, view: View<'_>, trial: usize, multiplier: f64) -> Result<Option<Pick>> {
-        let scores = self.scores(spec, view, trial, Screened::By(Score::Upper(multiplier)), Wanted::All)?;
+        let scores = self.scores(spec, view, trial, Screened::By(&ConfidenceBound(multiplier)), Wanted::All)?;
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         let candidate = |i: &usize| self.screen.as_ref().map(|screen| screen.candidates().get(*i));
         let new = order.iter().filter_map(candidate).find(|point| !self.is_known(view.posterior(), point));
         let Some(point) = new.map(<[f64]>::to_vec) else { return Ok(None) };
         let mut slopes = Slopes::new(view)?;
-        let score = slopes.upper(&point, multiplier, &mut vec![0.0; point.len()]);
+        let score = slopes.value(&point, &ConfidenceBound(multiplier), &mut vec![0.0; point.len()]);
         self.pick(view, trial, &Summit { point, score }, multiplier).map(Some)
     }
 
@@ -171,8 +168,8 @@ impl Continuous {
     pub fn surest(&mut self, spec: &Spec, view: View<'_>, multiplier: f64) -> Result<Summit> {
         self.begin();
         let mut slopes = Slopes::new(view)?;
-        let hill = |x: &[f64], gradient: &mut [f64]| slopes.upper(x, -multiplier, gradient);
-        let summit = self.summit(spec, view, NO_TRIAL, Screened::By(Score::Upper(-multiplier)), hill);
+        let hill = |x: &[f64], gradient: &mut [f64]| slopes.value(x, &ConfidenceBound(-multiplier), gradient);
+        let summit = self.summit(spec, view, NO_TRIAL, Screened::By(&ConfidenceBound(-multiplier)), hill);
         self.begin();
         summit
     }
@@ -183,7 +180,7 @@ impl Continuous {
     }
 
     /// A bound that no point of the space exceeds, and a better point if the search that proves it finds one.
-    pub fn prove(&self, spec: &Spec, view: View<'_>, score: Score, summit: &mut Summit) -> Result<f64> {
+    pub fn prove(&self, spec: &Spec, view: View<'_>, score: Provable, summit: &mut Summit) -> Result<f64> {
         let tolerance = TOLERANCE * summit.score.abs().max(1e-9);
         let budget = Budget { nodes: cells(spec, view.keys().len()), tolerance };
         let found = maximize(view, score, &self.region()?, budget, std::slice::from_ref(&summit.point))?;
@@ -284,7 +281,7 @@ impl Continuous {
 /// What candidates are judged by.
 #[derive(Clone, Copy)]
 enum Screened<'a> {
-    By(Score),
+    By(&'a dyn Acquisition),
     Path(&'a SamplePath),
 }
 
