@@ -371,6 +371,7 @@ impl Error {
             Self::NotReproduced { .. } => "not-reproduced",
             Self::DiscretizationTooLarge { .. } => "discretization-too-large",
             Self::Feedback { .. } => "feedback",
+            Self::Internal { .. } => "internal",
             Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
             Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
             Self::MissingParameter { .. } => "missing-parameter",

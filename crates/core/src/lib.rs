@@ -44,9 +44,9 @@ pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
 pub use number::significant;
 pub use pool::{Coordinates, Pool};
+pub use rules::Rule;
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
-pub use rules::Rule;
 pub use strategy::{Hallucination, Information, Initial, Strategy};
 pub use study::{
     Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,

@@ -56,6 +56,9 @@ pub(crate) fn search_effort(rows: usize) -> SearchEffort {
     SearchEffort { candidates, starts, evaluations }
 }
 
+/// A search inside a region tests candidates until so many of them are inside.
+pub(crate) const REGION_STARTS: usize = 16;
+
 /// A warped value beyond this was not expected by the last fit, so that another one is due.
 pub(crate) const SURPRISE: f64 = 8.0;
 

@@ -6,8 +6,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{Oracle, RULES, candidates, config, dot, f, largest_eigenvalue, rng, scattered, solve, uniform};
+use manyhands_core::closed_form::closed_form;
 use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
-use manyhands_core::information::closed_form;
 use manyhands_core::{
     Asked, Choice, Direction, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy,
     Study, Suggestion, TrialState, simulate,

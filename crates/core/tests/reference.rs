@@ -1,8 +1,8 @@
 //! Every number of the frozen reference that choosing answers for.
 #![allow(clippy::unwrap_used)]
 
+use manyhands_core::closed_form::closed_form;
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
-use manyhands_core::information::closed_form;
 use manyhands_core::{
     Asked, Assumptions, Choice, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec,
     Strategy, Study, simulate,

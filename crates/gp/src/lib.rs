@@ -2,6 +2,7 @@
 //!
 //! Numbers only: no trials, no names, no input or output, no clock.
 
+mod acquisition;
 mod certified;
 mod circulant;
 mod convolution;
@@ -11,9 +12,9 @@ mod even;
 mod factor;
 mod fft;
 mod fit;
+mod greedy_gain;
 mod grid;
-mod highest;
-mod information;
+
 mod kernel;
 mod kron;
 mod lazily;
@@ -40,12 +41,13 @@ mod elimination;
 #[path = "../tests/common/seeded.rs"]
 mod seeded;
 
+pub use acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, StandardDeviation, Variance};
 pub use certified::{Budget, Certified, Region, maximize};
 pub use error::{Error, Result};
 pub use factor::Factor;
 pub use fit::{Fit, Given, Hyperparameters, Priors};
+pub use greedy_gain::GreedyInformation;
 pub use grid::Grid;
-pub use information::GreedyInformation;
 pub use kernel::{Clipped, Covariance, Family, Kernel};
 pub use optimize::{Peak, climb};
 pub use path::SamplePath;
@@ -57,6 +59,6 @@ pub use sample::{Sampler, draw_on_grid};
 pub use screen::Screen;
 pub use shortlist::Shortlist;
 pub use slopes::Slopes;
-pub use surface::{Choice, Score, Surface, TIE};
+pub use surface::{Among, Maximizer, Surface, TIE};
 pub use view::View;
 pub use warp::Warp;

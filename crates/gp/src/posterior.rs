@@ -222,16 +222,6 @@ impl Posterior {
         Self { prior: self.prior.clone(), points, keys, residuals, solved }.predict(point)
     }
 
-    /// The joint covariance of several points given observed and pending ones, row-major.
-    pub fn covariance(&self, points: &Points) -> Result<Vec<f64>> {
-        self.covariance_given(points, self.keys.len())
-    }
-
-    /// The joint covariance of several points given the observed ones alone, row-major.
-    pub fn covariance_observed(&self, points: &Points) -> Result<Vec<f64>> {
-        self.covariance_given(points, self.observed())
-    }
-
     /// The information gained by the observed points, G = (1/2) ln det(I + K_O/lambda); equation (3) of the paper.
     pub fn information(&self) -> f64 {
         self.information_of(self.observed())
@@ -287,7 +277,7 @@ impl Posterior {
         View::new(self, observed, observed)
     }
 
-    fn check(&self, point: &[f64]) -> Result<()> {
+    pub(crate) fn check(&self, point: &[f64]) -> Result<()> {
         self.points.check(point)?;
         self.prior.kernel().check_point(point)
     }
@@ -306,18 +296,6 @@ impl Posterior {
         self.prior.kernel().fill(point, &self.points, 0..column.len(), &mut column);
         self.factor().solve_lower(0, &mut column);
         column
-    }
-
-    fn covariance_given(&self, points: &Points, rows: usize) -> Result<Vec<f64>> {
-        let columns: Vec<Vec<f64>> =
-            points.iter().map(|point| self.check(point).map(|()| self.solved_column(point))).collect::<Result<_>>()?;
-        let mut out = Vec::with_capacity(points.len() * points.len());
-        for (x, v) in points.iter().zip(&columns) {
-            for (y, w) in points.iter().zip(&columns) {
-                out.push(self.prior.kernel().covariance(x, y) - vector::dot(&v[..rows], &w[..rows]));
-            }
-        }
-        Ok(out)
     }
 
     fn pending_position(&self, id: u64) -> Result<usize> {

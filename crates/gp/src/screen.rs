@@ -1,4 +1,4 @@
-//! Means and variances of many candidates at once, kept up to date while a batch grows: a first look, not the last word.
+//! Approximate means and variances of many candidates at once, kept up to date while a batch grows.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
@@ -12,15 +12,16 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{MatMut, Par};
 use rayon::prelude::*;
 
+use crate::acquisition::value_of;
 use crate::posterior::remaining;
-use crate::{Error, Points, Result, View, vector};
+use crate::{Acquisition, Error, Points, Result, View, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 256;
 /// Rows that can be appended before the columns are moved.
 const ROOM: usize = 40;
 
-/// Candidates with their means and variances.
+/// Candidates with their means and variances: right up to rounding, so good for ranking, not for reporting.
 ///
 /// ```
 /// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior, Screen};
@@ -47,18 +48,18 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// The candidates as the view sees them. Takes n numbers for each.
+    /// The candidates given a view. Takes n numbers for each.
     pub fn new(view: View<'_>, candidates: Points) -> Result<Self> {
         let (columns, means, variances) = (vec![], vec![], vec![]);
-        Self { candidates, columns, stride: 0, rows: 0, means, variances }.begun(view)
+        Self { candidates, columns, stride: 0, rows: 0, means, variances }.filled(view)
     }
 
-    /// Other candidates, in the memory that this screen has: to get as much anew takes longer than a solve for a few.
+    /// Other candidates, in the memory of this screen: allocating it anew takes longer than solving for a few rows.
     pub fn renewed(self, view: View<'_>, candidates: Points) -> Result<Self> {
-        Self { candidates, rows: 0, ..self }.begun(view)
+        Self { candidates, rows: 0, ..self }.filled(view)
     }
 
-    fn begun(mut self, view: View<'_>) -> Result<Self> {
+    fn filled(mut self, view: View<'_>) -> Result<Self> {
         let (expected, found) = (view.posterior().points().dimension(), self.candidates.dimension());
         if expected != found {
             return Err(Error::WrongLength { what: "a candidate", expected, found });
@@ -73,8 +74,8 @@ impl Screen {
         Ok(self)
     }
 
-    /// Accounts for the rows that the posterior got since the last look, at n operations for each row and candidate, and
-    /// for values that came. The rows looked at then must be the first ones still.
+    /// Accounts for rows that came since the last call, at n operations per row and candidate, and for values that came.
+    /// The rows of the last call must still be the first ones.
     pub fn append(&mut self, view: View<'_>) {
         let rows = view.keys().len();
         if rows > self.stride {
@@ -97,6 +98,12 @@ impl Screen {
     /// The candidates' variances given all of the view's rows; never negative.
     pub fn variances(&self) -> &[f64] {
         &self.variances
+    }
+
+    /// An acquisition's values at the candidates.
+    pub fn values(&self, acquisition: &dyn Acquisition) -> Vec<f64> {
+        let moments = self.means.iter().zip(&self.variances);
+        moments.map(|(&mean, &variance)| value_of(acquisition, mean, variance)).collect()
     }
 
     fn extend(&mut self, view: View<'_>) {

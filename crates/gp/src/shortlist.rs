@@ -1,4 +1,4 @@
-//! The highest score among many candidates, without the exact variance of those that cannot have it.
+//! The highest value among many candidates, without the exact variance of those that cannot have it.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! The variance given some of the rows is an upper bound of the variance given all of them. Means cost n operations each.
 //! So the first bound is the variance given the few rows that are correlated with a candidate most; then columns are
 //! solved in stages, which gives k(c, c) - |v_1..m(c)|^2, the variance given the first m rows, at (m/n)^2 of the price of
-//! all. After each of these the candidates whose bound is below the best score known are left as they are. What is left is
-//! exact up to rounding, and so is the choice; as a [`Screen`](crate::Screen) it is a first look, not the last word.
+//! all. After each stage the candidates whose bound is below the best value known are dismissed. What is left is exact up
+//! to rounding, and so is the choice: as with a [`Screen`](crate::Screen), good for ranking, not for reporting.
 //!
 //! Threads take whole chunks of fixed size: no bit depends on how many there are.
 
@@ -22,32 +22,33 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
+use crate::acquisition::value_of;
 use crate::posterior::{most_correlated, remaining};
-use crate::{Error, Factor, Points, Result, Score, View, vector};
+use crate::{Acquisition, Error, Factor, Points, Result, View, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 64;
 /// How many rows give the first bound, and from how many rows on it pays.
 const NEARBY: usize = 64;
 const NEARBY_PAYS: usize = 2000;
-/// The parts of the rows after which candidates are given up.
+/// The parts of the rows after which candidates are dismissed.
 const STAGES: [f64; 3] = [0.125, 0.25, 0.5];
 /// The candidates of highest bound that are solved to the end after each stage: the best of them is what others must reach.
 const LEADERS: usize = 8;
-/// Scores this close, relative to their size, are not told apart by bounds.
+/// Values this close, relative to their size, are not told apart by bounds.
 const SLACK: f64 = 1e-6;
 
-/// Candidates of which the best is wanted, kept while a batch grows.
+/// Candidates of which only the best is wanted, kept while a batch grows.
 ///
 /// ```
-/// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior, Score, Shortlist};
+/// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior, Shortlist, Variance};
 /// # fn main() -> manyhands_gp::Result<()> {
 /// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?;
 /// let mut posterior = Posterior::new(prior, 1)?;
 /// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
 /// let mut candidates = Shortlist::new(posterior.view(), Points::from_flat(1, vec![0.3, 0.9])?)?;
-/// let scores = candidates.highest(posterior.view(), Score::Variance);
-/// assert!(scores[1] > 0.9 && scores[0] < scores[1]);
+/// let values = candidates.highest(posterior.view(), &Variance);
+/// assert!(values[1] > 0.9 && values[0] < values[1]);
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -82,7 +83,7 @@ impl Column {
 }
 
 impl Shortlist {
-    /// The candidates as the view sees them. Takes n numbers for each.
+    /// The candidates given a view. Takes n numbers for each.
     pub fn new(view: View<'_>, candidates: Points) -> Result<Self> {
         let (expected, found) = (view.posterior().points().dimension(), candidates.dimension());
         if expected != found {
@@ -105,50 +106,50 @@ impl Shortlist {
         &self.candidates
     }
 
-    /// The score of every candidate that may have the highest one, and minus infinity for the others. Of the rows that
-    /// were looked at last time the view must still have the first ones.
-    pub fn highest(&mut self, view: View<'_>, score: Score) -> Vec<f64> {
+    /// The value of every candidate that may have the highest one, and minus infinity for the others. The rows of the last
+    /// call must still be the view's first ones.
+    pub fn highest(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Vec<f64> {
         self.extend(view);
         let mut open: Vec<usize> = (0..self.columns.len()).collect();
-        if grows_with_the_variance(score) {
-            open = self.hopeful(view, &open, score);
+        if acquisition.grows_with_variance() {
+            open = self.contenders(view, &open, acquisition);
             for stage in STAGES {
                 self.solve(view, &open, (stage * self.rows as f64) as usize);
-                open = self.hopeful(view, &open, score);
+                open = self.contenders(view, &open, acquisition);
             }
         }
-        self.scores(view, &open, score)
+        self.values(view, &open, acquisition)
     }
 
-    /// The scores of all candidates. Of the rows that were looked at last time the view must still have the first ones.
-    pub fn all(&mut self, view: View<'_>, score: Score) -> Vec<f64> {
+    /// The values of all candidates. The rows of the last call must still be the view's first ones.
+    pub fn all(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Vec<f64> {
         self.extend(view);
-        self.scores(view, &(0..self.columns.len()).collect::<Vec<_>>(), score)
+        self.values(view, &(0..self.columns.len()).collect::<Vec<_>>(), acquisition)
     }
 
-    fn scores(&mut self, view: View<'_>, open: &[usize], score: Score) -> Vec<f64> {
+    fn values(&mut self, view: View<'_>, open: &[usize], acquisition: &dyn Acquisition) -> Vec<f64> {
         self.solve(view, open, self.rows);
-        let mut scores = vec![f64::NEG_INFINITY; self.columns.len()];
+        let mut values = vec![f64::NEG_INFINITY; self.columns.len()];
         for &index in open {
-            scores[index] = self.bound(index, score);
+            values[index] = self.bound(index, acquisition);
         }
-        scores
+        values
     }
 
-    /// Those whose bound reaches the best score of the leaders, which are solved to the end.
-    fn hopeful(&mut self, view: View<'_>, open: &[usize], score: Score) -> Vec<usize> {
+    /// Those whose bound reaches the best value of the leaders, which are solved to the end.
+    fn contenders(&mut self, view: View<'_>, open: &[usize], acquisition: &dyn Acquisition) -> Vec<usize> {
         let mut order = open.to_vec();
-        order.sort_by(|&a, &b| self.bound(b, score).total_cmp(&self.bound(a, score)).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| self.bound(b, acquisition).total_cmp(&self.bound(a, acquisition)).then(a.cmp(&b)));
         let leaders = &order[..LEADERS.min(order.len())];
         self.solve(view, leaders, self.rows);
-        let best = leaders.iter().map(|&index| self.bound(index, score)).fold(f64::NEG_INFINITY, f64::max);
+        let best = leaders.iter().map(|&index| self.bound(index, acquisition)).fold(f64::NEG_INFINITY, f64::max);
         let least = best - SLACK * best.abs().max(1.0);
-        open.iter().copied().filter(|&index| self.bound(index, score) >= least).collect()
+        open.iter().copied().filter(|&index| self.bound(index, acquisition) >= least).collect()
     }
 
-    /// The score given the rows solved so far.
-    fn bound(&self, index: usize, score: Score) -> f64 {
-        score.of(self.columns[index].mean, self.columns[index].variance())
+    /// The value given the rows solved so far, which is a bound if it grows with the variance.
+    fn bound(&self, index: usize, acquisition: &dyn Acquisition) -> f64 {
+        value_of(acquisition, self.columns[index].mean, self.columns[index].variance())
     }
 
     /// Fills in all covariances, and the means.
@@ -237,14 +238,5 @@ fn solve_together(factor: &Factor, range: Range<usize>, columns: &mut [&mut Colu
     solve_lower_triangular_in_place(own, wanted.rb_mut(), Par::Seq);
     for (j, column) in columns.iter_mut().enumerate() {
         column.entries[start..rows].copy_from_slice(&sides.col_as_slice(j)[start..]);
-    }
-}
-
-/// Whether a larger variance never means a lower score, so that bounds of variances are bounds of scores.
-fn grows_with_the_variance(score: Score) -> bool {
-    match score {
-        Score::Upper(multiplier) => multiplier >= 0.0,
-        Score::Lower(multiplier) => multiplier <= 0.0,
-        Score::Variance => true,
     }
 }

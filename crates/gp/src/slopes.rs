@@ -11,18 +11,18 @@
 
 use crate::kernel::Ratios;
 use crate::posterior::remaining;
-use crate::{Error, Family, Result, View, vector};
+use crate::{Acquisition, Error, Family, Provable, Result, View, vector};
 
-/// The posterior as a landscape to climb. Looking at a point allocates nothing.
+/// Mean and variance with their gradients, for climbing. Evaluating a point allocates nothing.
 ///
 /// ```
-/// use manyhands_gp::{Kernel, Key, Posterior, Prior, Slopes};
+/// use manyhands_gp::{ConfidenceBound, Kernel, Key, Posterior, Prior, Slopes};
 /// # fn main() -> manyhands_gp::Result<()> {
 /// let prior = Prior::new(Kernel::matern(2.5, &[0.2])?, 0.0, 0.01)?;
 /// let mut posterior = Posterior::new(prior, 1)?;
 /// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
 /// let mut gradient = [0.0];
-/// Slopes::new(posterior.view())?.upper(&[0.4], 0.0, &mut gradient);
+/// Slopes::new(posterior.view())?.value(&[0.4], &ConfidenceBound(0.0), &mut gradient);
 /// assert!(gradient[0] < 0.0);
 /// # Ok(()) }
 /// ```
@@ -68,11 +68,12 @@ struct Work {
     solved: Vec<f64>,
     ratios: Vec<f64>,
     pulls: Vec<f64>,
-    variance_gradient: Vec<f64>,
+    /// Of the mean or the variance, whichever the caller has no room for.
+    other_gradient: Vec<f64>,
 }
 
 impl<'a> Slopes<'a> {
-    /// The landscape of a view; refused for an empirical kernel, which has no slopes.
+    /// For a view; refused for an empirical kernel, which has no derivatives.
     pub fn new(view: View<'a>) -> Result<Self> {
         let (points, rows, kernel) = (view.posterior().points(), view.keys().len(), view.prior().kernel());
         let shape = match kernel.family() {
@@ -84,14 +85,14 @@ impl<'a> Slopes<'a> {
         weights.resize(rows, 0.0);
         let dimension = points.dimension();
         let zeros = || vec![0.0; rows];
-        let variance_gradient = vec![0.0; dimension];
+        let other_gradient = vec![0.0; dimension];
         Ok(Self {
             view,
             shape,
             weights,
             coordinates: (0..dimension).map(|j| points.coordinate(j, rows)).collect(),
             scales: (0..dimension).map(|j| kernel.scale(j)).collect(),
-            work: Work { solved: zeros(), ratios: zeros(), pulls: zeros(), variance_gradient },
+            work: Work { solved: zeros(), ratios: zeros(), pulls: zeros(), other_gradient },
         })
     }
 
@@ -121,18 +122,27 @@ impl<'a> Slopes<'a> {
         (mean, variance)
     }
 
-    /// mean + multiplier sd at `x`; sets its gradient. Where nothing is left of the variance, the sd's is taken as 0.
+    /// An acquisition's value at `x`; sets its gradient, by the chain rule. Where nothing is left of the variance, that of
+    /// the sd is taken as 0.
     ///
     /// Panics, as a slice does, if a list is shorter than a point.
-    pub fn upper(&mut self, x: &[f64], multiplier: f64, gradient: &mut [f64]) -> f64 {
-        let mut widening = std::mem::take(&mut self.work.variance_gradient);
-        let (mean, variance) = self.at(x, gradient, &mut widening);
-        let sd = variance.sqrt();
-        if sd > 0.0 {
-            gradient.iter_mut().zip(&widening).for_each(|(g, w)| *g += multiplier * w / (2.0 * sd));
-        }
-        self.work.variance_gradient = widening;
-        mean + multiplier * sd
+    pub fn value(&mut self, x: &[f64], acquisition: &dyn Acquisition, gradient: &mut [f64]) -> f64 {
+        let mut other = std::mem::take(&mut self.work.other_gradient);
+        let value = if acquisition.as_provable() == Some(Provable::Variance) {
+            // As it is: by way of the sd it would be rounded twice more.
+            self.at(x, &mut other, gradient).1
+        } else {
+            let (mean, variance) = self.at(x, gradient, &mut other);
+            let (by_mean, by_sd) = acquisition.slopes(mean, variance);
+            gradient.iter_mut().for_each(|g| *g *= by_mean);
+            let sd = variance.sqrt();
+            if sd > 0.0 {
+                gradient.iter_mut().zip(&other).for_each(|(g, w)| *g += by_sd * w / (2.0 * sd));
+            }
+            acquisition.value(mean, variance)
+        };
+        self.work.other_gradient = other;
+        value
     }
 
     /// The covariances of `x` and the rows, and the ratios of their gradients.

@@ -1,8 +1,26 @@
-//! The posterior as one moment saw it: what surfaces and samples are made from.
+//! The posterior given its first rows: what surfaces, samples and gradients are made from.
 
-use crate::{Key, Posterior, Prior, vector};
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, Par};
+
+use crate::posterior::remaining;
+use crate::{Key, Points, Posterior, Prior, Result, vector};
 
 /// The posterior given its first rows: mean from the first `observed`, variance from the first `rows`.
+///
+/// ```
+/// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let mut posterior = Posterior::new(Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?, 1)?;
+/// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+/// posterior.hallucinate(Key { id: 1, site: 1 }, &[0.8])?;
+/// let pair = Points::from_flat(1, vec![0.75, 0.85])?;
+/// let given_all = posterior.view().covariance(&pair)?;
+/// let given_observed = posterior.view().observed_only().covariance(&pair)?;
+/// assert!(given_all[1] < given_observed[1]);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     posterior: &'a Posterior,
@@ -33,6 +51,38 @@ impl<'a> View<'a> {
     /// How many rows give the mean.
     pub fn observed(&self) -> usize {
         self.observed
+    }
+
+    /// The same mean, and the variance given the rows that give it: as if nothing were pending.
+    pub fn observed_only(self) -> Self {
+        Self { rows: self.observed, ..self }
+    }
+
+    /// The joint covariance of several points given the rows that count, row-major and exactly symmetric. Takes as many
+    /// numbers per point as there are rows.
+    #[doc(alias = "joint posterior")]
+    pub fn covariance(&self, points: &Points) -> Result<Vec<f64>> {
+        points.iter().try_for_each(|point| self.posterior.check(point))?;
+        let (kernel, count) = (self.prior().kernel(), points.len());
+        // The columns v(x) = L^{-1} k(X, x), of which k(x, y) - v(x)' v(y) is made; on one thread, for the bits.
+        let mut solved = Mat::<f64>::zeros(self.rows, count);
+        for (j, point) in points.iter().enumerate() {
+            kernel.fill(point, self.posterior.points(), 0..self.rows, solved.col_as_slice_mut(j));
+        }
+        if self.rows > 0 {
+            solve_lower_triangular_in_place(self.posterior.factor().leading(self.rows), solved.as_mut(), Par::Seq);
+        }
+        let mut explained = Mat::<f64>::zeros(count, count);
+        matmul(explained.as_mut(), Accum::Replace, solved.transpose(), solved.as_ref(), 1.0, Par::Seq);
+        let mut covariance = vec![0.0; count * count];
+        for i in 0..count {
+            for j in 0..i {
+                let between = kernel.covariance(points.get(i), points.get(j)) - explained[(i, j)];
+                (covariance[i * count + j], covariance[j * count + i]) = (between, between);
+            }
+            covariance[i * count + i] = remaining(kernel.variance_at(points.get(i)), explained[(i, i)]);
+        }
+        Ok(covariance)
     }
 
     /// z = L_O^{-1} (y - prior mean).

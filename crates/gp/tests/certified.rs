@@ -4,12 +4,17 @@
 mod common;
 
 use common::{config, key, on_one_and_two_threads, point, rng, uniform};
-use manyhands_gp::{Budget, Certified, Error, Kernel, Posterior, Prior, Region, Score, maximize};
+use manyhands_gp::{Budget, Certified, Error, Kernel, Posterior, Prior, Provable, Region, maximize};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-const SCORES: [Score; 4] = [Score::Upper(2.0), Score::Upper(5.0), Score::Lower(2.0), Score::Variance];
+const SCORES: [Provable; 4] = [
+    Provable::ConfidenceBound(2.0),
+    Provable::ConfidenceBound(5.0),
+    Provable::ConfidenceBound(-2.0),
+    Provable::Variance,
+];
 
 fn kernel(which: usize, dimension: usize, lengthscale: f64) -> Kernel {
     let each: Vec<f64> = (0..dimension).map(|j| lengthscale * (1.0 + 0.5 * j as f64)).collect();
@@ -46,12 +51,11 @@ fn budget(nodes: usize, tolerance: f64) -> Budget {
     Budget { nodes, tolerance }
 }
 
-fn score_at(posterior: &Posterior, score: Score, x: &[f64]) -> f64 {
+fn score_at(posterior: &Posterior, score: Provable, x: &[f64]) -> f64 {
     let there = posterior.predict(x).unwrap();
     match score {
-        Score::Upper(multiplier) => there.mean + multiplier * there.sd,
-        Score::Lower(multiplier) => there.mean - multiplier * there.sd,
-        Score::Variance => there.sd * there.sd,
+        Provable::ConfidenceBound(multiplier) => there.mean + multiplier * there.sd,
+        Provable::Variance => there.sd * there.sd,
     }
 }
 
@@ -63,12 +67,12 @@ fn grid(dimension: usize) -> impl Iterator<Item = Vec<f64>> {
         .map(move |index| (0..dimension).map(|j| coordinate(index / side.pow(j as u32) % side)).collect())
 }
 
-fn highest(posterior: &Posterior, score: Score, points: impl Iterator<Item = Vec<f64>>) -> f64 {
+fn highest(posterior: &Posterior, score: Provable, points: impl Iterator<Item = Vec<f64>>) -> f64 {
     points.map(|x| score_at(posterior, score, &x)).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The point's numbers are the posterior's own, and the bound is above them.
-fn check_point(found: &Certified, posterior: &Posterior, score: Score) {
+fn check_point(found: &Certified, posterior: &Posterior, score: Provable) {
     let there = posterior.predict(&found.point).unwrap();
     assert_eq!((found.mean, found.sd), (there.mean, there.sd));
     let expected = score_at(posterior, score, &found.point);
@@ -128,7 +132,7 @@ proptest! {
             let x = &all[rng.random_range(0..all.len())];
             posterior.observe(key(id, 0), x, uniform(rng, -1.0, 1.0)).unwrap();
         }
-        for score in [Score::Upper(2.0), Score::Lower(1.0)] {
+        for score in [Provable::ConfidenceBound(2.0), Provable::ConfidenceBound(-1.0)] {
             let truth = highest(&posterior, score, all.iter().cloned());
             for nodes in [0, 5, 300] {
                 let found = maximize(posterior.view(), score, &region, budget(nodes, 1e-4), &[]).unwrap();
@@ -157,7 +161,7 @@ fn close_within(nodes: usize, kernel: &Kernel, dimension: usize) {
         .flat_map(|noise| [2.0, 5.0].into_iter().flat_map(move |m| (0..5).map(move |s| (noise, m, s))))
     {
         let posterior = typical(kernel.clone(), dimension, noise, 50, seed);
-        let score = Score::Upper(multiplier);
+        let score = Provable::ConfidenceBound(multiplier);
         let rough = maximize(posterior.view(), score, &region, budget(nodes, 0.1), &[]).unwrap();
         // The score found is below the largest one, so that this is the stricter tolerance.
         let tolerance = 1e-3 * rough.score;
@@ -190,7 +194,7 @@ fn one_dimension_takes_dozens_of_nodes_and_three_take_thousands() {
 #[test]
 fn more_nodes_never_widen_the_gap_and_six_dimensions_give_a_bound_at_any_time() {
     let posterior = typical(Kernel::matern(2.5, &[0.6]).unwrap(), 6, 0.01, 40, 3);
-    let score = Score::Upper(3.0);
+    let score = Provable::ConfidenceBound(3.0);
     let mut last = f64::INFINITY;
     for nodes in [0, 1, 10, 100, 400, 1600] {
         let found = maximize(posterior.view(), score, &cube(6), budget(nodes, 1e-3), &[]).unwrap();
@@ -205,7 +209,7 @@ fn more_nodes_never_widen_the_gap_and_six_dimensions_give_a_bound_at_any_time() 
 #[test]
 fn without_observations_one_node_is_enough() {
     let posterior = typical(Kernel::matern(2.5, &[0.2]).unwrap(), 2, 0.01, 0, 0);
-    let found = maximize(posterior.view(), Score::Upper(2.0), &cube(2), budget(1, 1e-9), &[]).unwrap();
+    let found = maximize(posterior.view(), Provable::ConfidenceBound(2.0), &cube(2), budget(1, 1e-9), &[]).unwrap();
     assert!(found.score == 2.0 && found.gap() <= 1e-9, "{found:?}");
 }
 
@@ -215,11 +219,13 @@ fn one_observation_is_closed_to_nine_digits() {
         let mut posterior = Posterior::new(Prior::new(kernel(which, 2, 0.4), 0.0, 0.01).unwrap(), 2).unwrap();
         posterior.observe(key(0, 0), &[0.31, 0.47], 1.0).unwrap();
         // A lower band is highest where the one value is.
-        let found = maximize(posterior.view(), Score::Lower(0.5), &cube(2), budget(1000, 1e-9), &[]).unwrap();
+        let found =
+            maximize(posterior.view(), Provable::ConfidenceBound(-0.5), &cube(2), budget(1000, 1e-9), &[]).unwrap();
         assert!(found.gap() <= 1e-9, "kernel {which}: {found:?}");
         assert!((found.point[0] - 0.31).hypot(found.point[1] - 0.47) < 1e-4, "kernel {which}: {found:?}");
         // An upper band is highest on an ellipse: every cell along it has to be looked at.
-        let found = maximize(posterior.view(), Score::Upper(0.5), &cube(2), budget(5000, 1e-4), &[]).unwrap();
+        let found =
+            maximize(posterior.view(), Provable::ConfidenceBound(0.5), &cube(2), budget(5000, 1e-4), &[]).unwrap();
         assert!(found.gap() <= 1e-4, "kernel {which}: {found:?}");
     }
 }
@@ -242,7 +248,7 @@ fn a_finite_region_is_solved_to_rounding() {
 #[test]
 fn a_start_is_moved_into_the_region_and_never_lost() {
     let posterior = typical(Kernel::squared_exponential(&[0.1]).unwrap(), 2, 0.01, 30, 6);
-    let score = Score::Upper(2.0);
+    let score = Provable::ConfidenceBound(2.0);
     let best = maximize(posterior.view(), score, &cube(2), budget(5000, 1e-6), &[]).unwrap();
     for nodes in [0, 1, 50] {
         let starts = [best.point.clone(), vec![0.5, 7.0]];
@@ -258,7 +264,7 @@ fn a_past_view_is_bounded_by_its_own_rows() {
     let earlier = later.clone();
     later.observe(key(100, 0), &[0.4, 0.4], 9.0).unwrap();
     let run = |posterior: &Posterior| {
-        maximize(posterior.past_view(8), Score::Upper(2.0), &cube(2), budget(200, 1e-4), &[]).unwrap()
+        maximize(posterior.past_view(8), Provable::ConfidenceBound(2.0), &cube(2), budget(200, 1e-4), &[]).unwrap()
     };
     assert_eq!(run(&later), run(&earlier));
 }
@@ -266,7 +272,7 @@ fn a_past_view_is_bounded_by_its_own_rows() {
 #[test]
 fn the_result_has_the_same_bits_on_any_number_of_threads() {
     let posterior = typical(Kernel::matern(2.5, &[0.2]).unwrap(), 2, 0.025, 30, 8);
-    let run = || maximize(posterior.view(), Score::Upper(3.0), &cube(2), budget(300, 1e-4), &[]).unwrap();
+    let run = || maximize(posterior.view(), Provable::ConfidenceBound(3.0), &cube(2), budget(300, 1e-4), &[]).unwrap();
     let [one, two] = on_one_and_two_threads(run);
     assert_eq!(one, two);
     assert_eq!(one.upper.to_bits(), two.upper.to_bits());
@@ -279,12 +285,15 @@ fn what_cannot_be_certified_is_refused() {
     let try_with = |posterior: &Posterior, score, region: &Region, tolerance, starts: &[Vec<f64>]| {
         maximize(posterior.view(), score, region, budget(10, tolerance), starts).unwrap_err()
     };
-    let up = Score::Upper(2.0);
+    let up = Provable::ConfidenceBound(2.0);
     assert!(matches!(try_with(&finite, up, &cube(1), 0.0, &[]), Error::NoDerivative { family: "empirical" }));
     let posterior = typical(Kernel::matern(2.5, &[0.2]).unwrap(), 2, 0.025, 3, 8);
     assert!(matches!(try_with(&posterior, up, &cube(3), 0.0, &[]), Error::WrongLength { .. }));
     assert!(matches!(try_with(&posterior, up, &cube(2), f64::NAN, &[]), Error::OutOfRange { .. }));
-    assert!(matches!(try_with(&posterior, Score::Upper(f64::NAN), &cube(2), 0.0, &[]), Error::NotFinite { .. }));
+    assert!(matches!(
+        try_with(&posterior, Provable::ConfidenceBound(f64::NAN), &cube(2), 0.0, &[]),
+        Error::NotFinite { .. }
+    ));
     assert!(matches!(try_with(&posterior, up, &cube(2), 0.0, &[vec![0.5]]), Error::WrongLength { .. }));
     assert!(matches!(Region::new(&[], &[]), Err(Error::Empty { .. })));
     assert!(matches!(Region::new(&[0.0], &[1.0, 2.0]), Err(Error::WrongLength { .. })));

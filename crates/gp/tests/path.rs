@@ -62,7 +62,7 @@ fn many_paths_have_the_posteriors_mean_and_covariance() {
         let rng = &mut rng(11);
         let len = points.len();
         let means: Vec<f64> = points.iter().map(|x| posterior.predict(x).unwrap().mean).collect();
-        let exact = posterior.covariance(&points).unwrap();
+        let exact = posterior.view().covariance(&points).unwrap();
         let (mut sums, mut products) = (vec![0.0; len], vec![0.0; len * len]);
         for _ in 0..draws {
             let path = SamplePath::draw(posterior.view(), SCALE, features, rng).unwrap();

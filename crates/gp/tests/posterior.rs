@@ -71,7 +71,8 @@ fn check_against_oracle(posterior: &Posterior, dense: &Dense, points: &[Vec<f64>
         dense.variance_at(x, false).check(found.sd_observed.powi(2), "variance given the observed rows");
     }
     let joint = Points::from_rows(points).unwrap();
-    let (all, observed) = (posterior.covariance(&joint).unwrap(), posterior.covariance_observed(&joint).unwrap());
+    let view = posterior.view();
+    let (all, observed) = (view.covariance(&joint).unwrap(), view.observed_only().covariance(&joint).unwrap());
     for (i, x) in points.iter().enumerate() {
         for (j, y) in points.iter().enumerate() {
             dense.covariance_of(x, y, true).check(all[i * points.len() + j], "covariance");
@@ -363,7 +364,7 @@ fn bad_input_is_refused_by_type_and_changes_nothing() {
         assert_eq!(posterior.observe(fresh, short, 1.0), refused);
         assert_eq!(posterior.predict(short).map(|_| ()), refused);
     }
-    assert!(matches!(posterior.covariance(&Points::indices(2)), Err(Error::WrongLength { .. })));
+    assert!(matches!(posterior.view().covariance(&Points::indices(2)), Err(Error::WrongLength { .. })));
     assert_eq!(posterior.settle(77, 1.0), Err(Error::NoSuchRow { id: 77 }));
     assert_eq!(posterior.retract(77), Err(Error::NoSuchRow { id: 77 }));
     assert_eq!(posterior.settle(0, 1.0), Err(Error::RowObserved { id: 0 }));
@@ -387,7 +388,7 @@ fn an_index_outside_the_covariance_matrix_is_refused_and_changes_nothing() {
         assert_eq!(posterior.observe(key(1, 0), &[value], 0.3), refused);
         assert_eq!(posterior.predict(&[value]).map(|_| ()), refused);
         let points = Points::from_flat(1, vec![0.0, value]).unwrap();
-        assert_eq!(posterior.covariance(&points).map(|_| ()), refused);
+        assert_eq!(posterior.view().covariance(&points).map(|_| ()), refused);
     }
     assert_eq!(state(&posterior), before);
 }

@@ -68,7 +68,7 @@ fn posterior_numbers_match_the_reference() {
             close(posterior.predict(&[*x]).unwrap().mean, m, "mean at a pending point");
         }
         let points = Points::from_flat(1, test.clone()).unwrap();
-        let covariance = posterior.covariance_observed(&points).unwrap();
+        let covariance = posterior.view().observed_only().covariance(&points).unwrap();
         for (i, row) in expected["cov"].as_array().unwrap().iter().enumerate() {
             for (j, c) in floats(row).into_iter().enumerate() {
                 close(covariance[i * test.len() + j], c, "covariance");

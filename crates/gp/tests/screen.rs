@@ -3,8 +3,11 @@
 
 mod common;
 
+use common::acquisitions::{Curved, ExpectedImprovement};
 use common::{EPS, config, empirical, kernel, key, on_one_and_two_threads, point, rng, uniform};
-use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, Score, Screen, Shortlist};
+use manyhands_gp::{
+    Acquisition, ConfidenceBound, Error, Kernel, Points, Posterior, Prior, Screen, Shortlist, Variance,
+};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -127,25 +130,21 @@ fn candidates_that_the_posterior_cannot_predict_are_refused() {
 }
 
 /// Where rows are many, the best of the candidates is found without the exact scores of all.
-fn check_highest(list: &mut Shortlist, posterior: &Posterior, score: Score) {
+fn check_highest(list: &mut Shortlist, posterior: &Posterior, acquisition: &dyn Acquisition) {
     let value = |x: &[f64]| {
         let there = posterior.predict(x).unwrap();
-        match score {
-            Score::Upper(multiplier) => there.mean + multiplier * there.sd,
-            Score::Lower(multiplier) => there.mean - multiplier * there.sd,
-            Score::Variance => there.sd * there.sd,
-        }
+        acquisition.value(there.mean, there.sd * there.sd)
     };
     let expected: Vec<f64> = list.candidates().iter().map(value).collect();
     let best = expected.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let found = list.highest(posterior.view(), score);
+    let found = list.highest(posterior.view(), acquisition);
     let highest = found.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert!((highest - best).abs() < 1e-5 * best.abs().max(1.0), "{score:?}: {highest} {best}");
+    assert!((highest - best).abs() < 1e-5 * best.abs().max(1.0), "{highest} {best}");
     for (found, expected) in found.iter().zip(&expected).filter(|(found, _)| found.is_finite()) {
-        assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{score:?}: {found} {expected}");
+        assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{found} {expected}");
     }
-    for (found, expected) in list.all(posterior.view(), score).iter().zip(&expected) {
-        assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{score:?}: {found} {expected}");
+    for (found, expected) in list.all(posterior.view(), acquisition).iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-5 * expected.abs().max(1.0), "{found} {expected}");
     }
 }
 
@@ -160,12 +159,20 @@ proptest! {
         let mut posterior = posterior(kernel(which, 2, 0.4), 2);
         (0..before).for_each(|_| grow(&mut posterior, rng, |mut rng| point(&mut rng, 2)));
         let rows: Vec<Vec<f64>> = (0..50).map(|_| point(rng, 2)).collect();
-        for score in [Score::Upper(multiplier), Score::Lower(multiplier), Score::Variance] {
+        let target = uniform(rng, -1.0, 2.0);
+        let acquisitions: [&dyn Acquisition; 5] = [
+            &ConfidenceBound(multiplier),
+            &ConfidenceBound(-multiplier),
+            &Variance,
+            &ExpectedImprovement { target },
+            &Curved { weight: multiplier, power: 1.5 },
+        ];
+        for acquisition in acquisitions {
             let mut list = Shortlist::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
-            check_highest(&mut list, &posterior, score);
+            check_highest(&mut list, &posterior, acquisition);
             for _ in 0..after {
                 grow(&mut posterior, rng, |mut rng| point(&mut rng, 2));
-                check_highest(&mut list, &posterior, score);
+                check_highest(&mut list, &posterior, acquisition);
             }
         }
     }
@@ -182,7 +189,7 @@ fn most_candidates_of_a_short_list_are_never_solved_and_threads_change_no_bit() 
         }
         let rows: Vec<Vec<f64>> = (0..300).map(|_| point(rng, 2)).collect();
         let mut list = Shortlist::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
-        list.highest(posterior.view(), Score::Upper(2.0))
+        list.highest(posterior.view(), &ConfidenceBound(2.0))
     };
     let [one, two] = on_one_and_two_threads(scores);
     assert_eq!(one, two);
@@ -203,10 +210,11 @@ fn rows_nearby_dismiss_candidates_of_a_long_list_and_never_the_best() {
         posterior.factor_at_once();
         let rows: Vec<Vec<f64>> = (0..200).map(|_| point(rng, 3)).collect();
         let mut list = Shortlist::new(posterior.view(), Points::from_rows(&rows).unwrap()).unwrap();
-        let solved = list.highest(posterior.view(), Score::Upper(2.0)).iter().filter(|score| score.is_finite()).count();
+        let solved =
+            list.highest(posterior.view(), &ConfidenceBound(2.0)).iter().filter(|score| score.is_finite()).count();
         assert!(solved < 20, "{solved}");
-        check_highest(&mut list, &posterior, Score::Variance);
+        check_highest(&mut list, &posterior, &Variance);
         posterior.hallucinate(key(5000, 0), &rows[0]).unwrap();
-        check_highest(&mut list, &posterior, Score::Upper(2.0));
+        check_highest(&mut list, &posterior, &ConfidenceBound(2.0));
     }
 }

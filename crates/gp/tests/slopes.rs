@@ -3,8 +3,11 @@
 
 mod common;
 
+use common::acquisitions::{Curved, ExpectedImprovement, ProbabilityOfImprovement};
 use common::{EPS, config, empirical, key, point, rng, uniform};
-use manyhands_gp::{Error, Kernel, Posterior, Prior, Slopes};
+use manyhands_gp::{
+    Acquisition, ConfidenceBound, Error, Kernel, Posterior, Prior, Slopes, StandardDeviation, Variance,
+};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -82,11 +85,51 @@ proptest! {
         }
 
         let mut gradient = vec![0.0; dimension];
-        let upper = slopes.upper(&x, multiplier, &mut gradient);
+        let upper = slopes.value(&x, &ConfidenceBound(multiplier), &mut gradient);
         prop_assert_eq!(upper, mean + multiplier * variance.sqrt());
         for j in 0..dimension {
             let by_hand = mean_gradient[j] + multiplier * variance_gradient[j] / (2.0 * variance.sqrt());
             prop_assert_eq!(gradient[j], if variance > 0.0 { by_hand } else { mean_gradient[j] });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(96))]
+
+    #[test]
+    fn gradients_of_any_acquisition_are_central_differences(
+        seed: u64, which in 0usize..5, dimension in 1usize..4, rows in 0usize..12,
+    ) {
+        let rng = &mut rng(seed);
+        let posterior = posterior(rng, smooth(which, dimension), dimension, rows);
+        let (mut slopes, x) = (Slopes::new(posterior.view()).unwrap(), point(rng, dimension));
+        let there = posterior.predict(&x).unwrap();
+        // Next to a row the sd bends within less than a step of the differences.
+        prop_assume!(there.sd > 0.05);
+        let target = there.mean + uniform(rng, -1.0, 1.0);
+        let acquisitions: [&dyn Acquisition; 6] = [
+            &ConfidenceBound(-1.5),
+            &Variance,
+            &StandardDeviation,
+            &ExpectedImprovement { target },
+            &ProbabilityOfImprovement { target },
+            &Curved { weight: 0.7, power: 1.5 },
+        ];
+        for (i, acquisition) in acquisitions.into_iter().enumerate() {
+            let mut gradient = vec![0.0; dimension];
+            let value = slopes.value(&x, acquisition, &mut gradient);
+            let at = |y: &[f64]| {
+                let there = posterior.predict(y).unwrap();
+                acquisition.value(there.mean, there.sd * there.sd)
+            };
+            // Values have derivatives up to 1/sd times those of mean and sd.
+            let scale = (1.0 + value.abs()) / there.sd.min(1.0).powi(2);
+            prop_assert!((value - at(&x)).abs() <= 1e-8 * scale, "{}: {} {}", i, value, at(&x));
+            for (found, expected) in gradient.iter().zip(differences(&x, 1e-5, at)) {
+                let allowed = 1e-3 * (scale + expected.abs());
+                prop_assert!((found - expected).abs() <= allowed, "{}: {} {}", i, found, expected);
+            }
         }
     }
 }
@@ -100,9 +143,10 @@ fn a_past_view_has_the_slopes_of_the_posterior_it_was() {
     let now = now.rebuilt(now.prior().clone(), &vec![0.5; now.observed()]).unwrap();
     (0..5).for_each(|i| then.observe(key(i, i), now.points().get(i), 0.5).unwrap());
     let (mut one, mut other) = (Slopes::new(now.past_view(5)).unwrap(), Slopes::new(then.view()).unwrap());
+    let bound = ConfidenceBound(2.0);
     for x in values {
         let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
-        let (found, expected) = (one.upper(&[x, 0.4], 2.0, &mut a), other.upper(&[x, 0.4], 2.0, &mut b));
+        let (found, expected) = (one.value(&[x, 0.4], &bound, &mut a), other.value(&[x, 0.4], &bound, &mut b));
         assert!((found - expected).abs() <= 1e-12 && (a[0] - b[0]).abs() <= 1e-10 && (a[1] - b[1]).abs() <= 1e-10);
     }
 }
@@ -115,7 +159,10 @@ fn slopes_are_finite_at_the_points_themselves_even_where_there_are_none() {
         let mut slopes = Slopes::new(posterior.view()).unwrap();
         for x in posterior.points().iter().chain([&[0.0, 0.0][..]]) {
             let mut gradient = [f64::NAN; 2];
-            assert!(slopes.upper(x, 2.0, &mut gradient).is_finite() && gradient.iter().all(|g| g.is_finite()));
+            assert!(
+                slopes.value(x, &ConfidenceBound(2.0), &mut gradient).is_finite()
+                    && gradient.iter().all(|g| g.is_finite())
+            );
         }
     }
 }

@@ -3,149 +3,46 @@
 
 mod common;
 
-use std::sync::Arc;
-
-use common::{
-    Dense, EPS, PLENTY, Row, Shape, config, domain, empirical, kernel, key, on_one_and_two_threads, rng, uniform,
-};
-use manyhands_gp::{
-    Choice, Domain, Error, Grid, Kernel, Points, Posterior, Prior, Restricted, Score, Surface, TIE, View,
-};
+use common::run::{MEAN, Run, brute_force, budget, same};
+use common::{Dense, EPS, PLENTY, Row, Shape, config, domain, empirical, kernel, on_one_and_two_threads, rng, uniform};
+use manyhands_gp::{Acquisition, ConfidenceBound, Domain, Error, Grid, Kernel, Points, Restricted, Surface, Variance};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 
-const MEAN: f64 = -0.4;
-
-/// Brute force: the exact score of every candidate, from a surface that knows nothing yet, and the tie rule.
-fn brute_force(restricted: &Arc<Restricted>, view: View<'_>, score: Score, excluded: &[bool]) -> Option<Choice> {
-    let mut cold = Surface::new(restricted.clone());
-    let choices: Vec<Choice> = (0..restricted.domain().len())
-        .filter(|&index| !excluded[index])
-        .map(|index| {
-            let (mean, sd) = cold.moments(view, index);
-            let score = match score {
-                Score::Upper(multiplier) => mean + multiplier * sd,
-                Score::Lower(multiplier) => mean - multiplier * sd,
-                Score::Variance => sd * sd,
-            };
-            Choice { index, mean, sd, score }
-        })
-        .collect();
-    let highest = choices.iter().map(|choice| choice.score).reduce(f64::max)?;
-    choices.into_iter().find(|choice| choice.score >= highest - TIE * highest.abs().max(1.0))
-}
-
-/// The same candidate with the same bits, but for the variance, whose root brute force squares again.
-fn same(found: Option<Choice>, expected: Option<Choice>) -> bool {
-    match (found, expected) {
-        (Some(a), Some(b)) => {
-            let close = (a.score - b.score).abs() <= 4.0 * EPS * b.score.abs();
-            a.index == b.index && a.mean.to_bits() == b.mean.to_bits() && a.sd.to_bits() == b.sd.to_bits() && close
-        }
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// A study in miniature: a posterior whose rows are candidates of a domain, and a surface that follows it.
-struct Run {
-    restricted: Arc<Restricted>,
-    posterior: Posterior,
-    surface: Surface,
-    excluded: Vec<bool>,
-    pending: Vec<u64>,
-    next: usize,
-}
-
-impl Run {
-    fn new(kernel: Kernel, domain: Domain, noise: f64, budget: usize) -> Self {
-        let len = domain.len();
-        let posterior = Posterior::new(Prior::new(kernel.clone(), MEAN, noise).unwrap(), domain.dimension()).unwrap();
-        let restricted = Arc::new(Restricted::new(kernel, domain, budget).unwrap());
-        let surface = Surface::new(restricted.clone());
-        Self { restricted, posterior, surface, excluded: vec![false; len], pending: vec![], next: 0 }
-    }
-
-    fn len(&self) -> usize {
-        self.restricted.domain().len()
-    }
-
-    fn hallucinate(&mut self, site: usize) {
-        let point = self.restricted.domain().point(site);
-        self.posterior.hallucinate(key(self.next, site), &point).unwrap();
-        self.pending.push(self.next as u64);
-        self.next += 1;
-    }
-
-    fn observe(&mut self, site: usize, value: f64) {
-        let point = self.restricted.domain().point(site);
-        self.posterior.observe(key(self.next, site), &point, value).unwrap();
-        self.next += 1;
-    }
-
-    fn step(&mut self, rng: &mut impl Rng) {
-        let site = rng.random_range(0..self.len());
-        match rng.random_range(0..12) {
-            0..3 => self.hallucinate(site),
-            3..5 => self.observe(site, uniform(rng, -2.0, 2.0)),
-            5..8 if !self.pending.is_empty() => {
-                let id = self.pending.remove(rng.random_range(0..self.pending.len()));
-                self.posterior.settle(id, uniform(rng, -2.0, 2.0)).unwrap();
-            }
-            8..10 if !self.pending.is_empty() => {
-                let id = self.pending.remove(rng.random_range(0..self.pending.len()));
-                self.posterior.retract(id).unwrap();
-            }
-            10 => {
-                self.excluded[site] = !self.excluded[site];
-                self.surface.set_excluded(site, self.excluded[site]);
-            }
-            // A choice, as a study makes it: its candidate becomes pending.
-            _ => {
-                if let Some(choice) = self.surface.argmax(self.posterior.view(), Score::Upper(uniform(rng, 0.0, 3.0))) {
-                    self.hallucinate(choice.index);
-                }
-            }
-        }
-    }
-
-    fn check(&mut self, score: Score, past: Option<usize>) -> Result<(), TestCaseError> {
-        let view = past.map_or(self.posterior.view(), |observed| self.posterior.past_view(observed));
-        let found = self.surface.argmax(view, score);
-        let expected = brute_force(&self.restricted, view, score, &self.excluded);
-        prop_assert!(same(found, expected), "{score:?}, {past:?}: {found:?}, brute force has {expected:?}");
-        Ok(())
-    }
-
-    fn check_all(&mut self, rng: &mut impl Rng) -> Result<(), TestCaseError> {
-        let multiplier = [0.0, 0.3, 2.0, uniform(rng, 0.0, 20.0)][rng.random_range(0..4)];
-        self.check(Score::Upper(multiplier), None)?;
-        self.check(Score::Lower(multiplier), None)?;
-        self.check(Score::Variance, None)?;
-        if rng.random_bool(0.2) {
-            let observed = rng.random_range(0..=self.posterior.observed());
-            self.check(Score::Upper(multiplier), Some(observed))?;
-            self.check(Score::Lower(multiplier), Some(observed))?;
-        }
-        let mut cold = Surface::new(self.restricted.clone());
-        (0..self.len()).for_each(|i| cold.set_excluded(i, self.excluded[i]));
-        let warm = self.surface.argmax(self.posterior.view(), Score::Upper(multiplier));
-        prop_assert_eq!(cold.argmax(self.posterior.view(), Score::Upper(multiplier)), warm, "a cold surface");
-        Ok(())
-    }
-}
-
-fn run(rng: &mut impl Rng, mut run: Run, steps: usize) -> Result<(), TestCaseError> {
-    for _ in 0..steps {
-        (0..rng.random_range(1..5)).for_each(|_| run.step(rng));
-        run.check_all(rng)?;
-    }
+/// The argmax of a surface that follows a run is that of brute force.
+fn check(run: &mut Run, acquisition: &dyn Acquisition, past: Option<usize>) -> Result<(), TestCaseError> {
+    let view = past.map_or(run.posterior.view(), |observed| run.posterior.past_view(observed));
+    let found = run.surface.argmax(view, acquisition);
+    let expected = brute_force(&run.restricted, view, acquisition, &run.excluded);
+    let what = acquisition.as_provable();
+    prop_assert!(same(found, expected), "{what:?}, {past:?}: {found:?}, brute force has {expected:?}");
     Ok(())
 }
 
-/// From no column at all to all of them; a grid's factors need some.
-fn budget(rng: &mut impl Rng, least: usize) -> usize {
-    [least, least + 200, least + 5_000, PLENTY][rng.random_range(0..4)]
+fn check_all(run: &mut Run, rng: &mut impl Rng) -> Result<(), TestCaseError> {
+    let multiplier = [0.0, 0.3, 2.0, uniform(rng, 0.0, 20.0)][rng.random_range(0..4)];
+    let (upper, lower) = (ConfidenceBound(multiplier), ConfidenceBound(-multiplier));
+    check(run, &upper, None)?;
+    check(run, &lower, None)?;
+    check(run, &Variance, None)?;
+    if rng.random_bool(0.2) {
+        let observed = rng.random_range(0..=run.posterior.observed());
+        check(run, &upper, Some(observed))?;
+        check(run, &lower, Some(observed))?;
+    }
+    let mut cold = Surface::new(run.restricted.clone());
+    (0..run.len()).for_each(|i| cold.set_excluded(i, run.excluded[i]));
+    let warm = run.surface.argmax(run.posterior.view(), &upper);
+    prop_assert_eq!(cold.argmax(run.posterior.view(), &upper), warm, "a cold surface");
+    Ok(())
+}
+
+fn follow(rng: &mut impl Rng, mut run: Run, steps: usize) -> Result<(), TestCaseError> {
+    for _ in 0..steps {
+        (0..rng.random_range(1..5)).for_each(|_| run.step(rng));
+        check_all(&mut run, rng)?;
+    }
+    Ok(())
 }
 
 proptest! {
@@ -161,7 +58,7 @@ proptest! {
         let domain = domain(rng, shape);
         let budget = budget(rng, 0);
         let whole = Run::new(kernel(which, shape.dimension(), lengthscale), domain, 10f64.powi(exponent), budget);
-        run(rng, whole, steps)?;
+        follow(rng, whole, steps)?;
     }
 
     #[test]
@@ -169,7 +66,7 @@ proptest! {
         let rng = &mut rng(seed);
         let (kernel, budget) = (empirical(rng, len), budget(rng, 0));
         let whole = Run::new(kernel, Domain::Points(Points::indices(len)), 1e-2, budget);
-        run(rng, whole, steps)?;
+        follow(rng, whole, steps)?;
     }
 
     /// A grid's mirror images tie, and next to repeats little noise amplifies rounding: what bounds must survive.
@@ -199,7 +96,7 @@ proptest! {
                 let id = whole.pending.remove(rng.random_range(0..whole.pending.len()));
                 whole.posterior.settle(id, MEAN).unwrap();
             }
-            whole.check_all(rng)?;
+            check_all(&mut whole, rng)?;
         }
     }
 
@@ -212,10 +109,10 @@ proptest! {
             let (site, value) = (rng.random_range(0..whole.len()), uniform(rng, -1.0, 1.0));
             if rng.random_bool(0.9) { whole.observe(site, value) } else { whole.hallucinate(site) }
         }
-        whole.check_all(rng)?;
+        check_all(&mut whole, rng)?;
         for id in std::mem::take(&mut whole.pending) {
             whole.posterior.retract(id).unwrap();
-            whole.check_all(rng)?;
+            check_all(&mut whole, rng)?;
         }
     }
 
@@ -266,9 +163,10 @@ fn a_grid_far_from_the_origin_gives_the_choice_of_brute_force() {
                 let (site, value) = (rng.random_range(0..101), uniform(rng, -1.0, 1.0));
                 whole.observe(site, value);
                 whole.observe(100 - site, value);
-                for score in [Score::Upper(0.0), Score::Upper(0.5), Score::Lower(0.5)] {
-                    let found = whole.surface.argmax(whole.posterior.view(), score);
-                    let expected = brute_force(&whole.restricted, whole.posterior.view(), score, &whole.excluded);
+                for acquisition in [0.0, 0.5, -0.5].map(ConfidenceBound) {
+                    let view = whole.posterior.view();
+                    let found = whole.surface.argmax(view, &acquisition);
+                    let expected = brute_force(&whole.restricted, view, &acquisition, &whole.excluded);
                     assert!(same(found, expected), "{offset} {which}: {found:?}, brute force has {expected:?}");
                 }
             }
@@ -293,7 +191,7 @@ fn one_and_two_threads_give_the_same_bits() {
                 (0..60).for_each(|_| whole.observe(rng.random_range(0..whole.len()), uniform(rng, -1.0, 1.0)));
                 let mut bits = Vec::new();
                 for _ in 0..6 {
-                    let choice = whole.surface.argmax(whole.posterior.view(), Score::Upper(2.0)).unwrap();
+                    let choice = whole.surface.argmax(whole.posterior.view(), &ConfidenceBound(2.0)).unwrap();
                     bits.push((choice.index, choice.mean.to_bits(), choice.sd.to_bits(), choice.score.to_bits()));
                     whole.hallucinate(choice.index);
                 }
@@ -309,9 +207,9 @@ fn one_and_two_threads_give_the_same_bits() {
 fn a_surface_with_every_candidate_left_out_chooses_none() {
     let mut whole = Run::new(kernel(0, 1, 0.3), Domain::Points(Points::indices(3)), 0.1, PLENTY);
     (0..3).for_each(|i| whole.surface.set_excluded(i, true));
-    assert_eq!(whole.surface.argmax(whole.posterior.view(), Score::Variance), None);
+    assert_eq!(whole.surface.argmax(whole.posterior.view(), &Variance), None);
     whole.surface.set_excluded(1, false);
-    assert_eq!(whole.surface.argmax(whole.posterior.view(), Score::Upper(1.0)).map(|c| c.index), Some(1));
+    assert_eq!(whole.surface.argmax(whole.posterior.view(), &ConfidenceBound(1.0)).map(|c| c.index), Some(1));
 }
 
 #[test]
@@ -349,9 +247,12 @@ fn settling_out_of_order_under_tiny_noise_gives_the_choice_of_brute_force() {
                 whole.hallucinate(40 + offset);
                 whole.hallucinate(39 - offset);
             }
-            for score in [Score::Variance, Score::Upper(3.0), Score::Lower(1.0), Score::Variance, Score::Upper(3.0)] {
-                let found = whole.surface.argmax(whole.posterior.view(), score);
-                let expected = brute_force(&whole.restricted, whole.posterior.view(), score, &whole.excluded);
+            let (upper, lower) = (ConfidenceBound(3.0), ConfidenceBound(-1.0));
+            let acquisitions: [&dyn Acquisition; 5] = [&Variance, &upper, &lower, &Variance, &upper];
+            for acquisition in acquisitions {
+                let view = whole.posterior.view();
+                let found = whole.surface.argmax(view, acquisition);
+                let expected = brute_force(&whole.restricted, view, acquisition, &whole.excluded);
                 assert!(same(found, expected), "{seed}, noise {noise:e}: {found:?}, brute force has {expected:?}");
                 let id = whole.pending.remove(rng.random_range(0..whole.pending.len()));
                 whole.posterior.settle(id, MEAN).unwrap();

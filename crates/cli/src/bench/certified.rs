@@ -1,7 +1,7 @@
 //! Maxima with a proof on the unit square: how many cells are bounded, and how long that takes.
 
 use anyhow::Result;
-use manyhands_core::gp::{Budget, Kernel, Key, Posterior, Prior, Region, Score, maximize};
+use manyhands_core::gp::{Budget, Kernel, Key, Posterior, Prior, Provable, Region, maximize};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -47,7 +47,7 @@ fn search(kernel: Kernel) -> Result<(usize, f64)> {
     let posterior = posterior(kernel)?;
     let region = Region::new(&[0.0; 2], &[1.0; 2])?;
     let within = |nodes, tolerance| {
-        maximize(posterior.view(), Score::Upper(MULTIPLIER), &region, Budget { nodes, tolerance }, &[])
+        maximize(posterior.view(), Provable::ConfidenceBound(MULTIPLIER), &region, Budget { nodes, tolerance }, &[])
     };
     // The score is known well enough long before it is proven.
     let tolerance = GAP * within(NODES as usize, GAP)?.score.abs();

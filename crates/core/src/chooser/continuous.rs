@@ -127,8 +127,7 @@ impl Continuous {
         let SearchEffort { candidates, starts, evaluations } = search_effort(view.keys().len());
         let mut rng = generator(spec, trial);
         let fallback = ChaCha8Rng::from_rng(&mut rng);
-        let mut points: Vec<Vec<f64>> =
-            Quasirandom::new(&self.space, 1, &mut rng, fallback).take(candidates).collect();
+        let mut points: Vec<Vec<f64>> = Quasirandom::new(&self.space, 1, &mut rng, fallback).take(candidates).collect();
         let lengthscales = lengthscales(view.prior(), self.space.dimension());
         let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
         let best = best_rows(view, 5);
@@ -196,7 +195,8 @@ impl Chooser for Continuous {
         }
         let mut slopes = Slopes::new(context.view)?;
         let mut observed = Slopes::new(context.view.observed_only())?;
-        let (mut mean_gradient, mut variance_gradient) = (vec![0.0; self.space.dimension()], vec![0.0; self.space.dimension()]);
+        let (mut mean_gradient, mut variance_gradient) =
+            (vec![0.0; self.space.dimension()], vec![0.0; self.space.dimension()]);
         // Outside the region there is nothing to climb to.
         let objective = |x: &[f64], gradient: &mut [f64]| {
             let (mean, variance) = observed.at(x, &mut mean_gradient, &mut variance_gradient);
@@ -209,8 +209,7 @@ impl Chooser for Continuous {
 
     /// The argmax of a sample path, whose prior part is approximate (random features).
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
-        let path =
-            SamplePath::draw(context.view, multiplier, FEATURES, &mut generator(context.spec, context.trial))?;
+        let path = SamplePath::draw(context.view, multiplier, FEATURES, &mut generator(context.spec, context.trial))?;
         let objective =
             |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
         let scores = self.scores(context, Ranking::Sample(&path), Wanted::Best)?;

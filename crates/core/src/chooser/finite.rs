@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use manyhands_gp::{
-    self as gp, Acquisition, ConfidenceBound, GreedyInformation, Key, LevelSet, Maximizer, Posterior, Prior, Restricted,
-    Sampler, Surface, Variance, View,
+    self as gp, Acquisition, ConfidenceBound, GreedyInformation, Key, LevelSet, Maximizer, Posterior, Prior,
+    Restricted, Sampler, Surface, Variance, View,
 };
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
 //! Climbing inside linear constraints: along the projected gradient, with steps that adapt.
 
-use super::{Objective, Maximum};
+use super::{Maximum, Objective};
 use crate::Space;
 
 /// The first step, in units of the cube.

@@ -1,8 +1,8 @@
-//! Upper bounds of a score over a cell.
+//! Upper bounds of an objective over a cell.
 //!
 //! | symbol | name in code | meaning |
 //! |---|---|---|
-//! | a, m | mean_weight, multiplier | the score is a mu(x) + m sigma(x), a being 0 or 1 and m of any sign |
+//! | a, m | mean_weight, multiplier | the objective is a mu(x) + m sigma(x), a being 0 or 1 and m of any sign |
 //! | c, h | centre, half | the cell's middle and half-widths, these in lengthscales |
 //! | A(t) | mean | Taylor polynomial of mu at c |
 //! | S(t) | variance | squared posterior norm of the section's Taylor polynomial; see `jet` |
@@ -31,9 +31,9 @@
 use super::jet::Jet;
 use super::model::{Around, Model, ROUNDING, Shape};
 use super::quadratic::{Peak, Quadratic};
-use crate::{Score, vector};
+use crate::{Provable, vector};
 
-/// A score as a combination of mean and sd.
+/// An objective as a combination of mean and sd; the variance by its root.
 #[derive(Debug, Clone, Copy)]
 struct Goal {
     mean_weight: f64,
@@ -41,11 +41,10 @@ struct Goal {
 }
 
 impl Goal {
-    fn new(score: Score) -> Self {
-        match score {
-            Score::Upper(multiplier) => Self { mean_weight: 1.0, multiplier },
-            Score::Lower(multiplier) => Self { mean_weight: 1.0, multiplier: -multiplier },
-            Score::Variance => Self { mean_weight: 0.0, multiplier: 1.0 },
+    fn new(objective: Provable) -> Self {
+        match objective {
+            Provable::ConfidenceBound(multiplier) => Self { mean_weight: 1.0, multiplier },
+            Provable::Variance => Self { mean_weight: 0.0, multiplier: 1.0 },
         }
     }
 }
@@ -67,17 +66,17 @@ impl Ranges {
     }
 }
 
-/// Bounds a score over cells.
+/// Bounds an objective over cells.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds<'a> {
+pub(super) struct CellBounds<'a> {
     model: &'a Model<'a>,
-    score: Score,
+    objective: Provable,
     goal: Goal,
 }
 
-impl<'a> Bounds<'a> {
-    pub fn new(model: &'a Model<'a>, score: Score) -> Self {
-        Self { model, score, goal: Goal::new(score) }
+impl<'a> CellBounds<'a> {
+    pub fn new(model: &'a Model<'a>, objective: Provable) -> Self {
+        Self { model, objective, goal: Goal::new(objective) }
     }
 
     /// What holds everywhere: |mu - prior mean| <= ||mu||_k sqrt(v), and no sd exceeds the prior's. Both at once is
@@ -145,7 +144,7 @@ impl<'a> Bounds<'a> {
         let sd = model.largest.sqrt();
         let size = model.view.prior().mean().abs() + (model.norm + goal.multiplier.abs()) * sd;
         let bound = bound + ROUNDING * (bound.abs() + size);
-        if self.score == Score::Variance { bound.max(0.0).powi(2) } else { bound }
+        if self.objective == Provable::Variance { bound.max(0.0).powi(2) } else { bound }
     }
 }
 
@@ -313,16 +312,15 @@ mod tests {
         centre.iter().zip(widths).map(|(c, h)| c + h * share()).collect()
     }
 
-    fn scores() -> [Score; 7] {
+    fn objectives() -> [Provable; 6] {
         let [a, b, c] = [0.0, 1.7, 6.0];
         [
-            Score::Upper(a),
-            Score::Upper(b),
-            Score::Upper(c),
-            Score::Lower(b),
-            Score::Lower(c),
-            Score::Upper(-b),
-            Score::Variance,
+            Provable::ConfidenceBound(a),
+            Provable::ConfidenceBound(b),
+            Provable::ConfidenceBound(c),
+            Provable::ConfidenceBound(-b),
+            Provable::ConfidenceBound(-c),
+            Provable::Variance,
         ]
     }
 
@@ -348,9 +346,9 @@ mod tests {
             let points: Vec<(f64, f64)> =
                 (0..60).map(|_| model.moments(&inside(rng, &centre, &widths))).collect();
             let (jet, reach) = (Jet::new(&model, &centre, &moving), model.reach(cell));
-            for score in scores() {
-                let bounds = Bounds::new(&model, score);
-                let highest = points.iter().map(|&(m, v)| score.of(m, v)).fold(f64::NEG_INFINITY, f64::max);
+            for objective in objectives() {
+                let bounds = CellBounds::new(&model, objective);
+                let highest = points.iter().map(|&(m, v)| objective.value(m, v)).fold(f64::NEG_INFINITY, f64::max);
                 prop_assert!(highest <= bounds.everywhere());
                 prop_assert!(highest <= bounds.over(cell, &moving, f64::INFINITY).upper);
                 prop_assert!(highest <= bounds.over(cell, &moving, f64::NEG_INFINITY).upper);
@@ -366,7 +364,7 @@ mod tests {
     }
 
     /// The excess of the bound over the largest value on a grid, for cells of falling size about one point.
-    fn excesses(kernel: Kernel, score: Score, order: usize) -> Vec<f64> {
+    fn excesses(kernel: Kernel, objective: Provable, order: usize) -> Vec<f64> {
         let rng = &mut ChaCha8Rng::seed_from_u64(5);
         let mut posterior = Posterior::new(Prior::new(kernel, 0.0, 0.025).unwrap(), 2).unwrap();
         for id in 0..20 {
@@ -374,7 +372,7 @@ mod tests {
             posterior.observe(Key { id, site: 0 }, &x, (7.0 * x[0]).sin() + x[1]).unwrap();
         }
         let model = Model::new(posterior.view(), &[1.0; 2]).unwrap();
-        let bounds = Bounds::new(&model, score);
+        let bounds = CellBounds::new(&model, objective);
         let centre = [0.41, 0.57];
         let jet = Jet::new(&model, &centre, &[0, 1]);
         let excess = |width: f64| {
@@ -382,7 +380,7 @@ mod tests {
             let side = |i: i32| width * f64::from(i) / 20.0;
             let values = (-20..=20).flat_map(|i| (-20..=20).map(move |j| (i, j))).map(|(i, j)| {
                 let (mean, variance) = model.moments(&[centre[0] + side(i), centre[1] + side(j)]);
-                score.of(mean, variance)
+                objective.value(mean, variance)
             });
             let highest = values.fold(f64::NEG_INFINITY, f64::max);
             let reach = model.reach(Around { centre: &centre, half: &half });
@@ -404,11 +402,14 @@ mod tests {
         ];
         for (kernel, order, expected) in cases {
             let kernel = kernel.unwrap();
-            for score in [Score::Upper(2.0), Score::Upper(5.0), Score::Lower(2.0)] {
+            for objective in [2.0, 5.0, -2.0].map(Provable::ConfidenceBound) {
                 // Terms of the next order are a tenth of the leading one or less at these sizes.
-                for pair in excesses(kernel.clone(), score, order).windows(2) {
+                for pair in excesses(kernel.clone(), objective, order).windows(2) {
                     let ratio = pair[0] / pair[1];
-                    assert!(ratio > 0.85 * expected, "{kernel:?}, order {order}, {score:?}: {ratio}, not {expected}");
+                    assert!(
+                        ratio > 0.85 * expected,
+                        "{kernel:?}, order {order}, {objective:?}: {ratio}, not {expected}"
+                    );
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! The maximum of a score over a box with mixed coordinates, by branch and bound: a point, and how much better any other
-//! can be at most.
+//! The maximum of an acquisition over a box with mixed coordinates, by branch and bound: a point, and how much better any
+//! other can be at most.
 //!
 //! | symbol | name in code | meaning |
 //! |---|---|---|
-//! | a(x) | score | mean + multiplier sd, mean - multiplier sd, or the variance |
+//! | a(x) | objective, score | mean + multiplier sd, or the variance; its value at a point |
 //! | | upper | no point of the region has a higher score, rounding included |
 //! | eps_t | gap | upper - score: what the point found may lose |
 //! | | node | a cell that was bounded |
@@ -21,12 +21,12 @@ mod remainder;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use self::bound::Bounds;
+use self::bound::CellBounds;
 use self::model::{Around, Model};
 use self::region::Cell;
 pub use self::region::Region;
 use crate::prior::check_size;
-use crate::{Error, Result, Score, View};
+use crate::{Error, Provable, Result, View};
 
 /// The steps of one climb, and its first reach in lengthscales.
 const CLIMB: usize = 24;
@@ -68,35 +68,35 @@ impl Certified {
     }
 }
 
-/// Finds the maximum of a score over a region, with a proven upper bound, within a budget.
+/// Finds the maximum of an acquisition over a region, with a proven upper bound, within a budget.
 ///
-/// `starts` are points known to be good, moved into the region if need be: the better they are, the more cells need no
-/// closer look. Refused for an empirical kernel, whose domain is finite.
+/// `starts` are points known to be good, moved into the region if need be: the better they are, the more cells are
+/// dismissed early. Refused for an empirical kernel, whose domain is finite.
 ///
 /// ```
-/// use manyhands_gp::{Budget, Kernel, Key, Posterior, Prior, Region, Score, maximize};
+/// use manyhands_gp::{Budget, Kernel, Key, Posterior, Prior, Provable, Region, maximize};
 /// # fn main() -> manyhands_gp::Result<()> {
 /// let prior = Prior::new(Kernel::matern(2.5, &[0.2])?, 0.0, 0.01)?;
 /// let mut posterior = Posterior::new(prior, 1)?;
 /// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
 /// let region = Region::new(&[0.0], &[1.0])?;
 /// let budget = Budget { nodes: 1000, tolerance: 1e-6 };
-/// let found = maximize(posterior.view(), Score::Upper(2.0), &region, budget, &[])?;
+/// let found = maximize(posterior.view(), Provable::ConfidenceBound(2.0), &region, budget, &[])?;
 /// assert!(found.gap() <= 1e-6);
 /// # Ok(()) }
 /// ```
 pub fn maximize(
     view: View<'_>,
-    score: Score,
+    objective: Provable,
     region: &Region,
     budget: Budget,
     starts: &[Vec<f64>],
 ) -> Result<Certified> {
-    check(view, score, region, budget)?;
+    check(view, objective, region, budget)?;
     let model = Model::new(view, &region.corner())?;
     let whole = region.whole();
     let first = whole.nearest(region, &whole.centre());
-    let mut search = Search::new(&model, score, region, budget, first);
+    let mut search = Search::new(&model, objective, region, budget, first);
     for start in starts {
         search.offer(region.nearest(start)?);
     }
@@ -104,12 +104,12 @@ pub fn maximize(
     Ok(search.result())
 }
 
-fn check(view: View<'_>, score: Score, region: &Region, budget: Budget) -> Result<()> {
+fn check(view: View<'_>, objective: Provable, region: &Region, budget: Budget) -> Result<()> {
     let (dimension, found) = (view.posterior().points().dimension(), region.dimension());
     if found != dimension {
         return Err(Error::WrongLength { what: "a region", expected: dimension, found });
     }
-    if let Score::Upper(multiplier) | Score::Lower(multiplier) = score {
+    if let Provable::ConfidenceBound(multiplier) = objective {
         check_size("the multiplier", multiplier)?;
     }
     if budget.tolerance.is_nan() || budget.tolerance < 0.0 {
@@ -158,24 +158,24 @@ struct Best {
 
 struct Search<'a> {
     model: &'a Model<'a>,
-    bounds: Bounds<'a>,
-    score: Score,
+    bounds: CellBounds<'a>,
+    objective: Provable,
     region: &'a Region,
     budget: Budget,
     best: Best,
     waiting: BinaryHeap<Node>,
-    /// The highest bound of a cell that is not looked at any more.
+    /// The highest bound of a cell that is not split any more.
     settled: f64,
     nodes: usize,
     climbs: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a Model<'a>, score: Score, region: &'a Region, budget: Budget, first: Vec<f64>) -> Self {
-        let best = evaluate(model, score, first);
-        let (bounds, settled) = (Bounds::new(model, score), f64::NEG_INFINITY);
+    fn new(model: &'a Model<'a>, objective: Provable, region: &'a Region, budget: Budget, first: Vec<f64>) -> Self {
+        let best = evaluate(model, objective, first);
+        let (bounds, settled) = (CellBounds::new(model, objective), f64::NEG_INFINITY);
         let waiting = BinaryHeap::new();
-        Self { model, bounds, score, region, budget, best, waiting, settled, nodes: 0, climbs: 0 }
+        Self { model, bounds, objective, region, budget, best, waiting, settled, nodes: 0, climbs: 0 }
     }
 
     fn run(&mut self, whole: Cell) {
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
 
     /// Keeps a point of the region if it is better than the best.
     fn offer(&mut self, point: Vec<f64>) {
-        let found = evaluate(self.model, self.score, point);
+        let found = evaluate(self.model, self.objective, point);
         if found.score > self.best.score {
             self.best = found;
         }
@@ -276,9 +276,9 @@ impl<'a> Search<'a> {
     }
 }
 
-fn evaluate(model: &Model<'_>, score: Score, point: Vec<f64>) -> Best {
+fn evaluate(model: &Model<'_>, objective: Provable, point: Vec<f64>) -> Best {
     let (mean, variance) = model.moments(&point);
-    Best { point, mean, variance, score: score.of(mean, variance) }
+    Best { point, mean, variance, score: objective.value(mean, variance) }
 }
 
 /// The coordinates along which a cell has any width.

@@ -1,7 +1,7 @@
-//! Bounds on the variance of every candidate: what lets most of them be passed over.
+//! Bounds on the variance of every candidate, which dismiss most candidates without exact evaluation.
 //!
-//! On grids with structure the variances themselves are swept along with every new row; elsewhere upper bounds fall as
-//! candidates are looked at.
+//! On grids with structure the variances themselves are updated with every new row; elsewhere upper bounds fall as
+//! candidates are evaluated.
 
 use std::collections::HashSet;
 
@@ -55,7 +55,7 @@ impl Bounds {
         }
     }
 
-    /// Takes over what exact moments say.
+    /// Lowers the bounds of candidates that were evaluated exactly.
     pub fn refresh(&mut self, exact: &[Exact]) {
         if let Self::Lazy(lazy) = self {
             lazy.refresh(exact);

@@ -1,17 +1,17 @@
-//! The solved columns v(x) = L^{-1} k(X, x) of the candidates that choices keep coming back to.
+//! A cache of the solved columns v(x) = L^{-1} k(X, x) of the candidates that searches evaluate.
 //!
 //! A column is the one source of a candidate's exact mean and variance, cached or not: a cached column is extended by the
 //! rows that came since, with the operations a fresh one would take, so the bits are the same. The cache has a budget of
-//! bytes; past it the columns unused for longest are forgotten.
+//! bytes; past it the least recently used columns are dropped.
 
 use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::View;
 use crate::posterior::remaining;
 use crate::restricted::Restricted;
 use crate::vector;
+use crate::{Marginal, View};
 
 /// Columns solved by one task.
 const TASK: usize = 16;
@@ -20,11 +20,22 @@ const PARALLEL: usize = 1 << 17;
 
 /// A candidate's exact moments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Exact {
+pub(super) struct Exact {
     pub index: usize,
     pub mean: f64,
     pub variance: f64,
     pub variance_observed: f64,
+}
+
+impl Exact {
+    pub fn marginal(&self) -> Marginal {
+        Marginal { mean: self.mean, sd: self.variance.sqrt(), sd_observed: self.variance_observed.sqrt() }
+    }
+
+    /// What it would be if nothing were pending.
+    pub fn given_observed_rows(&self) -> Self {
+        Self { variance: self.variance_observed, ..*self }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -41,7 +52,7 @@ struct Work {
 
 /// The cache of solved columns.
 #[derive(Debug, Clone)]
-pub(crate) struct Columns {
+pub(super) struct Columns {
     columns: HashMap<usize, Column>,
     entries: usize,
     budget: usize,

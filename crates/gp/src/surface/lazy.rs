@@ -1,4 +1,4 @@
-//! Upper bounds that fall only when their candidate is looked at ("lazy greedy"), for domains without structure.
+//! Upper bounds that fall only when their candidate is evaluated ("lazy greedy"), for domains without structure.
 //!
 //! The variance given some of the rows is an upper bound of the variance given all of them, so a bound stays true as
 //! long as none of the rows it was conditioned on has left. A start with many rows at once begins from the variance given
@@ -42,7 +42,7 @@ impl Lazy {
         (&self.upper, self.slack)
     }
 
-    /// Forgets what rows that left have contributed.
+    /// Brings the bounds to the rows of `view`: what rows that left have contributed is forgotten.
     pub fn sync(&mut self, restricted: &Restricted, view: View<'_>) {
         let keys = view.keys();
         if self.conditioned.is_empty() && keys.len() > SPREAD {
@@ -60,7 +60,7 @@ impl Lazy {
         self.conditioned = keys.to_vec();
     }
 
-    /// Takes over what exact moments say.
+    /// Lowers the bounds of candidates that were evaluated exactly.
     pub fn refresh(&mut self, exact: &[Exact]) {
         for e in exact {
             self.upper[e.index] = self.upper[e.index].min(e.variance);

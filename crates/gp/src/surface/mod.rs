@@ -1,75 +1,83 @@
-//! The posterior over a finite domain, and the exact argmax over it without looking at every candidate closely.
+//! The posterior over a finite domain, and the exact argmax over it with few exact evaluations.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
 //! | mu_S over D | means | one structured product after new observations, true within `mean_error` |
 //! | sigma_{t-1}^2 over D | bounds | intervals that hold every candidate's variance |
-//! | a(x) | score | mean + multiplier sd, mean - multiplier sd, or the variance |
+//! | a(x) | acquisition | what is maximized, a function of mean and variance |
 //!
-//! Means and bounds only decide whom to look at. Every candidate whose score could reach the best one is computed exactly,
-//! from its solved column; the choice is made among those. So the choice is that of brute force, whatever the domain's
-//! structure, the state of the bounds and the number of threads.
+//! Means and bounds only decide which candidates need exact evaluation. Every candidate whose value could reach the best
+//! one is computed exactly, from its solved column; the choice is made among those. So the choice is that of brute force,
+//! whatever the domain's structure, the state of the bounds and the number of threads.
 
 mod bounds;
 mod columns;
+mod highest;
 mod lazy;
+mod leader;
+mod search;
 mod swept;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use self::bounds::Bounds;
 use self::columns::{Columns, Exact};
-use crate::highest::HighestUpper;
+pub use self::leader::TIE;
+use self::search::Query;
+use crate::acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, Variance};
 use crate::restricted::Restricted;
-use crate::vector;
-use crate::{Key, View};
+use crate::{Error, Key, Marginal, Result, View, vector};
 
-/// Candidates whose best upper score is kept as one number.
-const CHUNK: usize = 1 << 12;
-/// The first candidates to be computed exactly, and the most at a time after that.
-const FIRST: usize = 8;
+/// Candidates that are computed exactly at a time, at most.
 const BLOCK: usize = 256;
 
-/// Two scores closer than this, relative to the larger one if that exceeds 1, are tied; the lowest index wins.
-pub const TIE: f64 = 1e-12;
-
-/// What is maximized over the domain.
+/// The candidate of highest value, with its exact moments.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Score {
-    /// mean + multiplier x sd, the upper end of a band (the paper's Algorithm 1).
-    Upper(f64),
-    /// mean - multiplier x sd, the lower end of a band.
-    Lower(f64),
-    /// The variance (the paper's initialization scheme, and greedy information gain).
-    Variance,
-}
-
-impl Score {
-    pub(crate) fn of(self, mean: f64, variance: f64) -> f64 {
-        match self {
-            Self::Upper(multiplier) => mean + multiplier * variance.sqrt(),
-            Self::Lower(multiplier) => mean - multiplier * variance.sqrt(),
-            Self::Variance => variance,
-        }
-    }
-}
-
-/// The chosen candidate, with its exact moments.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Choice {
+pub struct Maximizer {
     /// The candidate's index in the domain.
     pub index: usize,
     /// Its mean, from observed points.
     pub mean: f64,
     /// Its standard deviation given the rows of the view.
     pub sd: f64,
-    /// Its score.
+    /// The acquisition's value.
     pub score: f64,
 }
 
+/// Which candidates a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// All of the domain.
+    All,
+    /// Those that are not [excluded](Surface::set_excluded).
+    Eligible,
+}
+
+/// Which rows bounds on variances are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Conditioning {
+    AllRows,
+    ObservedRows,
+}
+
 /// The posterior over a finite domain.
+///
+/// ```
+/// use std::sync::Arc;
+/// use manyhands_gp::{ConfidenceBound, Domain, Grid, Kernel, Key, Posterior, Prior, Restricted, Surface};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let kernel = Kernel::squared_exponential(&[0.2])?;
+/// let grid = Grid::even(&[(0.0, 1.0, 101)])?;
+/// let mut surface = Surface::new(Arc::new(Restricted::new(kernel.clone(), Domain::Grid(grid), 1 << 20)?));
+/// let mut posterior = Posterior::new(Prior::new(kernel, 0.0, 0.01)?, 1)?;
+/// posterior.observe(Key { id: 0, site: 30 }, &[0.3], 1.0)?;
+/// let first = surface.argmax(posterior.view(), &ConfidenceBound(2.0)).ok_or(manyhands_gp::Error::Empty { what: "the domain" })?;
+/// // Once it is pending, the next choice is elsewhere.
+/// let point = surface.restricted().domain().point(first.index);
+/// posterior.hallucinate(Key { id: 1, site: first.index }, &point)?;
+/// assert!(surface.argmax(posterior.view(), &ConfidenceBound(2.0)).is_some_and(|next| next.index != first.index));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Surface {
     restricted: Arc<Restricted>,
@@ -77,7 +85,10 @@ pub struct Surface {
     mean_error: f64,
     /// What the means were made from.
     mean_source: Option<(Vec<Key>, Vec<f64>)>,
+    /// Given all rows of a view.
     bounds: Bounds,
+    /// Given a view's observed rows alone, once a search has needed both.
+    observed_bounds: Option<Box<Bounds>>,
     columns: Columns,
     /// The order of rows that the columns were solved in.
     order: Vec<Key>,
@@ -95,6 +106,7 @@ impl Surface {
             mean_error: 0.0,
             mean_source: None,
             bounds,
+            observed_bounds: None,
             columns,
             order: Vec::new(),
             excluded: Vec::new(),
@@ -134,38 +146,82 @@ impl Surface {
         (exact[0].mean, exact[0].variance.sqrt())
     }
 
-    /// The candidate with the highest score, the lowest index among ties; none if all are left out.
-    pub fn argmax(&mut self, view: View<'_>, score: Score) -> Option<Choice> {
-        if score != Score::Variance {
-            self.sync_means(view);
+    /// The exact moments of all candidates that can matter, by index: those for which `can_matter` holds of upper bounds
+    /// of their mean and of their variance given the view's rows. So `can_matter` must not turn false as either grows.
+    pub fn moments_where(
+        &mut self,
+        view: View<'_>,
+        among: Among,
+        can_matter: impl Fn(f64, f64) -> bool,
+    ) -> Vec<(usize, Marginal)> {
+        self.sync_means(view);
+        let given = self.sync_bounds(view);
+        let may_ask = |index: usize| among == Among::All || !self.is_excluded(index);
+        let bounds = |index: usize| (self.means[index] + self.mean_error, self.variance_interval(index, given).1);
+        let candidates: Vec<usize> = (0..self.means.len())
+            .filter(|&index| may_ask(index))
+            .filter(|&index| {
+                let (mean, variance) = bounds(index);
+                can_matter(mean, variance)
+            })
+            .collect();
+        let mut moments = Vec::with_capacity(candidates.len());
+        for block in candidates.chunks(BLOCK) {
+            let exact = self.evaluate(view, given, block);
+            moments.extend(exact.into_iter().map(|e| (e.index, e.marginal())));
         }
-        self.sync_columns(view);
-        self.bounds.sync(&self.restricted, view);
-        let peaks = self.peaks(score);
-        let mut found = Found::new(score);
-        let mut first: Vec<(f64, usize)> = peaks.iter().flatten().copied().collect();
-        first.sort_by(by_score_then_index);
-        first.truncate(if self.bounds.are_tight() { 1 } else { FIRST });
-        self.compute(view, &first, &mut found);
-        let threshold = found.threshold();
-        let mut rest: Vec<(f64, usize)> = Vec::new();
-        for (chunk, peak) in peaks.iter().enumerate() {
-            if peak.is_some_and(|(upper, _)| upper >= threshold) {
-                rest.extend(self.reaching(chunk, score, threshold).filter(|(_, i)| first.iter().all(|(_, j)| i != j)));
-            }
-        }
-        rest.sort_by(by_score_then_index);
-        let (mut rest, mut block) = (rest.into_iter().peekable(), FIRST);
-        while rest.peek().is_some() {
-            let next: Vec<(f64, usize)> =
-                rest.by_ref().filter(|&(upper, index)| found.could_win(upper, index)).take(block).collect();
-            self.compute(view, &next, &mut found);
-            block = (2 * block).min(BLOCK);
-        }
-        found.choice()
+        moments.sort_unstable_by_key(|(index, _)| *index);
+        moments
     }
 
-    /// sup over the domain of sigma_S(x)^2/sigma_{t-1}(x)^2, the exact hallucination factor, by looking at every candidate.
+    /// The joint covariance of several candidates given the view's rows, row-major; see [`View::covariance`].
+    pub fn covariance(&self, view: View<'_>, candidates: &[usize]) -> Result<Vec<f64>> {
+        let domain = self.restricted.domain();
+        if let Some(&index) = candidates.iter().find(|&&index| index >= domain.len()) {
+            return Err(Error::NoSuchIndex { value: index as f64, len: domain.len() });
+        }
+        view.covariance(&domain.points_at(candidates))
+    }
+
+    /// The candidate of highest value, the lowest index among ties; none if all are excluded.
+    ///
+    /// Values within [`TIE`] of the highest are tied with it. Where all values are minus infinity, all are tied.
+    #[doc(alias = "acquisition function")]
+    pub fn argmax(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Option<Maximizer> {
+        if acquisition.as_provable() != Some(Provable::Variance) {
+            self.sync_means(view);
+        }
+        let given = self.sync_bounds(view);
+        // The built-in ones are called once per candidate, so not through a table of functions.
+        match acquisition.as_provable() {
+            Some(Provable::ConfidenceBound(multiplier)) => {
+                self.search(view, &Query { acquisition: &ConfidenceBound(multiplier), given, within: None })
+            }
+            Some(Provable::Variance) => self.search(view, &Query { acquisition: &Variance, given, within: None }),
+            None => self.search(view, &Query { acquisition, given, within: None }),
+        }
+    }
+
+    /// As [`Surface::argmax`], among the candidates of a region; none if all of them are excluded, or there are none.
+    ///
+    /// The region is a matter of the view's observed rows; the acquisition is given all of its rows.
+    #[doc(alias = "pure exploration")]
+    pub fn argmax_within(
+        &mut self,
+        view: View<'_>,
+        acquisition: &dyn Acquisition,
+        region: &LevelSet<'_>,
+    ) -> Option<Maximizer> {
+        self.sync_means(view);
+        self.sync_columns(view);
+        self.bounds.sync(&self.restricted, view);
+        self.observed_bounds
+            .get_or_insert_with(|| Box::new(Bounds::new(&self.restricted)))
+            .sync(&self.restricted, view.observed_only());
+        self.search(view, &Query { acquisition, given: Conditioning::AllRows, within: Some(region) })
+    }
+
+    /// sup over the domain of sigma_S(x)^2/sigma_{t-1}(x)^2, the exact hallucination factor, by evaluating every candidate.
     pub fn hallucination_factor(&mut self, view: View<'_>) -> f64 {
         self.sync_columns(view);
         let indices: Vec<usize> = (0..self.restricted.domain().len()).collect();
@@ -194,6 +250,7 @@ impl Surface {
         self.mean_error = if sites.is_empty() {
             0.0
         } else {
+            // Of the weights, of the product, and of the exact means that are compared with this.
             let size = view.prior().mean().abs() + largest.sqrt() * vector::norm(view.whitened());
             view.rounding(vector::norm(&weights), largest)
                 + self.restricted.product_error(&weights)
@@ -212,98 +269,44 @@ impl Surface {
         self.order.extend_from_slice(&keys[common..view.keys().len().max(common)]);
     }
 
-    /// The highest score that candidate `index` can have.
-    fn upper_score(&self, index: usize, score: Score) -> f64 {
-        let (least, most) = self.bounds.interval(index);
+    /// Brings columns and bounds to the rows of `view`. Where bounds given observed rows are kept apart, a view without
+    /// pending rows takes those, so that the others need not forget the pending rows and add them again.
+    fn sync_bounds(&mut self, view: View<'_>) -> Conditioning {
+        self.sync_columns(view);
+        match &mut self.observed_bounds {
+            Some(bounds) if view.observed() == view.keys().len() => {
+                bounds.sync(&self.restricted, view);
+                Conditioning::ObservedRows
+            }
+            _ => {
+                self.bounds.sync(&self.restricted, view);
+                Conditioning::AllRows
+            }
+        }
+    }
+
+    fn bounds(&self, given: Conditioning) -> &Bounds {
+        match (given, &self.observed_bounds) {
+            (Conditioning::ObservedRows, Some(bounds)) => bounds,
+            _ => &self.bounds,
+        }
+    }
+
+    /// An interval that holds the variance of candidate `index`.
+    fn variance_interval(&self, index: usize, given: Conditioning) -> (f64, f64) {
+        let (least, most) = self.bounds(given).interval(index);
         // Far from all rows the variance is the prior's, which no slack may lift: there everything is tied.
         let most = most.min(self.restricted.largest_variance());
-        let mean = self.means[index] + self.mean_error;
-        score.of(mean, if matches!(score, Score::Lower(_)) { least } else { most })
+        (least.min(most), most)
     }
 
-    /// The candidate with the highest upper score in each chunk of the domain.
-    fn peaks(&self, score: Score) -> Vec<Option<(f64, usize)>> {
-        let len = self.means.len();
-        let (uppers, slack) = self.bounds.uppers();
-        let peak = |chunk: usize| {
-            let (from, to) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(len));
-            if let (Score::Upper(multiplier), true) = (score, self.excluded.is_empty()) {
-                let (means, variances) = (&self.means[from..to], &uppers[from..to]);
-                let cap = self.restricted.largest_variance();
-                let scores = HighestUpper { means, variances, multiplier, error: self.mean_error, slack, cap };
-                let highest = scores.find();
-                return (0..means.len()).find(|&i| scores.at(i) >= highest).map(|i| (highest, from + i));
-            }
-            (from..to)
-                .filter(|&i| !self.is_excluded(i))
-                .map(|i| (self.upper_score(i, score), i))
-                .reduce(|best, other| if other.0 > best.0 { other } else { best })
-        };
-        let chunks = len.div_ceil(CHUNK);
-        if chunks < 4 { (0..chunks).map(peak).collect() } else { (0..chunks).into_par_iter().map(peak).collect() }
-    }
-
-    fn reaching(&self, chunk: usize, score: Score, threshold: f64) -> impl Iterator<Item = (f64, usize)> + '_ {
-        (chunk * CHUNK..((chunk + 1) * CHUNK).min(self.means.len()))
-            .filter(|&i| !self.is_excluded(i))
-            .map(move |i| (self.upper_score(i, score), i))
-            .filter(move |(upper, _)| *upper >= threshold)
-    }
-
-    fn compute(&mut self, view: View<'_>, candidates: &[(f64, usize)], found: &mut Found) {
-        let indices: Vec<usize> = candidates.iter().map(|c| c.1).collect();
-        let exact = self.columns.exact(&self.restricted, view, &indices);
-        self.bounds.refresh(&exact);
-        found.add(exact);
-    }
-}
-
-fn by_score_then_index(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
-}
-
-/// The best of the candidates computed exactly so far.
-struct Found {
-    score: Score,
-    best: f64,
-    /// Those within a tie of the best, and the first of them.
-    tied: Vec<(f64, Exact)>,
-    winner: Option<(f64, Exact)>,
-}
-
-impl Found {
-    fn new(score: Score) -> Self {
-        Self { score, best: f64::NEG_INFINITY, tied: Vec::new(), winner: None }
-    }
-
-    fn add(&mut self, exact: Vec<Exact>) {
-        let before = self.best;
-        let scored: Vec<(f64, Exact)> = exact.into_iter().map(|e| (self.score.of(e.mean, e.variance), e)).collect();
-        self.best = scored.iter().map(|(value, _)| *value).fold(before, f64::max);
-        let threshold = self.threshold();
-        if self.best > before {
-            self.tied.retain(|(value, _)| *value >= threshold);
-            self.winner = self.tied.iter().min_by_key(|(_, e)| e.index).copied();
+    /// Exact moments, in any order; the bounds take note of them.
+    fn evaluate(&mut self, view: View<'_>, given: Conditioning, indices: &[usize]) -> Vec<Exact> {
+        let exact = self.columns.exact(&self.restricted, view, indices);
+        match (given, &mut self.observed_bounds) {
+            (Conditioning::ObservedRows, Some(bounds)) => bounds.refresh(&exact),
+            _ => self.bounds.refresh(&exact),
         }
-        for (value, e) in scored.into_iter().filter(|(value, _)| *value >= threshold) {
-            if self.winner.is_none_or(|(_, winner)| e.index < winner.index) {
-                self.winner = Some((value, e));
-            }
-            self.tied.push((value, e));
-        }
-    }
-
-    /// Scores from here on are tied with the best.
-    fn threshold(&self) -> f64 {
-        self.best - TIE * self.best.abs().max(1.0)
-    }
-
-    /// Whether a candidate with this upper score can be the best, or the first of those tied with it.
-    fn could_win(&self, upper: f64, index: usize) -> bool {
-        upper > self.best || (upper >= self.threshold() && self.winner.is_none_or(|(_, w)| index < w.index))
-    }
-
-    fn choice(&self) -> Option<Choice> {
-        self.winner.map(|(score, e)| Choice { index: e.index, mean: e.mean, sd: e.variance.sqrt(), score })
+        exact
     }
 }

@@ -4,7 +4,9 @@
 //! library but the kernel's values.
 #![allow(unused_imports, dead_code, clippy::unwrap_used)]
 
+pub mod acquisitions;
 mod elimination;
+pub mod run;
 mod seeded;
 
 use manyhands_gp::{Covariance, Domain, Grid, Kernel, Key, Points};

@@ -1,11 +1,11 @@
-//! The highest score over a domain, from means and bounds on variances, in one fixed order of operations.
+//! The highest bound of mean + multiplier sd over a domain, vectorized, in one fixed order of operations.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::vector::LANES;
 
-/// The largest of (mean + error) + multiplier sqrt(min(variance + slack, cap)), for the paper's commonest score.
-pub(crate) struct HighestUpper<'a> {
+/// The bounds (mean + error) + multiplier sqrt(min(variance + slack, cap)) for a multiplier that is not negative.
+pub(super) struct HighestUpper<'a> {
     pub means: &'a [f64],
     pub variances: &'a [f64],
     pub multiplier: f64,
@@ -16,20 +16,20 @@ pub(crate) struct HighestUpper<'a> {
 }
 
 impl HighestUpper<'_> {
-    /// The score at one place.
+    /// The bound of one candidate.
     #[inline(always)]
     pub fn at(&self, index: usize) -> f64 {
-        self.score(self.means[index], self.variances[index])
+        self.bound(self.means[index], self.variances[index])
     }
 
     #[inline(always)]
-    fn score(&self, mean: f64, variance: f64) -> f64 {
+    fn bound(&self, mean: f64, variance: f64) -> f64 {
         let most = variance + self.slack;
         let most = if most < self.cap { most } else { self.cap };
         (mean + self.error) + self.multiplier * most.sqrt()
     }
 
-    /// The largest score; minus infinity if there is none.
+    /// The largest bound; minus infinity if there is none.
     pub fn find(&self) -> f64 {
         Arch::new().dispatch(self)
     }
@@ -45,8 +45,8 @@ impl WithSimd for &HighestUpper<'_> {
         for from in (0..whole).step_by(LANES) {
             let (means, variances) = (&self.means[from..from + LANES], &self.variances[from..from + LANES]);
             for l in 0..LANES {
-                let score = self.score(means[l], variances[l]);
-                lanes[l] = if score > lanes[l] { score } else { lanes[l] };
+                let bound = self.bound(means[l], variances[l]);
+                lanes[l] = if bound > lanes[l] { bound } else { lanes[l] };
             }
         }
         let mut highest = f64::NEG_INFINITY;

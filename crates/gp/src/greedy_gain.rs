@@ -12,8 +12,7 @@
 
 use std::sync::Arc;
 
-use crate::surface::{Score, Surface};
-use crate::{Error, Key, Posterior, Prior, Restricted, Result};
+use crate::{Error, Key, Posterior, Prior, Restricted, Result, Surface, Variance};
 
 /// Greedy information gain, extended as far as it is asked for.
 #[derive(Debug, Clone)]
@@ -73,7 +72,7 @@ impl GreedyInformation {
     }
 
     fn pick(&mut self) -> Result<()> {
-        let choice = self.surface.argmax(self.posterior.view(), Score::Variance);
+        let choice = self.surface.argmax(self.posterior.view(), &Variance);
         let choice = choice.ok_or(Error::Empty { what: "the domain" })?;
         let id = self.picks.len() as u64;
         let point = self.surface.restricted().domain().point(choice.index);
