@@ -186,7 +186,7 @@ fn named<T: Copy>(names: &[(&'static str, T)], setting: &'static str, text: &str
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(Rule::NAMES, self))
+        f.write_str(self.name())
     }
 }
 

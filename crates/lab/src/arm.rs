@@ -31,7 +31,7 @@ impl Algorithm {
             Self::Rule(Rule::GpBts) => "GP-BTS",
             Self::Rule(Rule::GpBucb) => "GP-BUCB",
             Self::Rule(Rule::GpBucbBayesian) => "GP-BUCB Bayesian",
-            Self::Rule(Rule::Auto) => "auto",
+            Self::Rule(rule) => rule.name(),
             Self::Random => "random",
         }
     }

@@ -81,6 +81,11 @@ rules! {
 }
 
 impl Rule {
+    /// Its name in a study file.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, rule)| *rule == self).map_or("", |(name, _)| name)
+    }
+
     /// The multiplier of the next pick, times the strategy's `width`; refused where it is too large for a number.
     pub(crate) fn multiplier(self, state: &mut State<'_>) -> Result<f64> {
         let formula = self.formulas().multiplier(state)?;
