@@ -12,8 +12,8 @@
 //!
 //! Only g is approximate: given its frequencies and phases it is a Gaussian process whose covariance is the mean of
 //! 2 v cos(omega_i'x + b_i) cos(omega_i'y + b_i), off k(x, y) by v/sqrt(F) in order (Rahimi and Recht 2007). The update is
-//! exact (Wilson et al. 2020, equation (13)), so next to the data, where it rules, so is the path. The linear kernel needs
-//! no approximation: g is linear with one normal coefficient a coordinate.
+//! exact (Wilson et al. 2020, equation (13)), so next to the data, where it dominates, so is the path. The linear kernel needs
+//! no approximation: g is linear with one normal coefficient per coordinate.
 
 use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution};
