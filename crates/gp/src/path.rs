@@ -66,8 +66,8 @@ pub struct SamplePath {
 impl SamplePath {
     /// Draws from GP(mean, scale^2 x covariance given the view's rows), the prior part with this many features.
     ///
-    /// Refused for an empirical kernel, whose domain is finite, and for no features. The linear kernel has one feature a
-    /// coordinate, whatever is asked for.
+    /// Refused for an empirical kernel, whose domain is finite, and for no features. The linear kernel has one feature
+    /// per coordinate, whatever is asked for.
     pub fn draw(view: View<'_>, scale: f64, features: usize, rng: &mut impl Rng) -> Result<Self> {
         if !scale.is_finite() {
             return Err(Error::NotFinite { what: "scale", value: scale });

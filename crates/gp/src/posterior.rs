@@ -25,7 +25,7 @@ use crate::solution::{LazySolution, Solution};
 use crate::{Error, Factor, Points, Prior, Result, View};
 use crate::{dense, vector};
 
-/// Points that are predicted together: their columns stay in the cache while the factor passes by.
+/// Points that are predicted together: their columns stay in the cache while the factor is read once.
 const TOGETHER: usize = 64;
 
 /// What identifies a row of the posterior: the caller's name for it and its place in the caller's domain.
@@ -153,8 +153,8 @@ impl Posterior {
         self.settle(key.id, value)
     }
 
-    /// Gives a pending point its value, in any order. The oldest pending point costs nothing; others are moved before it, which
-    /// re-appends the pending rows in between.
+    /// Gives a pending point its value. The oldest pending point costs nothing; others are moved before it, which re-appends
+    /// the pending rows in between.
     pub fn settle(&mut self, id: u64, value: f64) -> Result<()> {
         check_size("a value", value)?;
         let (position, observed) = (self.pending_position(id)?, self.observed());

@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::{Factor, Points, Prior, vector};
 
-/// Rows that are solved together: as many columns as stay in the cache while the factor passes by.
+/// Rows that are solved together: as many columns as stay in the cache while the factor is read once.
 const PANEL: usize = 64;
 
 /// Factor and whitened values of a posterior's rows.

@@ -11,7 +11,7 @@
 //! **Expanded bound.** mu(c+t) - A(t) = <mu, k_{c+t} - T_p(t)> is at most ||mu||_k rho_p in size, and sigma(c+t) is within
 //! rho_p of sqrt(S(t)). What is left is the maximum of A + m sqrt(S) over the box. The root is replaced by a line in S that
 //! lies on the right side of it:
-//! - m > 0: sqrt(S) <= (s + S/s)/2 for every s > 0. With s = sigma(c) the slope of the whole score at c comes out right,
+//! - m > 0: sqrt(S) <= (s + S/s)/2 for every s > 0. With s = sigma(c) the slope of the objective at c is exact,
 //!   so that the excess over the maximum is of second order in h; other s serve where sigma(c) is small.
 //! - m < 0: sqrt(S) is concave, so above its chord: sqrt(S) >= (S + sqrt(l u))/(sqrt(l) + sqrt(u)) for l <= S <= u.
 //!
@@ -258,7 +258,7 @@ impl Spread {
     }
 }
 
-/// The peak with the lower bound, the first of equals.
+/// The one with the lower bound, the first of equals.
 fn lower(a: BoxMaximum, b: BoxMaximum) -> BoxMaximum {
     if b.upper < a.upper { b } else { a }
 }
