@@ -41,14 +41,14 @@ impl Factor {
     /// The factor of K + noise I over `len` points at once, where `fill(i, rows, out)` sets `out` to the covariances of
     /// point i and the points `rows`. As pushing them one by one up to rounding, at the speed of matrix products, in
     /// the memory of the factor itself, and on one thread.
-    pub fn of_covariances(len: usize, noise: f64, fill: impl Fn(usize, Range<usize>, &mut [f64])) -> Self {
+    pub(crate) fn of_covariances(len: usize, noise: f64, fill: impl Fn(usize, Range<usize>, &mut [f64])) -> Self {
         let mut factor = Self::default();
         // Some rows come before the next fit makes another one.
         factor.make_room(len + len / 16);
         if factor.factor_blocked(len, noise, &fill) {
             return factor;
         }
-        // Rounding has eaten the noise next to repeated points. Growing by rows knows that no variance is negative.
+        // Next to repeated points rounding can exceed the noise. Growing by rows takes no variance as negative.
         factor.truncate(0);
         let mut row = vec![0.0; len + 1];
         for i in 0..len {
@@ -78,7 +78,7 @@ impl Factor {
     }
 
     /// As [`Factor::push`], with the covariances already solved against the factor.
-    pub fn push_solved(&mut self, row: &[f64], variance: f64, noise: f64) {
+    pub(crate) fn push_solved(&mut self, row: &[f64], variance: f64, noise: f64) {
         assert_eq!(row.len(), self.len);
         self.reserve_row();
         let start = self.len * self.stride;
@@ -90,7 +90,7 @@ impl Factor {
     }
 
     /// Keeps the first `len` rows, bit for bit as they were when the last of them was pushed.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
@@ -106,19 +106,19 @@ impl Factor {
     }
 
     /// Solves `L v = b` with the leading rows, in place; entries before `start` hold the solution already.
-    pub fn solve_lower(&self, start: usize, b: &mut [f64]) {
+    pub(crate) fn solve_lower(&self, start: usize, b: &mut [f64]) {
         assert!(b.len() <= self.len);
         vector::solve_lower(self.rows(), start, b);
     }
 
     /// [`Factor::solve_lower`] for right-hand sides of equal length, each with the bits it would have alone.
-    pub fn solve_lower_many(&self, start: usize, columns: &mut [&mut [f64]]) {
+    pub(crate) fn solve_lower_many(&self, start: usize, columns: &mut [&mut [f64]]) {
         assert!(columns.iter().all(|c| c.len() <= self.len && c.len() == columns[0].len()));
         vector::solve_lower_many(self.rows(), start, columns);
     }
 
     /// Solves `L' u = b` with the leading `b.len()` rows, in place.
-    pub fn solve_upper(&self, b: &mut [f64]) {
+    pub(crate) fn solve_upper(&self, b: &mut [f64]) {
         assert!(b.len() <= self.len);
         vector::solve_upper(self.rows(), b);
     }

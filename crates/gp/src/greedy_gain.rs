@@ -15,6 +15,19 @@ use std::sync::Arc;
 use crate::{Error, Key, Posterior, Prior, Restricted, Result, Surface, Variance};
 
 /// Greedy information gain, extended as far as it is asked for.
+///
+/// ```
+/// use std::sync::Arc;
+/// use manyhands_gp::{Domain, GreedyInformation, Grid, Kernel, Prior, Restricted};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let kernel = Kernel::squared_exponential(&[0.2])?;
+/// let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 101)])?);
+/// let restricted = Restricted::new(kernel.clone(), domain, 1 << 24)?;
+/// let mut greedy = GreedyInformation::new(Prior::new(kernel, 0.0, 0.01)?, Arc::new(restricted))?;
+/// assert!(greedy.gain(3)? <= greedy.upper(3)?);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "maximum information gain")]
 #[derive(Debug, Clone)]
 pub struct GreedyInformation {
     posterior: Posterior,
@@ -48,7 +61,7 @@ impl GreedyInformation {
 
     /// s_j, the largest variance that is left after the first j greedy points.
     pub fn peak(&mut self, j: usize) -> Result<f64> {
-        // It is seen when the next point is picked.
+        // It is computed when the next point is picked.
         self.gain(j + 1)?;
         Ok(self.peaks[j])
     }

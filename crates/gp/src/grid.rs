@@ -58,7 +58,7 @@ impl Grid {
     }
 
     /// How many points each axis has.
-    pub fn shape(&self) -> Vec<usize> {
+    pub(crate) fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(Vec::len).collect()
     }
 
@@ -73,7 +73,7 @@ impl Grid {
     }
 
     /// The position of point `index` along each axis; an index past the last point goes round.
-    pub fn position(&self, mut index: usize) -> Vec<usize> {
+    pub(crate) fn position(&self, mut index: usize) -> Vec<usize> {
         let mut position = vec![0; self.axes.len()];
         for (slot, axis) in position.iter_mut().zip(&self.axes).rev() {
             *slot = index % axis.len();
@@ -100,7 +100,7 @@ impl Grid {
     }
 
     /// The distance between neighbours along each axis, if every axis is evenly spaced (within rounding).
-    pub fn spacing(&self) -> Option<Vec<f64>> {
+    pub(crate) fn spacing(&self) -> Option<Vec<f64>> {
         self.axes.iter().map(|axis| even_spacing(axis)).collect()
     }
 }

@@ -1,6 +1,45 @@
-//! Gaussian processes with observed and pending points, on finite domains and grids.
+//! Gaussian processes with observed and pending points, on finite domains, grids and boxes.
 //!
 //! Numbers only: no trials, no names, no input or output, no clock.
+//!
+//! # Guide
+//!
+//! 1. A [`Kernel`] with a mean and the noise's variance is a [`Prior`]. [`Fit`] learns its hyperparameters from data.
+//! 2. A [`Posterior`] grows by rows. Pending points are *hallucinated*: they shrink the variance and leave the mean as it
+//!    is. A [`View`] of it is the posterior given its first rows.
+//! 3. What is maximized is an [`Acquisition`]: [`ConfidenceBound`], [`Variance`], [`StandardDeviation`], or your own.
+//! 4. Where it is maximized decides how:
+//!
+//! | over | by | result |
+//! |---|---|---|
+//! | a finite [`Domain`] | [`Surface::argmax`], or [`Surface::argmax_within`] a region | the argmax of brute force |
+//! | a box | [`Screen`] or [`Shortlist`] for candidates, then [`climb`] with [`Slopes`] | a local maximum |
+//! | a box, for band ends and the variance | [`maximize`] | a point, and a bound that no point exceeds |
+//! | samples | [`Sampler`] on finite domains, [`SamplePath`] on boxes | a draw of the posterior |
+//!
+//! Choosing three points of a grid at once, by the upper end of a confidence band:
+//! ```
+//! use std::sync::Arc;
+//! use manyhands_gp::{ConfidenceBound, Domain, Error, Grid, Kernel, Key, Posterior, Prior, Restricted, Surface};
+//!
+//! # fn main() -> manyhands_gp::Result<()> {
+//! let kernel = Kernel::matern(2.5, &[0.2])?;
+//! let mut posterior = Posterior::new(Prior::new(kernel.clone(), 0.0, 0.01)?, 2)?;
+//! posterior.observe(Key { id: 0, site: 0 }, &[0.0, 0.0], 0.3)?;
+//!
+//! let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 50), (0.0, 1.0, 50)])?);
+//! let mut surface = Surface::new(Arc::new(Restricted::new(kernel, domain, 1 << 24)?));
+//! for id in 1..=3 {
+//!     let best = surface.argmax(posterior.view(), &ConfidenceBound(2.0)).ok_or(Error::Empty { what: "the domain" })?;
+//!     let point = surface.restricted().domain().point(best.index);
+//!     posterior.hallucinate(Key { id, site: best.index }, &point)?;
+//! }
+//!
+//! // Results may arrive in any order.
+//! posterior.settle(2, 0.8)?;
+//! assert_eq!((posterior.observed(), posterior.pending()), (2, 2));
+//! # Ok(()) }
+//! ```
 
 mod acquisition;
 mod certified;
@@ -17,7 +56,6 @@ mod grid;
 
 mod kernel;
 mod kron;
-mod lazily;
 mod lowrank;
 mod optimize;
 mod path;
@@ -29,6 +67,7 @@ mod sample;
 mod screen;
 mod shortlist;
 mod slopes;
+mod solution;
 mod surface;
 mod vector;
 mod view;

@@ -49,7 +49,7 @@ impl LowRank {
         }
     }
 
-    /// Phi, one row a point.
+    /// Phi, one row per point.
     pub fn factor(&self) -> MatRef<'_, f64> {
         self.factor.as_ref()
     }

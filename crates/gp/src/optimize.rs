@@ -7,7 +7,7 @@ use basin::{
     Lbfgsb,
 };
 
-/// The highest point that was seen.
+/// The highest point of a climb.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peak {
     /// Where it is.
@@ -19,7 +19,15 @@ pub struct Peak {
 }
 
 /// Climbs from `start` on the box `bounds`, with at most `budget` evaluations (at least one). `f` returns its value and
-/// sets its gradient. The climb ends where the function stops being finite; the best point seen is returned.
+/// sets its gradient. The climb ends where the function stops being finite; the best point evaluated is returned.
+///
+/// ```
+/// let peak = manyhands_gp::climb(&[0.1], &[(0.0, 1.0)], 50, |x, gradient| {
+///     gradient[0] = 2.0 * (0.7 - x[0]);
+///     -(0.7 - x[0]) * (0.7 - x[0])
+/// });
+/// assert!((peak.point[0] - 0.7).abs() < 1e-6);
+/// ```
 pub fn climb(start: &[f64], bounds: &[(f64, f64)], budget: usize, f: impl FnMut(&[f64], &mut [f64]) -> f64) -> Peak {
     climb_until(start, bounds, End { budget, gain: 10.0 * f64::EPSILON }, f)
 }
@@ -33,7 +41,7 @@ pub(crate) struct End {
     pub gain: f64,
 }
 
-/// As [`climb`], with more of a say in when it ends.
+/// As [`climb`], with a choice of when it ends.
 pub(crate) fn climb_until(
     start: &[f64],
     bounds: &[(f64, f64)],
@@ -49,7 +57,7 @@ pub(crate) fn climb_until(
         state: RefCell::new((f, best)),
     };
     // Running out of evaluations and leaving the finite numbers end the climb, as converging does: what counts is the
-    // best point seen, which the hill keeps.
+    // best point evaluated, which the hill keeps.
     let solver = Lbfgsb::new().with_relative_cost_reduction_tolerance(gain);
     let _ended = Executor::new(&hill, solver, FirstOrderState::new(inside)).max_iter(budget as u64).run();
     hill.state.into_inner().1

@@ -12,8 +12,8 @@
 //!
 //! Only g is approximate: given its frequencies and phases it is a Gaussian process whose covariance is the mean of
 //! 2 v cos(omega_i'x + b_i) cos(omega_i'y + b_i), off k(x, y) by v/sqrt(F) in order (Rahimi and Recht 2007). The update is
-//! exact (Wilson et al. 2020, equation (13)), so next to the data, where it rules, so is the path. The linear kernel needs
-//! no approximation: g is linear with one normal coefficient a coordinate.
+//! exact (Wilson et al. 2020, equation (13)), so next to the data, where it dominates, so is the path. The linear kernel needs
+//! no approximation: g is linear with one normal coefficient per coordinate.
 
 use rand::{Rng, RngExt};
 use rand_distr::{ChiSquared, Distribution};
@@ -66,8 +66,8 @@ pub struct SamplePath {
 impl SamplePath {
     /// Draws from GP(mean, scale^2 x covariance given the view's rows), the prior part with this many features.
     ///
-    /// Refused for an empirical kernel, whose domain is finite, and for no features. The linear kernel has one feature a
-    /// coordinate, whatever is asked for.
+    /// Refused for an empirical kernel, whose domain is finite, and for no features. The linear kernel has one feature
+    /// per coordinate, whatever is asked for.
     pub fn draw(view: View<'_>, scale: f64, features: usize, rng: &mut impl Rng) -> Result<Self> {
         if !scale.is_finite() {
             return Err(Error::NotFinite { what: "scale", value: scale });

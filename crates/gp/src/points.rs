@@ -5,6 +5,13 @@ use crate::{Error, Result};
 /// Points of R^d, one after the other in memory.
 ///
 /// A candidate of an empirical covariance is the one-dimensional point that holds its index.
+///
+/// ```
+/// use manyhands_gp::Points;
+/// let points = Points::from_rows(&[vec![0.0, 1.0], vec![0.5, 0.5]])?;
+/// assert_eq!((points.len(), points.get(1)), (2, [0.5, 0.5].as_slice()));
+/// # Ok::<(), manyhands_gp::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     coordinates: Vec<f64>,
@@ -56,14 +63,14 @@ impl Points {
     }
 
     /// Appends a point.
-    pub fn push(&mut self, point: &[f64]) -> Result<()> {
+    pub(crate) fn push(&mut self, point: &[f64]) -> Result<()> {
         self.check(point)?;
         self.coordinates.extend_from_slice(point);
         Ok(())
     }
 
     /// Refuses a point of another dimension or with a coordinate that is not finite.
-    pub fn check(&self, point: &[f64]) -> Result<()> {
+    pub(crate) fn check(&self, point: &[f64]) -> Result<()> {
         if point.len() != self.dimension {
             return Err(Error::WrongLength { what: "a point", expected: self.dimension, found: point.len() });
         }

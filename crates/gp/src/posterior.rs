@@ -20,12 +20,12 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-use crate::lazily::{Lazily, Solved};
 use crate::prior::check_size;
+use crate::solution::{LazySolution, Solution};
 use crate::{Error, Factor, Points, Prior, Result, View};
 use crate::{dense, vector};
 
-/// Points that are predicted together: their columns stay in the cache while the factor passes by.
+/// Points that are predicted together: their columns stay in the cache while the factor is read once.
 const TOGETHER: usize = 64;
 
 /// What identifies a row of the posterior: the caller's name for it and its place in the caller's domain.
@@ -69,7 +69,7 @@ pub struct Posterior {
     keys: Vec<Key>,
     /// y - prior mean of the observed rows.
     residuals: Vec<f64>,
-    solved: Lazily,
+    solved: LazySolution,
 }
 
 impl Posterior {
@@ -77,7 +77,7 @@ impl Posterior {
     pub fn new(prior: Prior, dimension: usize) -> Result<Self> {
         prior.kernel().check_dimension(dimension)?;
         let points = Points::new(dimension)?;
-        Ok(Self { prior, points, keys: vec![], residuals: vec![], solved: Lazily::default() })
+        Ok(Self { prior, points, keys: vec![], residuals: vec![], solved: LazySolution::default() })
     }
 
     /// The prior.
@@ -121,17 +121,20 @@ impl Posterior {
         self.points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
         let residuals: Vec<f64> = values.iter().map(|value| value - prior.mean()).collect();
         let (points, keys) = (self.points.clone(), self.keys.clone());
-        let solved = Lazily::new(Solved::at_once(points.clone()));
+        let solved = LazySolution::new(Solution::at_once(points.clone()));
         Ok(Self { prior, points, keys, residuals, solved })
     }
 
     /// Has all rows factored at once, at the speed of matrix products, when the factor is next read. Up to rounding that is
     /// what appending them gives; whoever keeps columns solved with the factor must solve them anew.
     pub fn factor_at_once(&mut self) {
-        self.solved = Lazily::new(Solved::at_once(self.points.clone()));
+        self.solved = LazySolution::new(Solution::at_once(self.points.clone()));
     }
 
-    /// Adds a pending point.
+    /// Adds a pending point, whose value is not known: it shrinks the variance and leaves the mean as it is.
+    #[doc(alias = "pending")]
+    #[doc(alias = "fantasize")]
+    #[doc(alias = "batch")]
     pub fn hallucinate(&mut self, key: Key, point: &[f64]) -> Result<()> {
         self.check(point)?;
         if self.keys.iter().any(|k| k.id == key.id) {
@@ -150,8 +153,8 @@ impl Posterior {
         self.settle(key.id, value)
     }
 
-    /// Gives a pending point its value. The oldest pending point costs nothing; others are moved before it, which
-    /// re-appends the pending rows in between.
+    /// Gives a pending point its value. The oldest pending point costs nothing; others are moved before it, which re-appends
+    /// the pending rows in between.
     pub fn settle(&mut self, id: u64, value: f64) -> Result<()> {
         check_size("a value", value)?;
         let (position, observed) = (self.pending_position(id)?, self.observed());
@@ -218,7 +221,7 @@ impl Posterior {
         let points = Points::trusted(self.points.dimension(), flat);
         let keys: Vec<Key> = rows.iter().map(|&row| self.keys[row]).collect();
         let residuals = rows.iter().map(|&row| self.residuals[row]).collect();
-        let solved = Lazily::new(Solved::at_once(points.clone()));
+        let solved = LazySolution::new(Solution::at_once(points.clone()));
         Self { prior: self.prior.clone(), points, keys, residuals, solved }.predict(point)
     }
 
@@ -306,7 +309,7 @@ impl Posterior {
         Ok(position)
     }
 
-    fn solved(&self) -> &Solved {
+    fn solved(&self) -> &Solution {
         self.solved.read(|solved| solved.catch_up(&self.prior, &self.points, &self.residuals))
     }
 }

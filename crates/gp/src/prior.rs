@@ -1,4 +1,4 @@
-//! What is believed before any observation.
+//! The prior: kernel, mean and noise.
 
 use crate::{Error, Kernel, Result};
 
@@ -16,7 +16,7 @@ pub(crate) fn check_size(what: &'static str, value: f64) -> Result<()> {
     Ok(())
 }
 
-/// What is believed before any observation: kernel, mean, and the variance of the noise.
+/// The Gaussian process before any observation: kernel, mean, and the variance of the noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
     kernel: Kernel,

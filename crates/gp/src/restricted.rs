@@ -70,7 +70,16 @@ pub(crate) enum Structure {
     Stationary(Convolution),
 }
 
-/// A kernel restricted to a finite domain.
+/// A kernel restricted to a finite domain, which surfaces, samplers and greedy gains share.
+///
+/// ```
+/// use manyhands_gp::{Domain, Grid, Kernel, Restricted};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let grid = Grid::even(&[(0.0, 1.0, 100), (0.0, 1.0, 100)])?;
+/// let restricted = Restricted::new(Kernel::squared_exponential(&[0.2])?, Domain::Grid(grid), 1 << 24)?;
+/// assert_eq!(restricted.domain().len(), 10_000);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Restricted {
     kernel: Kernel,
@@ -127,7 +136,7 @@ impl Restricted {
     }
 
     /// The prior variance of one candidate.
-    pub fn variance(&self, index: usize) -> f64 {
+    pub(crate) fn variance(&self, index: usize) -> f64 {
         if self.kernel.is_stationary() {
             self.kernel.variance()
         } else {
@@ -156,7 +165,7 @@ impl Restricted {
     }
 
     /// Adds K(D, sites) weights to `out`.
-    pub fn add_product(&self, sites: &[usize], weights: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_product(&self, sites: &[usize], weights: &[f64], out: &mut [f64]) {
         if sites.is_empty() {
             return;
         }

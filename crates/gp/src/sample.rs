@@ -34,6 +34,23 @@ enum Draws {
 }
 
 /// Draws samples of the posterior over a finite domain.
+///
+/// ```
+/// use std::sync::Arc;
+/// use manyhands_gp::{Domain, Grid, Kernel, Key, Posterior, Prior, Restricted, Sampler};
+/// use rand::SeedableRng;
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let kernel = Kernel::squared_exponential(&[0.2])?;
+/// let mut posterior = Posterior::new(Prior::new(kernel.clone(), 0.0, 1e-6)?, 1)?;
+/// posterior.observe(Key { id: 0, site: 30 }, &[0.3], 1.5)?;
+/// let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 101)])?);
+/// let sampler = Sampler::new(Arc::new(Restricted::new(kernel, domain, 1 << 24)?))?;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+/// let sample = sampler.draw(posterior.view(), 1.0, &mut rng);
+/// assert!((sample[30] - 1.5).abs() < 0.01);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "Thompson sampling")]
 #[derive(Debug, Clone)]
 pub struct Sampler {
     restricted: Arc<Restricted>,

@@ -54,7 +54,7 @@ const SLACK: f64 = 1e-6;
 #[derive(Debug, Clone)]
 pub struct Shortlist {
     candidates: Points,
-    columns: Vec<Column>,
+    columns: Vec<PartialColumn>,
     /// Rows whose covariances the columns hold.
     rows: usize,
     /// Of the rows that give the means.
@@ -62,7 +62,7 @@ pub struct Shortlist {
 }
 
 #[derive(Debug, Clone)]
-struct Column {
+struct PartialColumn {
     /// The solved entries, then covariances.
     entries: Vec<f64>,
     solved: usize,
@@ -74,7 +74,7 @@ struct Column {
     nearby: f64,
 }
 
-impl Column {
+impl PartialColumn {
     /// The variance given the rows solved so far or those nearby, whichever is less; exact once all are solved.
     fn variance(&self) -> f64 {
         let variance = remaining(self.prior, self.explained);
@@ -93,7 +93,7 @@ impl Shortlist {
         candidates.iter().try_for_each(|candidate| kernel.check_point(candidate))?;
         let column = |x: &[f64]| {
             let (entries, prior) = (vec![], kernel.variance_at(x));
-            Column { entries, solved: 0, explained: 0.0, prior, mean: 0.0, nearby: prior }
+            PartialColumn { entries, solved: 0, explained: 0.0, prior, mean: 0.0, nearby: prior }
         };
         let columns = candidates.iter().map(column).collect();
         let mut list = Self { candidates, columns, rows: 0, observed: 0 };
@@ -197,7 +197,7 @@ impl Shortlist {
         let mut wanted = vec![false; self.columns.len()];
         indices.iter().for_each(|&index| wanted[index] = true);
         let columns = self.columns.iter_mut().zip(wanted);
-        let mut columns: Vec<&mut Column> =
+        let mut columns: Vec<&mut PartialColumn> =
             columns.filter(|(column, wanted)| *wanted && column.solved < rows).map(|(column, _)| column).collect();
         // Those that are equally far travel together.
         columns.sort_by_key(|column| column.solved);
@@ -215,7 +215,7 @@ impl Shortlist {
 }
 
 /// The variance given the rows that a column, of which nothing is solved, is correlated with most.
-fn variance_nearby(view: View<'_>, column: &Column) -> f64 {
+fn variance_nearby(view: View<'_>, column: &PartialColumn) -> f64 {
     let (points, prior) = (view.posterior().points(), view.prior());
     let rows = most_correlated(&column.entries, NEARBY);
     let nearby = Points::trusted(points.dimension(), rows.iter().flat_map(|&row| points.get(row)).copied().collect());
@@ -228,7 +228,7 @@ fn variance_nearby(view: View<'_>, column: &Column) -> f64 {
 }
 
 /// Solves the entries `range` of some columns, those before being solved, as products of matrices.
-fn solve_together(factor: &Factor, range: Range<usize>, columns: &mut [&mut Column]) {
+fn solve_together(factor: &Factor, range: Range<usize>, columns: &mut [&mut PartialColumn]) {
     let (start, rows) = (range.start, range.end);
     let mut sides = Mat::from_fn(rows, columns.len(), |i, j| columns[j].entries[i]);
     let (known, mut wanted) = sides.as_mut().split_at_row_mut(start);

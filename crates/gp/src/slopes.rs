@@ -7,7 +7,7 @@
 //! | k'(r)/r | ratio | dk(x, y)/dx_j = ratio (x_j - y_j)/l_j^2 |
 //!
 //! With these d mean/dx_j = sum_i w_i dk(x, x_i)/dx_j and d variance/dx_j = dk(x, x)/dx_j - 2 sum_i u_i dk(x, x_i)/dx_j.
-//! The linear kernel has dk(x, y)/dx_j = variance y_j/l_j^2: the form above with ratio -variance, seen from the origin.
+//! The linear kernel has dk(x, y)/dx_j = variance y_j/l_j^2: the form above with ratio -variance, and differences from the origin.
 
 use crate::kernel::Ratios;
 use crate::posterior::remaining;
@@ -29,21 +29,21 @@ use crate::{Acquisition, Error, Family, Provable, Result, View, vector};
 #[derive(Debug, Clone)]
 pub struct Slopes<'a> {
     view: View<'a>,
-    shape: Shape,
+    differentiation: Differentiation,
     weights: Vec<f64>,
     /// Coordinate by coordinate.
     coordinates: Vec<Vec<f64>>,
     scales: Vec<f64>,
-    work: Work,
+    work: Scratch,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Shape {
+enum Differentiation {
     Radial(Ratios),
     Linear { variance: f64 },
 }
 
-impl Shape {
+impl Differentiation {
     /// The coordinate from which the differences to the rows are taken.
     fn origin(self, x: f64) -> f64 {
         match self {
@@ -63,7 +63,7 @@ impl Shape {
 
 /// One entry per row, and a gradient.
 #[derive(Debug, Clone)]
-struct Work {
+struct Scratch {
     /// k(X, x), then u(x).
     solved: Vec<f64>,
     ratios: Vec<f64>,
@@ -76,10 +76,10 @@ impl<'a> Slopes<'a> {
     /// For a view; refused for an empirical kernel, which has no derivatives.
     pub fn new(view: View<'a>) -> Result<Self> {
         let (points, rows, kernel) = (view.posterior().points(), view.keys().len(), view.prior().kernel());
-        let shape = match kernel.family() {
-            Family::Linear => Shape::Linear { variance: kernel.variance() },
+        let differentiation = match kernel.family() {
+            Family::Linear => Differentiation::Linear { variance: kernel.variance() },
             Family::Empirical => return Err(Error::NoDerivative { family: "empirical" }),
-            _ => Shape::Radial(kernel.ratios()?),
+            _ => Differentiation::Radial(kernel.ratios()?),
         };
         let mut weights = view.weights();
         weights.resize(rows, 0.0);
@@ -88,11 +88,11 @@ impl<'a> Slopes<'a> {
         let other_gradient = vec![0.0; dimension];
         Ok(Self {
             view,
-            shape,
+            differentiation,
             weights,
             coordinates: (0..dimension).map(|j| points.coordinate(j, rows)).collect(),
             scales: (0..dimension).map(|j| kernel.scale(j)).collect(),
-            work: Work { solved: zeros(), ratios: zeros(), pulls: zeros(), other_gradient },
+            work: Scratch { solved: zeros(), ratios: zeros(), pulls: zeros(), other_gradient },
         })
     }
 
@@ -114,10 +114,10 @@ impl<'a> Slopes<'a> {
             ratios[i] *= -2.0 * solved[i];
         }
         for (j, ys) in self.coordinates.iter().enumerate() {
-            let [pull, shrink] = vector::weighted_differences(self.shape.origin(x[j]), ys, [pulls, ratios]);
+            let [pull, shrink] = vector::weighted_differences(self.differentiation.origin(x[j]), ys, [pulls, ratios]);
             let square = self.scales[j] * self.scales[j];
             mean_gradient[j] = pull * square;
-            variance_gradient[j] = (shrink + self.shape.own_slope(x[j])) * square;
+            variance_gradient[j] = (shrink + self.differentiation.own_slope(x[j])) * square;
         }
         (mean, variance)
     }
@@ -147,16 +147,16 @@ impl<'a> Slopes<'a> {
 
     /// The covariances of `x` and the rows, and the ratios of their gradients.
     fn fill(&mut self, x: &[f64]) {
-        let (prior, Work { solved, ratios, .. }) = (self.view.prior(), &mut self.work);
-        match self.shape {
-            Shape::Radial(radial) => {
+        let (prior, Scratch { solved, ratios, .. }) = (self.view.prior(), &mut self.work);
+        match self.differentiation {
+            Differentiation::Radial(radial) => {
                 ratios.fill(0.0);
                 for (j, ys) in self.coordinates.iter().enumerate() {
                     vector::add_squared_differences(x[j], self.scales[j], ys, ratios);
                 }
                 radial.apply(ratios, solved);
             }
-            Shape::Linear { variance } => {
+            Differentiation::Linear { variance } => {
                 prior.kernel().fill(x, self.view.posterior().points(), 0..solved.len(), solved);
                 ratios.fill(-variance);
             }

@@ -33,7 +33,7 @@ impl<'a> View<'a> {
         Self { posterior, rows, observed }
     }
 
-    /// The posterior looked at.
+    /// The posterior that this is a view of.
     pub fn posterior(&self) -> &'a Posterior {
         self.posterior
     }
@@ -107,7 +107,8 @@ impl<'a> View<'a> {
         square.max(0.0).sqrt()
     }
 
-    /// The mean at the rows that give it: y - lambda w, as K w = y - prior mean - lambda w, and y - prior mean = L z.
+    /// The mean at the rows that give it, the highest of which is the value to improve on: y - lambda w, as K w = y - prior mean - lambda w, and y - prior mean = L z.
+    #[doc(alias = "incumbent")]
     pub fn row_means(&self) -> Vec<f64> {
         let (prior, z, factor) = (self.prior(), self.whitened(), self.posterior.factor());
         let mean =

@@ -3,13 +3,13 @@
 //! | symbol | name | meaning |
 //! |---|---|---|
 //! | y | value | as told, larger is better |
-//! | v | | (y - anchor)/unit, the anchor being the best value at hand |
+//! | v | | (y - anchor)/unit, the anchor being the best value observed |
 //! | kappa | bend | how strongly the lower tail is compressed; 0 leaves it as it is |
 //! | w(v) | | v for v >= 0, else -ln(1 - kappa v)/kappa: monotone, smooth, onto all reals |
 //! | z | warped | (w(v) - shift)/spread: mean 0 and variance 1 over the data |
 //!
-//! Compressing the lower tail makes steep walls tame and, since it looks at distances from the best value, spreads out
-//! the values near the optimum, where the decisions are made.
+//! Compressing the lower tail flattens steep walls and, since it works on distances from the best value, spreads out the
+//! values near the optimum, where decisions are made.
 
 /// The positive half of the 20 nodes of Gauss-Hermite quadrature for the normal distribution, with their weights.
 const NODES: [(f64, f64); 10] = [
@@ -28,17 +28,24 @@ const NODES: [(f64, f64); 10] = [
 /// Values of the model are kept to this size, so that differences of two of them are finite.
 const LARGEST: f64 = 0.25 * f64::MAX;
 
-/// So many values come first: they lie over the whole domain, whereas later ones may crowd around the optimum.
+/// The first values, which lie over the whole domain, whereas later ones may crowd around the optimum.
 const FIRST: usize = 20;
 
 /// A unit is at least this much of what the first values alone would make it. As values crowd around the optimum the unit
-/// shrinks and looks ever closer there; without an end to that the model forgets all that lies farther away.
-const CLOSEST_LOOK: f64 = 0.01;
+/// shrinks, which resolves finer differences there; without a limit the model forgets all that lies farther away.
+const SMALLEST_SHARE: f64 = 0.01;
 
 /// A unit is at least this much of the farthest value's distance from the best.
 const SMALLEST_UNIT: f64 = 1e-140;
 
 /// A monotone map of values, with its inverse.
+///
+/// ```
+/// use manyhands_gp::Warp;
+/// let warp = Warp::standardizing(&[1.0, 2.0, -300.0, 1.5], 1.0);
+/// assert!((warp.inverse(warp.forward(1.2)) - 1.2).abs() < 1e-9);
+/// assert!(warp.forward(-300.0) > -5.0); // the far tail is compressed
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
     anchor: f64,
@@ -61,7 +68,7 @@ impl Warp {
         // Halved first: the difference of two finite values may not be finite.
         let below: Vec<f64> = values.iter().map(|y| 2.0 * (0.5 * anchor - 0.5 * y).min(0.25 * f64::MAX)).collect();
         let early = median(&below[..below.len().min(FIRST)]);
-        let unit = median(&below).max(CLOSEST_LOOK * early);
+        let unit = median(&below).max(SMALLEST_SHARE * early);
         let farthest = below.iter().copied().fold(0.0, f64::max);
         // No v may be so large that its square is not finite.
         let unit = if unit > 0.0 { unit.max(farthest * SMALLEST_UNIT) } else { farthest };

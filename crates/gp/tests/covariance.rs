@@ -18,7 +18,6 @@ fn an_empirical_kernel_reads_its_matrix() {
     let refusal = Error::NoDerivative { family: "empirical" };
     assert_eq!(kernel.gradient(&[0.0], &[1.0], &mut [0.0]), Err(refusal.clone()));
     assert_eq!(kernel.mixed_derivative(&[0.0], &[1.0], &mut [0.0]), Err(refusal.clone()));
-    assert_eq!(kernel.log_lengthscale_gradient(&[0.0], &[1.0], &mut []), Err(refusal.clone()));
     assert_eq!(kernel.lipschitz(), Err(refusal));
 }
 

@@ -27,7 +27,7 @@ fn wide() -> Priors {
         noise_ratio: (1e-2, 6.0),
         variance: (1e-3, 1e-3),
         mean_spread: 100.0,
-        ..Priors::for_parameters(2)
+        ..Priors::default().stretched(2)
     }
 }
 
@@ -108,7 +108,7 @@ fn data_without_noise_have_next_to_none_and_noise_alone_is_all_noise() {
     let found = fit.run(&points, &exact, None).unwrap();
     assert!(found.noise / found.variance <= 10.0 * fit.priors.noise_range.0, "{found:?}");
     let noise: Vec<f64> = points.iter().map(|_| rng.sample(StandardNormal)).collect();
-    let found = Fit { priors: Priors::for_parameters(2), ..fit.clone() }.run(&points, &noise, None).unwrap();
+    let found = Fit { priors: Priors::default().stretched(2), ..fit.clone() }.run(&points, &noise, None).unwrap();
     assert!(found.noise > 0.5 && found.noise > 0.5 * found.variance, "{found:?}");
 }
 
@@ -142,7 +142,7 @@ fn awkward_data_give_usable_hyperparameters_no_worse_than_the_starts() {
     for (points, values) in awkward() {
         let groups: Vec<usize> = (0..points.dimension()).collect();
         for family in [Kernel::squared_exponential(&[1.0]).unwrap(), Kernel::matern(2.5, &[1.0]).unwrap()] {
-            let priors = Priors::for_parameters(groups.len());
+            let priors = Priors::default().stretched(groups.len());
             let fit = Fit { family: &family, groups: &groups, priors, given: Given::default(), evaluations: 30 };
             let found = fit.run(&points, &values, None).unwrap();
             check_usable(&fit, &found);
@@ -165,7 +165,7 @@ fn a_hopeless_warm_start_does_no_harm() {
     let fit = Fit {
         family: &family,
         groups: &[0, 1],
-        priors: Priors::for_parameters(2),
+        priors: Priors::default().stretched(2),
         given: Given::default(),
         evaluations: 60,
     };
@@ -189,7 +189,7 @@ fn refining_never_loses_and_few_more_values_need_no_other_start() {
     let fit = Fit {
         family: &kernel,
         groups: &[0, 1],
-        priors: Priors::for_parameters(2),
+        priors: Priors::default().stretched(2),
         given: Given::default(),
         evaluations: 60,
     };
@@ -207,7 +207,7 @@ fn what_cannot_be_fitted_is_refused() {
     let fit = Fit {
         family: &family,
         groups: &[0, 1],
-        priors: Priors::for_parameters(2),
+        priors: Priors::default().stretched(2),
         given: Given::default(),
         evaluations: 5,
     };
@@ -322,7 +322,7 @@ where
 fn with_one_number_free_the_fit_is_what_a_search_along_it_finds() {
     let (mut truth, family, points, values) = known(8, 25);
     truth.lengthscales = vec![0.25];
-    let (priors, all) = (Priors::for_parameters(2), all_given(&truth).pop().unwrap());
+    let (priors, all) = (Priors::default().stretched(2), all_given(&truth).pop().unwrap());
     let normal = |x: f64, (median, sd): (f64, f64)| -0.5 * ((x - median.ln()) / sd).powi(2);
     let fit = |given| Fit { family: &family, groups: &[0, 0], priors: priors.clone(), given, evaluations: 60 };
     let (data, truth) = ((&points, values.as_slice()), || truth.clone());
@@ -380,7 +380,7 @@ fn awkward_data_give_usable_hyperparameters_whatever_is_given() {
         for (noise, variance, mean) in [(1e-30, 1.0, 0.0), (1e-9, 1e9, -1e3), (1e30, 1e-30, 1e20), (1.0, 1.0, 1e-20)] {
             let lengthscales = vec![0.3; groups.len()];
             for given in all_given(&Hyperparameters { lengthscales, noise, variance, mean, density: 0.0 }) {
-                let priors = Priors::for_parameters(groups.len());
+                let priors = Priors::default().stretched(groups.len());
                 let fit = Fit { family: &family, groups: &groups, priors, given, evaluations: 10 };
                 let Hyperparameters { lengthscales, noise, variance, mean, .. } =
                     fit.run(&points, &values, None).unwrap();

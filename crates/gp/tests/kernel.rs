@@ -33,15 +33,6 @@ fn smooth_kernels() -> Vec<Kernel> {
     kernels.into_iter().map(|kernel| kernel.with_variance(1.7).unwrap()).collect()
 }
 
-fn with_lengthscales(kernel: &Kernel, lengthscales: &[f64]) -> Kernel {
-    let plain = match kernel.family() {
-        Family::SquaredExponential => Kernel::squared_exponential(lengthscales),
-        Family::Matern { smoothness } => Kernel::matern(smoothness, lengthscales),
-        _ => Kernel::linear(lengthscales),
-    };
-    plain.and_then(|plain| plain.with_variance(kernel.variance())).unwrap()
-}
-
 /// Pairs 0.38 to 5.1 lengthscales apart, one of them along an axis.
 const PAIRS: [([f64; 2], [f64; 2]); 4] =
     [([0.3, -0.2], [0.5, 0.4]), ([1.1, 0.7], [0.2, 0.9]), ([0.4, 0.1], [0.4, 0.6]), ([-0.8, 0.3], [1.2, -0.5])];
@@ -118,25 +109,6 @@ fn gradients_equal_central_differences() {
 }
 
 #[test]
-fn log_lengthscale_gradients_equal_central_differences() {
-    for kernel in smooth_kernels() {
-        for (x, y) in PAIRS {
-            let lengthscales = kernel.lengthscales().to_vec();
-            let mut gradient = vec![0.0; lengthscales.len()];
-            kernel.log_lengthscale_gradient(&x, &y, &mut gradient).unwrap();
-            for (j, found) in gradient.iter().enumerate() {
-                let expected = difference(|h| {
-                    let mut lengthscales = lengthscales.clone();
-                    lengthscales[j] *= h.exp();
-                    with_lengthscales(&kernel, &lengthscales).covariance(&x, &y)
-                });
-                assert!((found - expected).abs() < TOLERANCE, "{kernel:?}: {found} against {expected}");
-            }
-        }
-    }
-}
-
-#[test]
 fn mixed_derivatives_equal_central_differences_of_gradients() {
     for kernel in smooth_kernels() {
         for (x, y) in PAIRS {
@@ -160,9 +132,6 @@ fn derivatives_at_distance_zero_are_their_limits_or_refused() {
     for kernel in smooth_kernels().into_iter().filter(Kernel::is_stationary) {
         let (x, smoothness) = ([0.3, 0.7], smoothness(&kernel));
         let (mut gradient, mut mixed) = ([9.0; 2], [9.0; 4]);
-        let mut lengthscale_gradient = vec![9.0; kernel.lengthscales().len()];
-        kernel.log_lengthscale_gradient(&x, &x, &mut lengthscale_gradient).unwrap();
-        assert!(lengthscale_gradient.iter().all(|&g| g == 0.0));
         match kernel.gradient(&x, &x, &mut gradient) {
             Ok(()) => assert!(smoothness > 0.5 && gradient == [0.0; 2]),
             Err(error) => {
@@ -285,7 +254,6 @@ fn wrong_lengths_are_refused_by_derivatives() {
     let kernel = Kernel::squared_exponential(&[0.2]).unwrap();
     assert!(kernel.gradient(&[0.0, 1.0], &[0.0, 1.0], &mut [0.0]).is_err());
     assert!(kernel.gradient(&[0.0, 1.0], &[0.0], &mut [0.0; 2]).is_err());
-    assert!(kernel.log_lengthscale_gradient(&[0.0, 1.0], &[0.0, 1.0], &mut [0.0; 2]).is_err());
     assert!(kernel.mixed_derivative(&[0.0, 1.0], &[0.0, 1.0], &mut [0.0; 2]).is_err());
 }
 

@@ -11,7 +11,7 @@
 //! **Expanded bound.** mu(c+t) - A(t) = <mu, k_{c+t} - T_p(t)> is at most ||mu||_k rho_p in size, and sigma(c+t) is within
 //! rho_p of sqrt(S(t)). What is left is the maximum of A + m sqrt(S) over the box. The root is replaced by a line in S that
 //! lies on the right side of it:
-//! - m > 0: sqrt(S) <= (s + S/s)/2 for every s > 0. With s = sigma(c) the slope of the whole score at c comes out right,
+//! - m > 0: sqrt(S) <= (s + S/s)/2 for every s > 0. With s = sigma(c) the slope of the objective at c is exact,
 //!   so that the excess over the maximum is of second order in h; other s serve where sigma(c) is small.
 //! - m < 0: sqrt(S) is concave, so above its chord: sqrt(S) >= (S + sqrt(l u))/(sqrt(l) + sqrt(u)) for l <= S <= u.
 //!
@@ -30,7 +30,7 @@
 
 use super::jet::Jet;
 use super::model::{Around, Model, ROUNDING, Shape};
-use super::quadratic::{Peak, Quadratic};
+use super::quadratic::{BoxMaximum, Quadratic};
 use crate::{Provable, vector};
 
 /// An objective as a combination of mean and sd; the variance by its root.
@@ -93,13 +93,13 @@ impl<'a> CellBounds<'a> {
 
     /// A bound over a cell, and a promising step in lengthscales along the `moving` coordinates, those with positive
     /// half-width. Where the coarse bound is at most `enough` no more work is done.
-    pub fn over(&self, cell: Around<'_>, moving: &[usize], enough: f64) -> Peak {
+    pub fn over(&self, cell: Around<'_>, moving: &[usize], enough: f64) -> BoxMaximum {
         let reach = self.model.reach(cell);
         let mut ranges = self.coarse_ranges(&reach);
-        let mut best = Peak { upper: f64::INFINITY, step: vec![0.0; moving.len()] };
+        let mut best = BoxMaximum { upper: f64::INFINITY, step: vec![0.0; moving.len()] };
         let coarse = self.finish(ranges.score(self.goal));
         if coarse <= enough {
-            return Peak { upper: coarse, ..best };
+            return BoxMaximum { upper: coarse, ..best };
         }
         let half: Vec<f64> = moving.iter().map(|&j| cell.half[j]).collect();
         let jet = Jet::new(self.model, cell.centre, moving);
@@ -107,11 +107,11 @@ impl<'a> CellBounds<'a> {
             let expansion = Expansion::new(self.model, &jet, order, &half, &reach);
             ranges = expansion.tighten(ranges);
             let peak = expansion.joint(self.goal);
-            // Lower orders know less about where to go.
+            // Lower orders give worse steps.
             let step = if order == jet.order() { peak.step } else { best.step };
-            best = Peak { upper: best.upper.min(peak.upper), step };
+            best = BoxMaximum { upper: best.upper.min(peak.upper), step };
         }
-        Peak { upper: self.finish(best.upper.min(ranges.score(self.goal))), step: best.step }
+        BoxMaximum { upper: self.finish(best.upper.min(ranges.score(self.goal))), step: best.step }
     }
 
     fn prior_ranges(&self) -> Ranges {
@@ -206,7 +206,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// The bound of mean and sd together.
-    fn joint(&self, goal: Goal) -> Peak {
+    fn joint(&self, goal: Goal) -> BoxMaximum {
         let Goal { mean_weight, multiplier } = goal;
         let mean = Quadratic::zero(self.half.len()).plus(mean_weight, &self.mean);
         let remainder = if mean_weight == 0.0 { 0.0 } else { self.mean_remainder };
@@ -218,7 +218,7 @@ impl<'a> Expansion<'a> {
             peak.upper += remainder + multiplier.abs() * spread.sd_remainder;
             peak
         });
-        peaks.fold(Peak { upper: f64::INFINITY, step: vec![0.0; self.half.len()] }, lower)
+        peaks.fold(BoxMaximum { upper: f64::INFINITY, step: vec![0.0; self.half.len()] }, lower)
     }
 }
 
@@ -230,7 +230,7 @@ impl Spread {
     }
 
     /// The maximum of mean + m sqrt(S), by sqrt(S) <= (s + S/s)/2 at three values of s.
-    fn above(&self, mean: &Quadratic, multiplier: f64, half: &[f64]) -> Peak {
+    fn above(&self, mean: &Quadratic, multiplier: f64, half: &[f64]) -> BoxMaximum {
         let (_, most) = self.range(half);
         if most == 0.0 || multiplier == 0.0 {
             return mean.peak(half);
@@ -247,7 +247,7 @@ impl Spread {
     }
 
     /// The maximum of mean - m sqrt(S), by the chord of the root.
-    fn below(&self, mean: &Quadratic, multiplier: f64, half: &[f64]) -> Peak {
+    fn below(&self, mean: &Quadratic, multiplier: f64, half: &[f64]) -> BoxMaximum {
         let (least, most) = self.range(half);
         if most == 0.0 {
             return mean.peak(half);
@@ -258,8 +258,8 @@ impl Spread {
     }
 }
 
-/// The peak with the lower bound, the first of equals.
-fn lower(a: Peak, b: Peak) -> Peak {
+/// The one with the lower bound, the first of equals.
+fn lower(a: BoxMaximum, b: BoxMaximum) -> BoxMaximum {
     if b.upper < a.upper { b } else { a }
 }
 

@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Bounds a cell, looks for a better point in it, and keeps it if a better point may be left.
+    /// Bounds a cell, tries a point of it, and queues it unless no point of it can be better than the best.
     fn visit(&mut self, cell: Cell, parent: f64) {
         self.nodes += 1;
         let number = self.nodes;

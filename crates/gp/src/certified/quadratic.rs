@@ -22,9 +22,9 @@ pub(super) struct Quadratic {
     pub rest: f64,
 }
 
-/// An upper bound over the box, and the step that the bound's own polynomial likes best.
+/// An upper bound over the box, and the step at which the bound's own polynomial is highest.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Peak {
+pub(super) struct BoxMaximum {
     pub upper: f64,
     pub step: Vec<f64>,
 }
@@ -59,7 +59,7 @@ impl Quadratic {
     }
 
     /// An upper bound over the box with half-widths `half`, all positive.
-    pub fn peak(&self, half: &[f64]) -> Peak {
+    pub fn peak(&self, half: &[f64]) -> BoxMaximum {
         let mut diagonal = vec![0.0; half.len()];
         for ((i, j), &q) in pairs(half.len()).zip(&self.squares) {
             if i == j {
@@ -78,7 +78,7 @@ impl Quadratic {
             upper += b * t + q * t * t;
             step.push(t);
         }
-        Peak { upper, step }
+        BoxMaximum { upper, step }
     }
 
     /// A lower bound over the box.

@@ -1,4 +1,4 @@
-//! Where the maximum is looked for: a box, some of whose coordinates come in blocks with a list of options.
+//! Where the maximum is searched: a box, some of whose coordinates come in blocks with a list of options.
 //!
 //! A cell is a box together with the options that are left in each block. Its coordinates in a block range over the
 //! bounding box of these options, so that whatever holds over the box holds for every option. Splitting halves an interval
@@ -71,7 +71,7 @@ impl Region {
     }
 
     /// How many coordinates a point has.
-    pub fn dimension(&self) -> usize {
+    pub(crate) fn dimension(&self) -> usize {
         self.low.len()
     }
 

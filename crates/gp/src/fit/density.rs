@@ -44,7 +44,7 @@ pub(crate) struct Profiled {
     pub surplus: f64,
 }
 
-/// The data that a density looks at, and its workspace: evaluations allocate nothing.
+/// The data of a density, and its workspace: evaluations allocate nothing.
 pub(crate) struct Density<'a> {
     correlation: Ratios,
     /// For every coordinate, which lengthscale it has.
@@ -54,11 +54,11 @@ pub(crate) struct Density<'a> {
     values: &'a [f64],
     /// Coordinate by coordinate.
     coordinates: Vec<Vec<f64>>,
-    work: Work,
+    work: Workspace,
 }
 
 /// Of the matrices only the lower triangles count.
-struct Work {
+struct Workspace {
     /// K, then its Cholesky factor.
     gram: Mat<f64>,
     /// k'(r)/r.
@@ -71,7 +71,7 @@ struct Work {
     memory: MemBuffer,
 }
 
-impl Work {
+impl Workspace {
     fn new(n: usize) -> Self {
         let factoring = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
         let memory = MemBuffer::new(factoring.or(llt::inverse::inverse_scratch::<f64>(n, Par::Seq)));
@@ -85,8 +85,8 @@ impl<'a> Density<'a> {
     /// The density of the values at the first points; refused for kernels that are no function of the distance.
     pub fn new(fit: &'a Fit<'_>, points: &Points, values: &'a [f64]) -> Result<Self> {
         let coordinates = (0..points.dimension()).map(|j| points.coordinate(j, values.len())).collect();
-        let (correlation, work) = (fit.family.ratios()?.correlation(), Work::new(values.len()));
-        let (groups, priors, given) = (fit.groups, fit.priors.of_what_is_not(&fit.given), &fit.given);
+        let (correlation, work) = (fit.family.ratios()?.correlation(), Workspace::new(values.len()));
+        let (groups, priors, given) = (fit.groups, fit.priors.without_given(&fit.given), &fit.given);
         Ok(Self { correlation, groups, priors, given, values, coordinates, work })
     }
 
@@ -94,7 +94,7 @@ impl<'a> Density<'a> {
     pub fn value(&mut self, theta: &[f64]) -> Option<Profiled> {
         self.fill(theta);
         let n = self.values.len();
-        let Work { gram, memory, .. } = &mut self.work;
+        let Workspace { gram, memory, .. } = &mut self.work;
         let (regularization, spec) = Default::default();
         let stack = MemStack::new(memory);
         llt::factor::cholesky_in_place(gram.as_mut(), regularization, Par::Seq, stack, spec).ok()?;
@@ -116,7 +116,7 @@ impl<'a> Density<'a> {
         let Some(Profiled { variance, density, surplus, .. }) = self.value(theta) else { return f64::NEG_INFINITY };
         let (n, last) = (self.values.len(), theta.len() - 1);
         let ratio_slope = self.ratio_slope(theta);
-        let Work { gram, ratios, inverse, alpha, weights, memory, .. } = &mut self.work;
+        let Workspace { gram, ratios, inverse, alpha, weights, memory, .. } = &mut self.work;
         llt::inverse::inverse(inverse.as_mut(), gram.as_ref(), Par::Seq, MemStack::new(memory));
         for j in 0..n {
             let weights = &mut weights[j + 1..];
@@ -162,7 +162,7 @@ impl<'a> Density<'a> {
 
     /// m and Q, and alpha on the way.
     fn solve_mean(&mut self) -> (f64, f64) {
-        let Work { gram, sides, alpha, .. } = &mut self.work;
+        let Workspace { gram, sides, alpha, .. } = &mut self.work;
         sides.col_as_slice_mut(0).copy_from_slice(self.values);
         sides.col_as_slice_mut(1).fill(1.0);
         llt::solve::solve_in_place(gram.as_ref(), sides.as_mut(), Par::Seq, MemStack::new(&mut []));
@@ -240,7 +240,7 @@ mod tests {
             for (given, n) in all_given().iter().flat_map(|given| [1, 2, 30].map(|n| (given, n))) {
                 for lengthscales in [None, Some(vec![0.5; count])] {
                     let given = Given { lengthscales, ..given.clone() };
-                    let priors = Priors::for_parameters(2);
+                    let priors = Priors::default().stretched(2);
                     check(&Fit { family, groups, priors, given, evaluations: 1 }, n);
                 }
             }
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn kernels_without_lengthscales_along_a_distance_are_refused() {
-        let (points, priors, given) = (points(2, 1), Priors::for_parameters(1), Given::default());
+        let (points, priors, given) = (points(2, 1), Priors::default().stretched(1), Given::default());
         let linear = Kernel::linear(&[1.0]).unwrap();
         let fit = Fit { family: &linear, groups: &[0], priors, given, evaluations: 1 };
         assert!(Density::new(&fit, &points, &[1.0, 2.0]).is_err());

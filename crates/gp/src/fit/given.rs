@@ -1,4 +1,4 @@
-//! What a fit does not learn because it is known.
+//! Hyperparameters that are given, so that a fit does not learn them.
 
 use crate::kernel::LENGTHSCALE_RANGE;
 use crate::prior::check_size;
@@ -37,7 +37,7 @@ impl Given {
         self.mean.map_or(Ok(()), |mean| check_size("the prior mean", mean))
     }
 
-    /// Noise over prior variance, where both are given; kept to where floats can tell it from nothing or everything.
+    /// Noise over prior variance, where both are given; clamped to the range that floats resolve.
     pub fn noise_ratio(&self) -> Option<f64> {
         Some((self.noise? / self.variance?).clamp(1e-40, 1e40))
     }

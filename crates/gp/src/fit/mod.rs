@@ -15,13 +15,14 @@ use crate::{Error, Kernel, Points, Prior, Result};
 /// How many starts a fit climbs from.
 const CLIMBS: usize = 2;
 
-/// Steps that gain less, relative to the log density, are not worth their cost: data never tell such hyperparameters apart.
+/// A climb ends at steps that gain less than this, relative to the log density: data do not distinguish such parameters.
 const GAIN: f64 = 1e-6;
 
-/// Where the noise is given, the prior variance is looked for within this factor of the values' own.
+/// Where the noise is given, the prior variance is searched within this factor of the values' own.
 const VARIANCES: f64 = 1e12;
 
 /// Hyperparameters learned from data.
+#[doc(alias = "hyperparameter")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hyperparameters {
     /// One lengthscale for every group of coordinates.
@@ -54,6 +55,23 @@ impl Hyperparameters {
 }
 
 /// What to learn, and how hard to try.
+///
+/// ```
+/// use manyhands_gp::{Fit, Given, Kernel, Points, Priors};
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let family = Kernel::matern(2.5, &[1.0])?;
+/// let points = Points::from_flat(1, (0..20).map(|i| f64::from(i) / 19.0).collect())?;
+/// let values: Vec<f64> = points.iter().map(|x| (6.0 * x[0]).sin()).collect();
+/// let (priors, given) = (Priors::default(), Given::default());
+/// let fit = Fit { family: &family, groups: &[0], priors, given, evaluations: 50 };
+/// let learned = fit.run(&points, &values, None)?;
+/// assert!(learned.lengthscales[0] > 0.1 && learned.noise < 0.01);
+/// let prior = learned.prior(&family, &[0])?;
+/// # assert_eq!(prior.noise(), learned.noise);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "hyperparameter optimization")]
+#[doc(alias = "marginal likelihood")]
 #[derive(Debug, Clone)]
 pub struct Fit<'a> {
     /// The kernel whose family is taken.
@@ -103,7 +121,7 @@ impl Fit<'_> {
         Ok(self.hyperparameters(&mut density, &best.theta))
     }
 
-    /// The highest density that a climb sees which moves only what has room between its bounds.
+    /// The best point of a climb that moves only parameters whose bounds leave room.
     fn climb(&self, density: &mut Density<'_>, bounds: &[(f64, f64)], start: &Candidate) -> Candidate {
         let free: Vec<usize> = (0..bounds.len()).filter(|&i| bounds[i].0 < bounds[i].1).collect();
         let mut best = Candidate { density: start.density, theta: start.theta.clone() };
@@ -124,7 +142,7 @@ impl Fit<'_> {
         Candidate { density: peak.value, ..best }
     }
 
-    /// The priors' medians, with mean 0 and variance 1, and what is given: what is believed before any value.
+    /// The hyperparameters before any value: the priors' medians with mean 0 and variance 1, or what is given.
     pub fn medians(&self) -> Hyperparameters {
         let count = self.groups.iter().max().map_or(1, |g| g + 1);
         let lengthscales = self.given.lengthscales.clone().unwrap_or_else(|| vec![self.priors.lengthscale.0; count]);
@@ -146,8 +164,8 @@ impl Fit<'_> {
         values.iter().try_for_each(|&value| check_size("a value", value))
     }
 
-    /// The starts to climb from: those where the density is highest, which costs a fraction of a climb to know. A warm
-    /// start that is worth it is among them by itself.
+    /// The starts to climb from: those of highest density, whose evaluation costs a fraction of a climb. A good warm start
+    /// is among them by its density.
     fn promising(
         &self,
         density: &mut Density<'_>,
@@ -155,15 +173,15 @@ impl Fit<'_> {
         warm: Option<&Hyperparameters>,
         climbs: usize,
     ) -> Vec<Candidate> {
-        let mut look = |mut theta: Vec<f64>| {
+        let mut evaluate = |mut theta: Vec<f64>| {
             theta.iter_mut().zip(bounds).for_each(|(t, (low, high))| *t = t.clamp(*low, *high));
             Some(Candidate { density: density.value(&theta)?.density, theta })
         };
-        let mut chosen: Vec<Candidate> = warm.and_then(|warm| look(warm.theta())).into_iter().collect();
+        let mut chosen: Vec<Candidate> = warm.and_then(|warm| evaluate(warm.theta())).into_iter().collect();
         if chosen.len() >= climbs {
             return chosen;
         }
-        chosen.extend(self.starts(median).into_iter().filter_map(look));
+        chosen.extend(self.starts(median).into_iter().filter_map(evaluate));
         chosen.sort_by(|a, b| b.density.total_cmp(&a.density));
         chosen.truncate(climbs);
         chosen
@@ -215,7 +233,7 @@ impl Fit<'_> {
         bounds
     }
 
-    /// The prior variance that the values speak for if they are independent.
+    /// The prior variance that fits the values best if they are independent.
     fn independent_variance(&self, values: &[f64]) -> f64 {
         let (n, (shape, scale)) = (values.len() as f64, self.priors.variance);
         let mean = self.given.mean.unwrap_or_else(|| values.iter().sum::<f64>() / n.max(1.0));

@@ -1,4 +1,4 @@
-//! What is believed of the hyperparameters before any data: the priors that make a fit behave with few observations.
+//! Priors of the hyperparameters, which keep a fit with few observations reasonable.
 
 use super::Given;
 
@@ -11,8 +11,8 @@ pub struct Priors {
     pub noise_ratio: (f64, f64),
     /// The range of the ratio of noise variance to prior variance.
     pub noise_range: (f64, f64),
-    /// Shape and scale, both doubled, of the inverse-gamma prior of the prior variance: as if so many values with so
-    /// large a sum of squares had been seen.
+    /// Shape and scale, both doubled, of the inverse-gamma prior of the prior variance: worth this many values with
+    /// this sum of squares.
     pub variance: (f64, f64),
     /// The prior mean's own sd, in units of the prior sd.
     pub mean_spread: f64,
@@ -32,11 +32,6 @@ impl Default for Priors {
 }
 
 impl Priors {
-    /// The priors for points of this many parameters (groups of coordinates).
-    pub fn for_parameters(count: usize) -> Self {
-        Self::default().stretched(count)
-    }
-
     /// These priors, which are for one parameter, for this many: distances in the cube grow as sqrt(d), and so does the
     /// median lengthscale (Hvarfner, Hellsten and Nardi 2024).
     pub fn stretched(&self, count: usize) -> Self {
@@ -44,8 +39,8 @@ impl Priors {
         Self { lengthscale: (median * (count.max(1) as f64).sqrt(), sd), ..self.clone() }
     }
 
-    /// These priors, of what is not given alone: lengthscales and noise that are given are as likely as any.
-    pub(super) fn of_what_is_not(&self, given: &Given) -> Self {
+    /// These priors with flat ones for lengthscales and noise that are given.
+    pub(super) fn without_given(&self, given: &Given) -> Self {
         let flat = |(median, sd): (f64, f64), given: bool| (median, if given { f64::INFINITY } else { sd });
         Self {
             lengthscale: flat(self.lengthscale, given.lengthscales.is_some()),

@@ -1,4 +1,4 @@
-//! Derivatives of kernels: in a point, in both points, and in the lengthscales.
+//! Derivatives of kernels in a point and in both points.
 //!
 //! | symbol | name in code | meaning |
 //! |---|---|---|
@@ -9,10 +9,9 @@
 //!
 //! For radial kernels
 //! - dk/dx_j = k' e_j / l_j,
-//! - dk/d ln l_j = -r k' e_j^2, summed over j where one lengthscale is shared,
 //! - d^2k/dx_i dy_j = -((k'/r) \[i = j\] + (k'' - k'/r) e_i e_j) / (l_i l_j).
 
-use super::{Form, Kernel, distance, slopes::Slopes};
+use super::{Form, Kernel, along_distance::DistanceDerivatives, distance};
 use crate::{Error, Result};
 
 /// Beyond this distance every radial kernel and its derivatives are 0, and r^2 might be infinite.
@@ -41,28 +40,6 @@ impl Kernel {
             *slot = if first == 0.0 { 0.0 } else { self.variance * first * self.unit(x, y, j, r) * self.scale(j) };
         }
         self.check_finite(out, "gradient", 0.5, r)
-    }
-
-    /// Sets `out[j]` to d k(x, y) / d ln l_j, with one entry for each lengthscale.
-    ///
-    /// Refused for an empirical kernel.
-    pub fn log_lengthscale_gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<()> {
-        self.check_pair(x, y)?;
-        check_length("the lengthscale gradient", self.lengthscales.len(), out)?;
-        out.fill(0.0);
-        if let Form::Linear = self.form {
-            for (j, (a, b)) in x.iter().zip(y).enumerate() {
-                out[self.entry(j)] -= 2.0 * self.variance * a * b * self.scale(j) * self.scale(j);
-            }
-            return Ok(());
-        }
-        let r = distance::plain(x, y, &self.scales);
-        let Some(slopes) = self.slopes(r) else { return Ok(()) };
-        for j in 0..x.len() {
-            let unit = self.unit(x, y, j, r);
-            out[self.entry(j)] -= self.variance * slopes.first * r * unit * unit;
-        }
-        Ok(())
     }
 
     /// Sets `out[i * d + j]` to d^2 k(x, y) / d x_i d y_j.
@@ -114,10 +91,10 @@ impl Kernel {
     }
 
     /// The slopes of a radial kernel; none at distance 0, where each caller knows the limit, and none where all are 0.
-    fn slopes(&self, r: f64) -> Option<Slopes> {
+    fn slopes(&self, r: f64) -> Option<DistanceDerivatives> {
         let between = r > 0.0 && r < FAR;
         match self.form {
-            Form::SquaredExponential if between => Some(Slopes::squared_exponential(r)),
+            Form::SquaredExponential if between => Some(DistanceDerivatives::squared_exponential(r)),
             Form::Matern(matern) if between => Some(matern.slopes(r)),
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! Distances and inner products in lengthscales, the part of a kernel that looks at coordinates.
+//! Distances and inner products in lengthscales, the part of a kernel that reads coordinates.
 
 /// 2^500: lifts squares of tiny distances out of the underflow range.
 const LIFT: f64 = 3.273_390_607_896_142e150;

@@ -26,6 +26,13 @@ pub struct Clipped {
 }
 
 /// A symmetric positive semi-definite matrix.
+///
+/// ```
+/// use manyhands_gp::{Covariance, Kernel};
+/// let kernel = Kernel::empirical(Covariance::new(2, vec![2.0, 0.5, 0.5, 1.0])?);
+/// assert_eq!(kernel.covariance(&[0.0], &[1.0]), 0.5); // points are indices
+/// # Ok::<(), manyhands_gp::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covariance {
     entries: Vec<f64>,

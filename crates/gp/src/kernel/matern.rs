@@ -8,7 +8,7 @@
 //! | M_nu(z) | correlation | see `bessel` |
 
 use super::profile::{FAR, SQRT_3, SQRT_5};
-use super::{bessel, slopes::Slopes};
+use super::{along_distance::DistanceDerivatives, bessel};
 use crate::{Error, Result};
 
 /// The largest smoothness; past it the kernel is the squared exponential for all practical ends.
@@ -60,28 +60,28 @@ impl Matern {
     }
 
     /// The derivatives of the correlation along the distance, at r > 0.
-    pub fn slopes(self, r: f64) -> Slopes {
+    pub fn slopes(self, r: f64) -> DistanceDerivatives {
         match self {
             Self::Half => {
                 let decay = (-r).exp();
-                Slopes { first: -decay, ratio: -decay / r, excess: decay * (1.0 + 1.0 / r) }
+                DistanceDerivatives { first: -decay, ratio: -decay / r, excess: decay * (1.0 + 1.0 / r) }
             }
             Self::ThreeHalves => {
                 let z = (SQRT_3 * r).min(FAR);
                 let ratio = -3.0 * (-z).exp();
-                Slopes { first: ratio * r, ratio, excess: -ratio * z }
+                DistanceDerivatives { first: ratio * r, ratio, excess: -ratio * z }
             }
             Self::FiveHalves => {
                 let z = (SQRT_5 * r).min(FAR);
                 let decay = 5.0 / 3.0 * (-z).exp();
                 let ratio = -decay * (1.0 + z);
-                Slopes { first: ratio * r, ratio, excess: decay * z * z }
+                DistanceDerivatives { first: ratio * r, ratio, excess: decay * z * z }
             }
             Self::General { smoothness, rate } => {
                 // M' = -c z^nu K_{nu-1}, and M'' - M'/z = c z^nu K_{nu-2}, both times the powers of dz/dr = rate.
                 let z = rate * r;
                 let first = -rate * bessel::lowered(smoothness, 1, z);
-                Slopes { first, ratio: first / r, excess: rate * rate * bessel::lowered(smoothness, 2, z) }
+                DistanceDerivatives { first, ratio: first / r, excess: rate * rate * bessel::lowered(smoothness, 2, z) }
             }
         }
     }

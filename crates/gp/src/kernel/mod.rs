@@ -1,4 +1,4 @@
-//! Kernels: what is believed about a function before any of its values is seen.
+//! Kernels: prior covariances of a function's values.
 //!
 //! | symbol | name in code | meaning |
 //! |---|---|---|
@@ -8,6 +8,7 @@
 //! | r | r | sqrt(sum_j ((x_j - y_j) / l_j)^2) |
 //! | nu | smoothness | of the Matern family |
 
+mod along_distance;
 mod bessel;
 mod derivatives;
 mod distance;
@@ -16,7 +17,6 @@ mod matern;
 mod profile;
 mod radial;
 mod ratios;
-mod slopes;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ impl Radial {
         self.matern.map_or(f64::INFINITY, Matern::smoothness)
     }
 
-    /// Whether values are a few roundings from the truth; Bessel functions are good to 1e-12 of their size.
+    /// Whether values are within a few roundings of the exact ones; Bessel functions are good to 1e-12 of their size.
     pub fn has_closed_form(self) -> bool {
         !matches!(self.matern, Some(Matern::General { .. }))
     }

@@ -12,12 +12,12 @@ use crate::{Error, Result};
 /// A kernel of the distance alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratios {
-    shape: Shape,
+    evaluation: Evaluation,
     variance: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Shape {
+enum Evaluation {
     Closed(Profile),
     General(Matern),
 }
@@ -25,16 +25,16 @@ enum Shape {
 impl Kernel {
     /// The kernel as a function of the distance; refused if it is none.
     pub(crate) fn ratios(&self) -> Result<Ratios> {
-        let shape = match &self.form {
-            Form::SquaredExponential => Shape::Closed(Profile::SquaredExponential),
-            Form::Matern(Matern::Half) => Shape::Closed(Profile::Half),
-            Form::Matern(Matern::ThreeHalves) => Shape::Closed(Profile::ThreeHalves),
-            Form::Matern(Matern::FiveHalves) => Shape::Closed(Profile::FiveHalves),
-            Form::Matern(general) => Shape::General(*general),
+        let evaluation = match &self.form {
+            Form::SquaredExponential => Evaluation::Closed(Profile::SquaredExponential),
+            Form::Matern(Matern::Half) => Evaluation::Closed(Profile::Half),
+            Form::Matern(Matern::ThreeHalves) => Evaluation::Closed(Profile::ThreeHalves),
+            Form::Matern(Matern::FiveHalves) => Evaluation::Closed(Profile::FiveHalves),
+            Form::Matern(general) => Evaluation::General(*general),
             Form::Linear => return Err(Error::NotRadial { family: "linear" }),
             Form::Empirical(_) => return Err(Error::NotRadial { family: "empirical" }),
         };
-        Ok(Ratios { shape, variance: self.variance })
+        Ok(Ratios { evaluation, variance: self.variance })
     }
 }
 
@@ -47,9 +47,9 @@ impl Ratios {
     /// From squared distances in lengthscales, which `ratios` holds: the covariances, and k'(r)/r in their place. Where
     /// a rough kernel has no derivative, at r = 0, the ratio is 0.
     pub fn apply(self, ratios: &mut [f64], covariances: &mut [f64]) {
-        let general = match self.shape {
-            Shape::Closed(profile) => return profile.apply_with_ratios(self.variance, ratios, covariances),
-            Shape::General(general) => general,
+        let general = match self.evaluation {
+            Evaluation::Closed(profile) => return profile.apply_with_ratios(self.variance, ratios, covariances),
+            Evaluation::General(general) => general,
         };
         let (smoothness, limit) = (general.smoothness(), general.ratio_at_zero().unwrap_or(0.0));
         let rate = (2.0 * smoothness).sqrt();

@@ -44,7 +44,8 @@ struct Column {
     used: u64,
 }
 
-struct Work {
+/// A column of which the entries from `start` on are still to be solved.
+struct Unsolved {
     index: usize,
     start: usize,
     column: Vec<f64>,
@@ -77,12 +78,12 @@ impl Columns {
     pub fn exact(&mut self, restricted: &Restricted, view: View<'_>, indices: &[usize]) -> Vec<Exact> {
         self.clock += 1;
         let rows = view.keys().len();
-        let mut work: Vec<Work> = indices.iter().map(|&index| self.take(index, rows)).collect();
+        let mut work: Vec<Unsolved> = indices.iter().map(|&index| self.take(index, rows)).collect();
         work.sort_by_key(|w| (w.start, w.index));
-        let tasks: Vec<&mut [Work]> =
+        let tasks: Vec<&mut [Unsolved]> =
             work.chunk_by_mut(|a, b| a.start == b.start).flat_map(|group| group.chunks_mut(TASK)).collect();
         let cost: usize = tasks.iter().map(|task| task.len() * (rows - task[0].start + 1) * rows).sum();
-        let solve = |task: &mut [Work]| {
+        let solve = |task: &mut [Unsolved]| {
             extend(restricted, view, task);
             task.iter().map(|w| moments(restricted, view, w.index, &w.column)).collect()
         };
@@ -96,16 +97,16 @@ impl Columns {
         exact.concat()
     }
 
-    fn take(&mut self, index: usize, rows: usize) -> Work {
+    fn take(&mut self, index: usize, rows: usize) -> Unsolved {
         let mut column = self.columns.remove(&index).map(|c| c.solved).unwrap_or_default();
         self.entries -= column.len();
         let start = column.len().min(rows);
         // A column longer than the view belongs to a later moment; its leading part is what the view asks for.
         column.resize(rows, 0.0);
-        Work { index, start, column }
+        Unsolved { index, start, column }
     }
 
-    fn put(&mut self, work: Work) {
+    fn put(&mut self, work: Unsolved) {
         self.entries += work.column.len();
         self.columns.insert(work.index, Column { solved: work.column, used: self.clock });
     }
@@ -127,7 +128,7 @@ impl Columns {
     }
 }
 
-fn extend(restricted: &Restricted, view: View<'_>, task: &mut [Work]) {
+fn extend(restricted: &Restricted, view: View<'_>, task: &mut [Unsolved]) {
     let start = task[0].start;
     let (points, rows) = (view.posterior().points(), view.keys().len());
     for work in task.iter_mut() {

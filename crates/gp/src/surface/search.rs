@@ -91,7 +91,7 @@ impl Surface {
     fn bound<A: Acquisition + ?Sized>(&self, index: usize, acquisition: &A, given: Conditioning) -> f64 {
         let (least, most) = self.variance_interval(index, given);
         let bound = acquisition.bound(self.means[index] + self.mean_error, least, most);
-        // What is no number says nothing.
+        // NaN is no bound.
         if bound.is_nan() { f64::INFINITY } else { bound }
     }
 

@@ -1,4 +1,4 @@
-//! The variance of every candidate of a grid with structure, swept along with the rows.
+//! The variance of every candidate of a grid with structure, updated with each row in one sweep over the grid.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
@@ -24,10 +24,10 @@ const MANY_ROWS: usize = 24;
 /// A cold start with this many rows solves every candidate rather than sweeping every row, where there are no thin
 /// factors: n^2 operations per candidate against n times those of an FFT.
 const SOLVED_ROWS: std::ops::Range<usize> = 8..256;
-/// The error of an FFT is spread evenly over the grid; this times the largest one seen at the rows' own sites bounds it.
+/// The error of an FFT is spread evenly over the grid; this times the largest error at the rows' own sites bounds it.
 const SAFETY: f64 = 64.0;
 /// Rows from which that can be relied on.
-const SEEN: usize = 8;
+const ENOUGH_ROWS: usize = 8;
 const CHUNK: usize = 1 << 12;
 
 /// Variances over the domain.
@@ -130,7 +130,7 @@ impl Swept {
             let mut values = vec![0.0; self.variances.len()];
             restricted.add_product(row.sites, &weights, &mut values);
             self.variances.par_chunks_mut(CHUNK).zip(values.par_chunks(CHUNK)).for_each(|(s, v)| add(s, v));
-            error = error.min(seen_error(restricted, view.prior().noise(), &row, &weights, &values));
+            error = error.min(error_from_rows(restricted, view.prior().noise(), &row, &weights, &values));
         }
         let k = restricted.largest_variance();
         let error = error + view.rounding(vector::norm(&weights), k);
@@ -186,13 +186,13 @@ fn factor_of(restricted: &Restricted, sites: &[usize], noise: f64) -> Factor {
 
 /// A bound on the error of a product by FFT from its error at the rows' own sites, where K = L L' - lambda I gives row p of
 /// V as -lambda w_j, and as L_pp - lambda w_p at the row itself.
-fn seen_error(restricted: &Restricted, noise: f64, row: &Row<'_>, weights: &[f64], values: &[f64]) -> f64 {
+fn error_from_rows(restricted: &Restricted, noise: f64, row: &Row<'_>, weights: &[f64], values: &[f64]) -> f64 {
     let last = weights.len() - 1;
-    if last < SEEN {
+    if last < ENOUGH_ROWS {
         return f64::INFINITY;
     }
-    let truth = |j: usize| if j == last { row.factor.pivot(last) - noise * weights[j] } else { -noise * weights[j] };
-    let seen = (0..=last).map(|j| (values[row.sites[j]] - truth(j)).abs()).fold(0.0, f64::max);
+    let exact = |j: usize| if j == last { row.factor.pivot(last) - noise * weights[j] } else { -noise * weights[j] };
+    let largest = (0..=last).map(|j| (values[row.sites[j]] - exact(j)).abs()).fold(0.0, f64::max);
     let total: f64 = weights.iter().map(|w| w.abs()).sum();
-    SAFETY * (seen + f64::EPSILON * restricted.largest_variance() * total) + restricted.unevenness() * total
+    SAFETY * (largest + f64::EPSILON * restricted.largest_variance() * total) + restricted.unevenness() * total
 }

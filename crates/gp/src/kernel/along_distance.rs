@@ -2,7 +2,7 @@
 
 /// Derivatives of a correlation k(r) at a distance r > 0, arranged so that nothing cancels near r = 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slopes {
+pub(super) struct DistanceDerivatives {
     /// k'(r).
     pub first: f64,
     /// k'(r) / r.
@@ -11,7 +11,7 @@ pub(super) struct Slopes {
     pub excess: f64,
 }
 
-impl Slopes {
+impl DistanceDerivatives {
     /// The squared exponential e^(-r^2 / 2).
     pub fn squared_exponential(r: f64) -> Self {
         let decay = (-0.5 * r * r).exp();

@@ -1,41 +1,41 @@
-//! The factor of a posterior and its whitened values: made when they are first read, and grown from what is still right.
+//! The factor of a posterior and its whitened values, computed when they are first read and extended from what is still
+//! valid.
 //!
-//! A log is replayed at the price of the state that is read at its end, and one that is only read for its rows costs no
-//! factor at all.
+//! So replaying a log costs as much as the state that is read at its end, and reading rows alone costs no factor at all.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::{Factor, Points, Prior, vector};
 
-/// Rows that are solved together: as many columns as stay in the cache while the factor passes by.
+/// Rows that are solved together: as many columns as stay in the cache while the factor is read once.
 const PANEL: usize = 64;
 
-/// What the rows of a posterior add up to.
+/// Factor and whitened values of a posterior's rows.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Solved {
+pub(crate) struct Solution {
     pub factor: Factor,
     /// L_O^{-1} (y - prior mean).
     pub whitened: Vec<f64>,
     /// (K_O + lambda I)^{-1} (y - prior mean), made when it is first read.
     weights: OnceLock<Vec<f64>>,
-    start: Option<Start>,
+    start: Option<Batch>,
 }
 
-/// Rows that are to be factored at once, and how many of them are still where they were.
+/// Rows to be factored at once, and how many of them are still in place.
 #[derive(Debug, Clone)]
-struct Start {
+struct Batch {
     points: Points,
     kept: usize,
 }
 
-impl Solved {
+impl Solution {
     /// Rows that are factored at once when the factor is first read.
     pub fn at_once(points: Points) -> Self {
         let kept = points.len();
-        Self { start: Some(Start { points, kept }), ..Self::default() }
+        Self { start: Some(Batch { points, kept }), ..Self::default() }
     }
 
-    /// The rows from `rows` on are not what they were. Values of rows that stay are kept.
+    /// Drops the rows from `rows` on. Values of rows that stay are kept.
     pub fn truncate(&mut self, rows: usize) {
         match &mut self.start {
             Some(start) => start.kept = start.kept.min(rows),
@@ -46,7 +46,7 @@ impl Solved {
     /// Accounts for all rows and values. A row's bits follow from its point and the rows before it, so it makes no
     /// difference when that happens.
     pub fn catch_up(&mut self, prior: &Prior, points: &Points, residuals: &[f64]) {
-        if let Some(Start { points, kept }) = self.start.take() {
+        if let Some(Batch { points, kept }) = self.start.take() {
             self.factor = Factor::of_covariances(points.len(), prior.noise(), |i, rows, out| {
                 prior.kernel().fill(points.get(i), &points, rows, out);
             });
@@ -87,21 +87,21 @@ impl Solved {
     }
 }
 
-/// [`Solved`], caught up when it is read.
+/// [`Solution`], caught up when it is read.
 #[derive(Debug, Default)]
-pub(crate) struct Lazily {
-    ready: OnceLock<Solved>,
-    /// What there is until then.
-    stale: Mutex<Solved>,
+pub(crate) struct LazySolution {
+    ready: OnceLock<Solution>,
+    /// Out of date until then.
+    stale: Mutex<Solution>,
 }
 
-impl Lazily {
-    pub fn new(stale: Solved) -> Self {
+impl LazySolution {
+    pub fn new(stale: Solution) -> Self {
         Self { ready: OnceLock::new(), stale: Mutex::new(stale) }
     }
 
-    /// What the rows add up to; `finish` brings it up to date if it is not.
-    pub fn read(&self, finish: impl FnOnce(&mut Solved)) -> &Solved {
+    /// The solution; `finish` brings it up to date if it is not.
+    pub fn read(&self, finish: impl FnOnce(&mut Solution)) -> &Solution {
         self.ready.get_or_init(|| {
             let mut solved = std::mem::take(&mut *self.stale.lock().unwrap_or_else(PoisonError::into_inner));
             finish(&mut solved);
@@ -109,8 +109,8 @@ impl Lazily {
         })
     }
 
-    /// What there is, about to be out of date.
-    pub fn change(&mut self) -> &mut Solved {
+    /// The solution, which the caller is about to make out of date.
+    pub fn change(&mut self) -> &mut Solution {
         let stale = self.stale.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = self.ready.take() {
             *stale = ready;
@@ -120,7 +120,7 @@ impl Lazily {
     }
 }
 
-impl Clone for Lazily {
+impl Clone for LazySolution {
     fn clone(&self) -> Self {
         match self.ready.get() {
             Some(ready) => Self { ready: OnceLock::from(ready.clone()), stale: Mutex::default() },
