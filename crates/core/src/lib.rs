@@ -12,7 +12,6 @@ mod error;
 mod event;
 mod feedback;
 pub mod file;
-mod hint;
 pub mod information;
 mod maximize;
 mod model;
@@ -30,11 +29,12 @@ mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use domain::Domain;
-pub use error::{Error, Result};
+pub use error::{Error, Key, ParameterPart, Result, Subject};
 pub use event::{Asked, ENGINE, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
+pub use names::likely as likely_name;
 pub use number::significant;
 pub use pool::{Coordinates, Pool};
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
@@ -44,7 +44,7 @@ pub use study::{
     Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
     Trial, TrialState, Verification, representable,
 };
-pub use text::{counted, printable, quoted};
+pub use text::{counted, one_line, printable, quoted};
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

@@ -2,7 +2,7 @@
 
 use manyhands_core::printable;
 
-use crate::output::{LINE, Printed};
+use crate::output::{LINE_LIMIT, Printed};
 
 /// Why a line is not a value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -13,8 +13,8 @@ pub enum Unreadable {
     /// The line is something else.
     #[error("the last line must be a number or a JSON object with \"value\", got {0}")]
     NotAValue(String),
-    /// The line is too long to be kept whole.
-    #[error("the last line must be at most {} MiB long to be read as a value, it begins with \"{begins}\"", LINE >> 20)]
+    /// The line is too long to be kept completely.
+    #[error("the last line must be at most {} MiB long to be read as a value, it begins with \"{begins}\"", LINE_LIMIT >> 20)]
     TooLong {
         /// Its beginning.
         begins: String,
@@ -24,7 +24,7 @@ pub enum Unreadable {
     NotFinite(String),
 }
 
-/// So much of a line is shown.
+/// How many characters of a line are shown.
 const SHOWN: usize = 80;
 
 /// The value in the last line of a command's output.
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_whole_is_no_value() {
+    fn a_line_that_was_cut_is_no_value() {
         let printed = Printed { last_line: "3.000".to_string(), is_cut: true, ..Printed::default() };
         let refusal = value_of(&printed).map_err(|error| error.to_string());
         let said = "the last line must be at most 1 MiB long to be read as a value, it begins with \"3.000\"";

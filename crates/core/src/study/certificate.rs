@@ -241,7 +241,7 @@ impl Study {
         let view = self.posterior.past_view(observed);
         match &mut self.chooser {
             Chooser::Discretized { .. } => Err(Error::Incompatible {
-                setting: "a certificate",
+                setting: "a certificate".into(),
                 with: "a discretized cube",
                 reason: "its candidates change from round to round; use a space",
             }),

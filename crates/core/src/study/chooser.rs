@@ -102,7 +102,7 @@ impl Chooser {
     /// D_t of the appendix, t = trial + 1: B L r d t^2 evenly spaced points along every coordinate.
     pub fn discretization(&self, spec: &Spec, trial: usize) -> Result<Grid> {
         let (Self::Discretized { lipschitz }, &Domain::Discretized { side, dimension }) = (self, spec.domain()) else {
-            return Err(Error::Incompatible { setting: "D_t", with: "this domain", reason: "it is finite" });
+            return Err(Error::Incompatible { setting: "D_t".into(), with: "this domain", reason: "it is finite" });
         };
         let t = trial + 1;
         let norm_bound = spec.assumptions()?.norm_bound;

@@ -1,7 +1,13 @@
-//! What a study refuses, with the value, what is allowed, and how to mend it.
+//! What a study refuses, with the value, what is allowed, and how to fix it.
 
+mod code;
+mod hint;
+mod key;
+
+pub use self::key::{Key, ParameterPart, Subject};
 use crate::names::nearest;
 use crate::number::{plain, significant};
+use crate::space::Constraint;
 use crate::study::TrialState;
 use crate::text::{counted, quoted};
 
@@ -9,14 +15,14 @@ use crate::text::{counted, quoted};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The numeric room refused a number.
+    /// The numeric crate refused a number.
     #[error(transparent)]
     Numeric(#[from] manyhands_gp::Error),
     /// A setting has a value outside its range.
     #[error("{setting} must be {allowed}, got {}", plain(*value))]
     Setting {
-        /// The setting's name in a study file.
-        setting: &'static str,
+        /// The setting.
+        setting: Subject,
         /// The values it may have.
         allowed: &'static str,
         /// What was given.
@@ -36,7 +42,7 @@ pub enum Error {
     #[error("{setting} needs max_pending, the largest number of trials pending at once")]
     NeedsMaxPending {
         /// The setting that needs it.
-        setting: &'static str,
+        setting: Subject,
     },
     /// Something needs the bound B on the norm.
     #[error("{what} needs norm_bound, the bound B on the RKHS norm of the function")]
@@ -48,7 +54,7 @@ pub enum Error {
     #[error("{setting} does not work with {with}: {reason}")]
     Incompatible {
         /// One setting.
-        setting: &'static str,
+        setting: Subject,
         /// The other.
         with: &'static str,
         /// Why.
@@ -234,7 +240,7 @@ pub enum Error {
         /// The parameter's name.
         parameter: String,
         /// The part of its description.
-        what: &'static str,
+        what: ParameterPart,
         /// What it may be.
         allowed: &'static str,
         /// What was given.
@@ -281,16 +287,16 @@ pub enum Error {
     /// A constraint is not one.
     #[error("the constraint {constraint} is not valid: {reason}")]
     Constraint {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// What is wrong with it.
         reason: String,
     },
     /// A constraint cannot be kept.
     #[error("nothing satisfies the constraint {constraint}: {reason}")]
     Infeasible {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// Why.
         reason: String,
     },
@@ -300,16 +306,16 @@ pub enum Error {
          {pivots} pivots of the simplex method"
     )]
     Unsolved {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// After how many pivots the search was given up.
         pivots: usize,
     },
     /// Values violate a constraint.
     #[error("the constraint {constraint} is violated by {}", significant(*by, 4))]
     Violated {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// How far the sum is on the wrong side of the bound.
         by: f64,
     },
@@ -320,7 +326,7 @@ pub enum Error {
         place: String,
         /// What is wrong there.
         reason: String,
-        /// How to mend it, where that is not plain.
+        /// How to fix it, where the message does not say.
         hint: Option<&'static str>,
     },
     /// A parameter is named twice.
@@ -329,6 +335,12 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// Something that cannot happen has happened: a bug in this crate.
+    #[error("internal error: {what}; this is a bug in manyhands")]
+    Internal {
+        /// What was found.
+        what: &'static str,
+    },
 }
 
 impl Error {
@@ -336,45 +348,6 @@ impl Error {
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         let nearest = nearest(names, name).unwrap_or_default().to_string();
         Self::UnknownParameter { name: name.to_string(), nearest }
-    }
-
-    /// A word for programs; it stays when messages change.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Numeric(_) => "numeric",
-            Self::Setting { .. } | Self::UnknownName { .. } => "setting",
-            Self::NeedsMaxPending { .. } => "needs-max-pending",
-            Self::NeedsNormBound { .. } => "needs-norm-bound",
-            Self::Incompatible { .. } => "incompatible",
-            Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
-            Self::MultiplierTooLarge { .. } => "multiplier-too-large",
-            Self::Contradiction { .. } => "contradiction",
-            Self::TooManyPending { .. } => "too-many-pending",
-            Self::PoolExhausted { .. } => "pool-exhausted",
-            Self::UnknownTrial { .. } => "unknown-trial",
-            Self::NotPending { .. } => "not-pending",
-            Self::Value { .. } | Self::ValueTooLarge { .. } => "value",
-            Self::NothingObserved => "nothing-observed",
-            Self::NoScale => "no-scale",
-            Self::BeyondFloats => "beyond-floats",
-            Self::NoParameters | Self::NoCandidates => "domain",
-            Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
-            Self::NotInPool { .. } | Self::CandidateTaken { .. } => "candidate",
-            Self::Table { .. } => "table",
-            Self::BadLog { .. } => "bad-log",
-            Self::NotReproduced { .. } => "not-reproduced",
-            Self::DiscretizationTooLarge { .. } => "discretization-too-large",
-            Self::Feedback { .. } => "feedback",
-            Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
-            Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
-            Self::MissingParameter { .. } => "missing-parameter",
-            Self::UnknownParameter { .. } => "unknown-parameter",
-            Self::RepeatedParameter { .. } => "repeated-parameter",
-            Self::Constraint { .. } => "constraint",
-            Self::Infeasible { .. } => "infeasible",
-            Self::Unsolved { .. } => "unsolved",
-            Self::Violated { .. } => "violated-constraint",
-        }
     }
 }
 
