@@ -209,17 +209,8 @@ fn plan(session: &Session, target: &Target, how: &How, local: Option<(RunSetting
         Some(local) => local,
         None => (RunSettings::of_stored(session.source())?.ok_or_else(no_command)?, target.folder()?),
     };
-    Ok(Plan {
-        workers: settings.workers,
-        trials: settings.trials,
-        settings,
-        folder,
-        sync: false,
-        keep_going: how.keep_going,
-        term: how.lease,
-        leave_when_idle: None,
-        take: how.take.clone(),
-    })
+    let plan = Plan::new(settings, folder, how.lease);
+    Ok(Plan { keep_going: how.keep_going, take: how.take.clone(), ..plan })
 }
 
 /// Refuses a study file without a command before a store is made for it.

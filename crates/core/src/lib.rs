@@ -29,7 +29,7 @@ mod tuning;
 
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use domain::Domain;
-pub use error::{Error, Key, ParameterPart, Result, Subject};
+pub use error::{Error, Key, ParameterPart, Result, Subject, TablePlace};
 pub use event::{Asked, ENGINE, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;

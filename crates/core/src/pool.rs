@@ -4,7 +4,7 @@ use manyhands_gp::Points;
 
 use crate::table::{self, CsvLine};
 use crate::text::{beginning, escaped, quoted};
-use crate::{Error, Result, Value};
+use crate::{Error, Result, TablePlace, Value};
 
 /// What the model sees of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,16 +249,12 @@ fn numeric_columns(names: &[String], lines: &[CsvLine]) -> Result<Vec<usize>> {
         match lines.iter().find(|line| !is_number(line, index)) {
             None => found.push(index),
             Some(line) if 2 * numbers > lines.len() => {
-                let reason = format!(
-                    "line {}, column {}: must be a number, as {numbers} of its {} cells are, got {}",
-                    line.number,
-                    quoted(&names[index]),
-                    lines.len(),
-                    quoted(&line.cells[index])
-                );
+                let place = TablePlace::Cell { line: line.number, column: quoted(&names[index]) };
+                let cell = quoted(&line.cells[index]);
+                let reason = format!("must be a number, as {numbers} of its {} cells are, got {cell}", lines.len());
                 let hint =
                     "fix this cell; or leave the column out by naming the others, columns = [...] in [candidates]";
-                return Err(table::table_error(reason, Some(hint)));
+                return Err(Error::Table { place, reason, hint: Some(hint) });
             }
             Some(_) => {}
         }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::text::{counted, quoted};
-use crate::{Error, Result};
+use crate::{Error, Result, TablePlace};
 
 /// One line of a table.
 pub(crate) struct CsvLine {
@@ -29,7 +29,7 @@ pub(crate) fn lines(text: &[u8]) -> Result<Vec<CsvLine>> {
                 cells.len()
             );
             let hint = Some("put quotes around a cell that holds a comma");
-            return Err(Error::Table { place: format!("line {number}: "), reason, hint });
+            return Err(Error::Table { place: TablePlace::Line(number), reason, hint });
         }
         lines.push(CsvLine { number, cells });
     }
@@ -66,7 +66,7 @@ fn utf8(cell: &[u8], line: u64, column: usize) -> Result<String> {
 
 /// A mistake of the table as a whole.
 pub(crate) fn table_error(reason: impl Into<String>, hint: Option<&'static str>) -> Error {
-    Error::Table { place: String::new(), reason: reason.into(), hint }
+    Error::Table { place: TablePlace::All, reason: reason.into(), hint }
 }
 
 /// A mistake in one cell.
@@ -74,8 +74,8 @@ pub(crate) fn cell_error(line: u64, column: &str, allowed: &str, cell: &str) -> 
     Error::Table { place: place(line, column), reason: format!("must be {allowed}, got {}", quoted(cell)), hint: None }
 }
 
-fn place(line: u64, column: &str) -> String {
-    format!("line {line}, column {column}: ")
+fn place(line: u64, column: &str) -> TablePlace {
+    TablePlace::Cell { line, column: column.to_string() }
 }
 
 /// A cell as a finite number.

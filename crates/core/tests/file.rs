@@ -339,31 +339,4 @@ proptest! {
         check(&text, Draft::parse(&text));
         check(&lines, Draft::parse(&lines));
     }
-
-    #[test]
-    fn a_mutilated_file_is_read_or_refused_in_place(
-        at in 0usize..1200,
-        cut in 0usize..30,
-        put in prop::sample::select(vec![
-            "", "\"", "{", "}", "[", "]", "=", "\n", "-1", "0", "1e400", "nan", "inf", "é", "9223372036854775808", "[[", "\t",
-            "{ until = 2 }", "true", "2020-01-01", "[]", "{}", "\"\"", "'''", "\\", "1_0", "0x", ".", "\r\n", "\u{0}",
-        ]),
-        pool in any::<bool>(),
-    ) {
-        let base: Vec<char> = if pool { POOL } else { EXAMPLE }.chars().collect();
-        let at = at % base.len();
-        let text: String = base[..at].iter().collect::<String>() + put + &base[(at + cut).min(base.len())..].iter().collect::<String>();
-        check(&text, Draft::parse(&text));
-        if let Ok(draft) = Draft::parse(&text) {
-            let contents = vec![PLATE.as_bytes().to_vec(); draft.files().len()];
-            check(&text, draft.finish(&contents));
-        }
-    }
-
-    #[test]
-    fn any_table_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80), cells in "([a-c0-9,.\"\n -]{0,60})") {
-        for table in [bytes, cells.into_bytes()] {
-            check(POOL, Draft::parse(POOL).unwrap().finish(&[table]));
-        }
-    }
 }

@@ -90,6 +90,7 @@ mod tests {
 
     use super::*;
     use crate::value::read_value;
+    use crate::value::seeded::config;
 
     #[test]
     fn the_stored_reason_is_what_it_always_was() {
@@ -116,6 +117,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(config(500))]
+
         #[test]
         fn the_headline_of_a_stored_failure_is_its_cause(
             code in any::<i32>(), kind in 0..5, stderr in "\\PC{0,40}|[a-z\r\n;:]{0,40}", line in "\\PC{0,40}",

@@ -33,6 +33,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// As the settings say, in this folder; a worker's lease lasts for `term` unless it is renewed. The rest is off.
+    pub fn new(settings: RunSettings, folder: PathBuf, term: Duration) -> Self {
+        let (workers, trials) = (settings.workers, settings.trials);
+        let (sync, keep_going, leave_when_idle, take) = (false, false, None, vec![]);
+        Self { settings, folder, workers, trials, sync, keep_going, term, leave_when_idle, take }
+    }
+
     /// The folder of a study's logs.
     pub fn logs(&self, study: &str) -> PathBuf {
         self.folder.join(&self.settings.logs).join(study)

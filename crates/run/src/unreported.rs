@@ -18,7 +18,7 @@ const FORMAT: u32 = 1;
 
 /// The outcome of a trial, and what a store needs to record it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// The trial.
     pub trial: usize,
     /// The fencing token of its claim.
@@ -58,13 +58,13 @@ struct UnreportedFile {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saved {
     /// What was written.
-    pub finished: Finished,
+    pub(crate) finished: Finished,
     /// The file, or why there is none.
-    pub file: Result<PathBuf>,
+    pub(crate) file: Result<PathBuf>,
 }
 
 /// What an earlier run left: a file, and its outcome or why that is not reported here.
-pub type LeftOver = (PathBuf, std::result::Result<Finished, String>);
+pub(crate) type LeftOver = (PathBuf, std::result::Result<Finished, String>);
 
 #[derive(Debug)]
 struct ListedOutcome {
@@ -91,19 +91,19 @@ impl Unreported {
     }
 
     /// Lists the outcome of a trial that has finished.
-    pub fn add(&self, finished: Finished) {
+    pub(crate) fn add(&self, finished: Finished) {
         self.list().push(ListedOutcome { finished, file: None });
     }
 
     /// Removes an outcome whose report, of this origin, the store has acknowledged.
-    pub fn settle(&self, origin: &str) -> Result<()> {
+    pub(crate) fn settle(&self, origin: &str) -> Result<()> {
         let mut list = self.list();
         let settled = list.extract_if(.., |listed| listed.finished.origin == origin).filter_map(|listed| listed.file);
         settled.collect::<Vec<_>>().iter().try_for_each(|file| self.remove(file))
     }
 
     /// Removes all of them: their study was deleted.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.list().clear();
     }
 
@@ -119,7 +119,7 @@ impl Unreported {
     }
 
     /// What earlier runs had to leave here, by file name.
-    pub fn left_over(&self) -> Result<Vec<LeftOver>> {
+    pub(crate) fn left_over(&self) -> Result<Vec<LeftOver>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
             entries => entries.map_err(Error::logs(&self.folder))?,
@@ -133,7 +133,7 @@ impl Unreported {
     }
 
     /// Removes the file of an outcome that has been reported.
-    pub fn remove(&self, path: &Path) -> Result<()> {
+    pub(crate) fn remove(&self, path: &Path) -> Result<()> {
         match fs::remove_file(path) {
             // Another runner has reported it too.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,4 +1,4 @@
-//! What an error is about, as data: the key of a study file, the part of a parameter's description.
+//! What an error is about, as data: the key of a study file, the part of a parameter's description, the place in a table.
 
 use std::fmt;
 
@@ -198,6 +198,33 @@ impl fmt::Display for ParameterPart {
             Self::Choice => "a choice",
             Self::Constant => "the constant",
         })
+    }
+}
+
+/// A place in a CSV table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TablePlace {
+    /// The table as a whole.
+    All,
+    /// A line, counted from 1.
+    Line(u64),
+    /// A cell.
+    Cell {
+        /// The line, counted from 1.
+        line: u64,
+        /// The column: its name in quotes or, where names are not known yet, its number from 1.
+        column: String,
+    },
+}
+
+/// In front of what is wrong there.
+impl fmt::Display for TablePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => Ok(()),
+            Self::Line(line) => write!(f, "line {line}: "),
+            Self::Cell { line, column } => write!(f, "line {line}, column {column}: "),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ mod code;
 mod hint;
 mod key;
 
-pub use self::key::{Key, ParameterPart, Subject};
+pub use self::key::{Key, ParameterPart, Subject, TablePlace};
 use crate::names::nearest;
 use crate::number::{plain, significant};
 use crate::space::Constraint;
@@ -60,10 +60,10 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
-    /// Asked for no suggestion at all.
+    /// An ask for no suggestion.
     #[error("ask for at least 1 suggestion, got 0")]
     AskedForNone,
-    /// Asked for more than one ask gives.
+    /// An ask for more suggestions than one ask gives.
     #[error("ask for at most {limit} suggestions at once, got {asked}")]
     AskedForTooMany {
         /// How many suggestions were asked for.
@@ -71,7 +71,7 @@ pub enum Error {
         /// The most that are given.
         limit: usize,
     },
-    /// A multiplier has grown beyond all numbers.
+    /// A multiplier is not a finite number.
     #[error("the multiplier of trial {trial} is {value}, too large for a number")]
     MultiplierTooLarge {
         /// The trial that was to be chosen.
@@ -79,7 +79,7 @@ pub enum Error {
         /// What the formula gave.
         value: f64,
     },
-    /// What was told cannot be true together with what was assumed.
+    /// The told values contradict the assumptions.
     #[error(
         "the data contradict the assumptions: the optimum is at most {upper} and a candidate at least {lower} (of the \
          maximized function)"
@@ -90,7 +90,7 @@ pub enum Error {
         /// The lower bound of a candidate's value.
         lower: f64,
     },
-    /// Asked for more than max_pending allows.
+    /// An ask for more suggestions than max_pending allows.
     #[error("asking for {asked} with {pending} pending exceeds max_pending = {max_pending}")]
     TooManyPending {
         /// How many suggestions were asked for.
@@ -100,7 +100,7 @@ pub enum Error {
         /// The bound.
         max_pending: usize,
     },
-    /// Asked for more than a pool without repeats has left.
+    /// An ask for more suggestions than a pool without repeats has candidates left.
     #[error("asking for {asked} from a pool that has {} left", counted(*left, "candidate"))]
     PoolExhausted {
         /// How many suggestions were asked for.
@@ -121,7 +121,7 @@ pub enum Error {
     NotPending {
         /// The trial's number.
         trial: usize,
-        /// What became of it.
+        /// Its state.
         state: TrialState,
     },
     /// A told value is not a finite number.
@@ -180,13 +180,13 @@ pub enum Error {
         /// The candidate.
         candidate: usize,
     },
-    /// There is nothing to be best.
+    /// No trial has a value yet.
     #[error("no trial has been observed yet")]
     NothingObserved,
     /// A learned model has no scale to state a bound in.
     #[error("all values so far are equal, and nothing else says how much they can vary")]
     NoScale,
-    /// A bound that no number states.
+    /// A bound is too large for a float.
     #[error("its bounds are beyond the largest numbers that can be stated")]
     BeyondFloats,
     /// A log holds an event that cannot follow the ones before it.
@@ -197,7 +197,7 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// A log holds a choice or a fit that would not be made from what it knew.
+    /// A log holds a choice or a fit that does not follow from the events before it.
     #[error("{what} cannot be made again: its {field} is {logged} in the log, and {made} by what it knew")]
     NotReproduced {
         /// Which event: a trial's number, or the place of a fit in the log.
@@ -206,7 +206,7 @@ pub enum Error {
         field: &'static str,
         /// What the log holds there.
         logged: String,
-        /// What is chosen or fitted anew.
+        /// What choosing or fitting again gives.
         made: String,
     },
     /// The discretization D_t of the paper's appendix is too large.
@@ -284,7 +284,7 @@ pub enum Error {
         /// The parameter whose name is nearest.
         nearest: String,
     },
-    /// A constraint is not one.
+    /// A constraint is not valid.
     #[error("the constraint {constraint} is not valid: {reason}")]
     Constraint {
         /// The constraint.
@@ -292,7 +292,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A constraint cannot be kept.
+    /// A constraint cannot be satisfied.
     #[error("nothing satisfies the constraint {constraint}: {reason}")]
     Infeasible {
         /// The constraint.
@@ -300,7 +300,7 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// Whether a constraint can be kept was not found out.
+    /// It was not decided whether a constraint can be satisfied.
     #[error(
         "whether anything satisfies the constraint {constraint} together with those before it was not settled in \
          {pivots} pivots of the simplex method"
@@ -308,7 +308,7 @@ pub enum Error {
     Unsolved {
         /// The constraint.
         constraint: Constraint,
-        /// After how many pivots the search was given up.
+        /// The number of pivots after which the search stopped.
         pivots: usize,
     },
     /// Values violate a constraint.
@@ -322,8 +322,8 @@ pub enum Error {
     /// A table cannot be read.
     #[error("{place}{reason}")]
     Table {
-        /// Where, for example `line 3, column "temp": `; empty where it is the whole table.
-        place: String,
+        /// Where.
+        place: TablePlace,
         /// What is wrong there.
         reason: String,
         /// How to fix it, where the message does not say.
@@ -344,7 +344,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// No name of these is this one.
+    /// The error that this name is none of these.
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         let nearest = nearest(names, name).unwrap_or_default().to_string();
         Self::UnknownParameter { name: name.to_string(), nearest }
