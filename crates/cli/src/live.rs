@@ -146,9 +146,7 @@ impl State {
                 let reason = reason.replace('\n', "\n    ");
                 Some(format!("trial {trial}: failed after {}: {reason}", seconds(*took)))
             }
-            News::Retried { trial, reason } => {
-                Some(format!("trial {trial}: failed, trying again: {}", first_line(reason)))
-            }
+            News::Retried { trial, failure } => Some(format!("trial {trial}: failed, trying again: {}", failure.cause)),
             News::Stopped { trial } => {
                 self.clear(*trial);
                 Some(format!("trial {trial}: stopped, to be run again"))

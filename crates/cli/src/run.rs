@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::file::RunSettings;
 use manyhands_core::{TrialState, counted};
-use manyhands_run::{Control, Error as RunError, Plan, Stop, Summary, Unreported};
+use manyhands_run::{Control, Error as RunError, Plan, RunSettings, Stop, Summary, Unreported};
 use manyhands_store::{Session, Source};
 
 use crate::live::Live;
@@ -208,25 +207,16 @@ fn plan(session: &Session, target: &Target, how: &How, local: Option<(RunSetting
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
     let (settings, folder) = match local {
         Some(local) => local,
-        None => (session.run().cloned().ok_or_else(no_command)?, target.folder()?),
+        None => (RunSettings::of_stored(session.source())?.ok_or_else(no_command)?, target.folder()?),
     };
-    Ok(Plan {
-        workers: settings.workers,
-        trials: settings.trials,
-        settings,
-        folder,
-        sync: false,
-        keep_going: how.keep_going,
-        term: how.lease,
-        leave_when_idle: None,
-        take: how.take.clone(),
-    })
+    let plan = Plan::new(settings, folder, how.lease);
+    Ok(Plan { keep_going: how.keep_going, take: how.take.clone(), ..plan })
 }
 
 /// Refuses a study file without a command before a store is made for it.
 fn runnable(source: &Source) -> Result<()> {
     let no_command = || RunError::NoCommand { study: source.study().name.clone() };
-    Ok(source.study().run.as_ref().map(drop).ok_or_else(no_command)?)
+    Ok(RunSettings::of_stored(source)?.map(drop).ok_or_else(no_command)?)
 }
 
 fn control(session: &Session, plan: &Plan, stop: Stop) -> Result<Control> {

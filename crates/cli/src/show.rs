@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{
     Best, Certificate, Direction, Domain, Suggestion, Trial, TrialState, Value, printable, representable, significant,
 };
+use manyhands_run::Failure;
 use manyhands_store::{Session, Times};
 use serde_json::{Map, Value as Json, json};
 
@@ -63,8 +64,7 @@ pub fn text_of(value: &Value) -> String {
 
 /// Why a trial failed, without the end of its standard error.
 pub fn first_line(reason: &str) -> String {
-    let line = reason.lines().next().unwrap_or_default();
-    printable(line.strip_suffix("; standard error ends with:").unwrap_or(line))
+    printable(Failure::headline(reason))
 }
 
 /// Named values as a JSON object, in order.

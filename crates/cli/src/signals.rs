@@ -68,9 +68,9 @@ pub fn listen(stop: &Stop) -> Result<Listening> {
     std::thread::Builder::new().name("signals".to_string()).spawn(move || {
         for signal in signals.forever() {
             if signal == SIGINT {
-                stop.more()
+                stop.request()
             } else {
-                stop.now()
+                stop.request_urgently()
             }
             let Some(unreported) = guarded.get() else { leave(None) };
             if closing.load(Ordering::SeqCst) {

@@ -9,9 +9,8 @@ use std::{fmt, fs};
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::file::RunSettings;
 use manyhands_core::quoted;
-use manyhands_run::Error as RunError;
+use manyhands_run::{Error as RunError, RunSettings, attach_settings};
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
 
 use crate::progress::say;
@@ -145,7 +144,7 @@ impl Target {
             Some(path) => {
                 let source = read(&path, || open(&location, Access::Read).ok())?;
                 check(&source)?;
-                Ok(Session::open_or_create(open(&location, Access::Create)?, source)?)
+                attached(Session::open_or_create(open(&location, Access::Create)?, source)?)
             }
             None => self.open_named(&location, Access::Write),
         }
@@ -158,7 +157,7 @@ impl Target {
         let Some(path) = self.file() else { return self.open_named(&location, Access::Write) };
         let store = open(&location, Access::Write)?;
         let source = read(&path, || Some(store.clone()))?;
-        Ok(Session::open(store, &source.study().name, &location.to_string())?)
+        attached(Session::open(store, &source.study().name, &location.to_string())?)
     }
 
     /// The study's session, to be told what became of its trials: nothing is created.
@@ -181,7 +180,7 @@ impl Target {
         let source = read(&path, || store.as_ref().ok().cloned())?;
         let session = Session::open(store?, &source.study().name, &location.to_string())?;
         session.check(&source)?;
-        Ok(session)
+        attached(session)
     }
 
     /// A look at the stored study for damage: nothing is created, upgraded or written.
@@ -224,7 +223,7 @@ impl Target {
             }
             opened => opened?,
         };
-        Ok(Session::open(store, &self.study, &location.to_string())?)
+        attached(Session::open(store, &self.study, &location.to_string())?)
     }
 
     /// The study file, if it is one that was given.
@@ -258,8 +257,14 @@ pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, Pat
     }
     session.check(&source)?;
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
-    let settings = source.study().run.clone().ok_or_else(no_command)?;
+    let settings = RunSettings::of_stored(&source)?.ok_or_else(no_command)?;
     Ok((settings, folder_of(Some(file))?))
+}
+
+/// The session, bounded by `workers` of its `[run]`.
+fn attached(mut session: Session) -> Result<Session> {
+    attach_settings(&mut session)?;
+    Ok(session)
 }
 
 /// Opens a store; says so if it takes its time.
@@ -299,7 +304,11 @@ pub fn read(path: &Path, store: impl Fn() -> Option<Arc<dyn Store>>) -> Result<S
         Ok(content) => Ok(content),
         Err(error) => kept(name).ok_or_else(|| reason(&error)),
     };
-    Source::read(&text, contents).map_err(|error| match error {
+    let checked = Source::read(&text, contents).and_then(|source| {
+        RunSettings::of(source.study()).map_err(StoreError::File)?;
+        Ok(source)
+    });
+    checked.map_err(|error| match error {
         StoreError::File(error) => {
             let hint = error.hint.clone();
             let shown = manyhands_core::file::FileError { hint: None, ..error }.render(&shown);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use manyhands_core::counted;
+use manyhands_run::RunSettings;
 use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 use serde_json::{Map, Value as Json};
 
@@ -155,7 +156,8 @@ pub fn import(options: &ImportOptions) -> Result<()> {
     let path = &options.file;
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     // A log that is refused makes no store.
-    let log = StudyLog::read(&text).map_err(|error| match error {
+    let log = StudyLog::read(&text).and_then(|log| RunSettings::of_stored(log.source()).map(|_| log));
+    let log = log.map_err(|error| match error {
         StoreError::Corrupt { .. } => {
             let message = format!("{} is not a whole log: {error}", path.display());
             let hint = "a log is what manyhands export STUDY --format log writes";

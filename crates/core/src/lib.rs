@@ -15,7 +15,6 @@ mod error;
 mod event;
 mod feedback;
 pub mod file;
-mod hint;
 mod json;
 mod ledger;
 mod maximize;
@@ -36,12 +35,13 @@ mod tuning;
 pub use choice::{Choice, Phase};
 pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use domain::Domain;
-pub use error::{Error, Result};
+pub use error::{Error, Key, ParameterPart, Result, Subject, TablePlace};
 pub use event::{Asked, ENGINE, Event, EventKind, Fitted, Included};
 pub use feedback::{Feedback, simulate};
 pub use ledger::{Ledger, Trial, TrialState};
 pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
+pub use names::likely as likely_name;
 pub use number::significant;
 pub use pool::{Coordinates, Pool};
 pub use rules::Rule;
@@ -52,7 +52,7 @@ pub use study::{
     Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
     Verification, representable,
 };
-pub use text::{counted, printable, quoted};
+pub use text::{counted, one_line, printable, quoted};
 pub use tuning::Tuning;
 
 /// The README's example, run with the tests.

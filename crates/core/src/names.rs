@@ -1,17 +1,23 @@
-//! Names that were probably meant.
+//! Names that are near to a mistyped one.
 
 /// The name that takes the fewest edits, the first among equals.
 pub(crate) fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     names.into_iter().min_by_key(|known| edits(known, name))
 }
 
-/// The name that was probably meant: the nearest one, if it takes few edits for its length.
-pub(crate) fn meant<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+/// The name that a mistyped one was likely meant to be: the nearest, if it takes few edits for its length.
+///
+/// ```
+/// # use manyhands_core::likely_name;
+/// assert_eq!(likely_name(["direction", "seed"], "diretcion"), Some("direction"));
+/// assert_eq!(likely_name(["direction", "seed"], "colour"), None);
+/// ```
+pub fn likely<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     nearest(names, name).filter(|known| edits(known, name) <= (known.chars().count() / 3).max(1))
 }
 
-/// How many letters to insert, delete, replace or swap with their neighbour to make one word into another, case aside
-/// (the optimal string alignment distance).
+/// The optimal string alignment distance, ignoring case: how many letters to insert, delete, replace or swap with their
+/// neighbour to turn one word into the other.
 fn edits(from: &str, to: &str) -> usize {
     let [from, to] = [from, to].map(|word| word.to_lowercase().chars().collect::<Vec<char>>());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
@@ -41,9 +47,9 @@ mod tests {
     }
 
     #[test]
-    fn only_a_name_that_is_near_was_meant() {
-        assert_eq!(meant(["direction", "seed"], "diretcion"), Some("direction"));
-        assert_eq!(meant(["direction", "seed"], "colour"), None);
-        assert_eq!(meant([], "seed"), None);
+    fn only_a_name_that_is_near_was_likely() {
+        assert_eq!(likely(["direction", "seed"], "diretcion"), Some("direction"));
+        assert_eq!(likely(["direction", "seed"], "colour"), None);
+        assert_eq!(likely([], "seed"), None);
     }
 }

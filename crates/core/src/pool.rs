@@ -2,9 +2,9 @@
 
 use manyhands_gp::Points;
 
-use crate::table::{self, Line};
+use crate::table::{self, CsvLine};
 use crate::text::{beginning, escaped, quoted};
-use crate::{Error, Result, Value};
+use crate::{Error, Result, TablePlace, Value};
 
 /// What the model sees of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Coordinates {
     Indices,
 }
 
-/// A table of candidates: named columns, one row a candidate; some of its columns are the model's coordinates.
+/// A table of candidates: named columns, one row per candidate; some of its columns are the model's coordinates.
 ///
 /// ```
 /// use manyhands_core::{Coordinates, Pool, Value};
@@ -48,7 +48,7 @@ struct Column {
 }
 
 impl Column {
-    /// Where a number of this column is for the model.
+    /// The model's coordinate of a number of this column.
     fn place(&self, number: f64, coordinates: Coordinates) -> f64 {
         match coordinates {
             Coordinates::Unit if self.span > 0.0 => (number - self.low) / self.span,
@@ -63,11 +63,11 @@ impl Pool {
     pub fn from_csv(text: &[u8], columns: Option<&[String]>, coordinates: Coordinates) -> Result<Self> {
         let mut lines = table::lines(text)?.into_iter();
         let header =
-            lines.next().ok_or_else(|| table::whole("the table is empty", Some("give it a header and rows")))?;
+            lines.next().ok_or_else(|| table::table_error("the table is empty", Some("give it a header and rows")))?;
         check_header(&header)?;
-        let (names, lines) = (header.cells, lines.collect::<Vec<Line>>());
+        let (names, lines) = (header.cells, lines.collect::<Vec<CsvLine>>());
         if lines.is_empty() {
-            return Err(table::whole("the table has a header and no row", Some("one row is one candidate")));
+            return Err(table::table_error("the table has a header and no row", Some("one row is one candidate")));
         }
         let chosen = match (columns, coordinates) {
             (_, Coordinates::Indices) => vec![],
@@ -79,7 +79,7 @@ impl Pool {
         let columns: Vec<Column> = chosen.iter().zip(&numbers).map(|(&index, n)| column(index, n)).collect();
         if let Some(wide) = columns.iter().find(|column| !column.span.is_finite()) {
             let reason = format!("column {} must span less than 1.7e308", quoted(&names[wide.index]));
-            return Err(table::whole(reason, None));
+            return Err(table::table_error(reason, None));
         }
         let points = match coordinates {
             Coordinates::Indices => Points::indices(lines.len()),
@@ -88,7 +88,7 @@ impl Pool {
         Ok(Self { values: values(names.len(), &lines), names, columns, coordinates, points })
     }
 
-    /// How many candidates there are; at least one.
+    /// The number of candidates, at least one.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.points.len()
@@ -144,8 +144,8 @@ impl Pool {
         Err(Error::NotInPool { given, candidate: nearest, nearest: near })
     }
 
-    /// The coordinates of any values of the coordinate columns, whether a candidate has them or not; where the model sees
-    /// indices, of the candidate that has these values.
+    /// The coordinates of values of the coordinate columns, which need not be those of a candidate; where the model sees
+    /// indices, the index of the candidate that has these values.
     pub fn coordinates(&self, named: &[(String, Value)]) -> Result<Vec<f64>> {
         match self.coordinates {
             Coordinates::Indices => Ok(vec![self.find(named)? as f64]),
@@ -194,19 +194,22 @@ impl Pool {
     }
 }
 
-fn check_header(header: &Line) -> Result<()> {
+fn check_header(header: &CsvLine) -> Result<()> {
     if header.cells.iter().all(|name| name.parse::<f64>().is_ok()) {
         let reason =
             format!("the first line must name the columns, got the numbers {}", beginning(&header.cells.join(", ")));
-        return Err(table::whole(reason, Some("put a line of names above; a name that is a number needs a letter")));
+        return Err(table::table_error(
+            reason,
+            Some("put a line of names above; a name that is a number needs a letter"),
+        ));
     }
     for (index, name) in header.cells.iter().enumerate() {
         if name.is_empty() {
-            return Err(table::refuse(header.number, &(index + 1).to_string(), "a column's name", name));
+            return Err(table::cell_error(header.number, &(index + 1).to_string(), "a column's name", name));
         }
         if let Some(first) = header.cells[..index].iter().position(|other| other == name) {
             let reason = format!("columns {} and {} are both named {}", first + 1, index + 1, quoted(name));
-            return Err(table::whole(reason, Some("every column needs a name of its own")));
+            return Err(table::table_error(reason, Some("every column needs a name of its own")));
         }
     }
     Ok(())
@@ -217,7 +220,10 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
     for name in columns {
         let index = names.iter().position(|known| known == name).ok_or_else(|| {
             let nearest = crate::names::nearest(names.iter().map(String::as_str), name).unwrap_or_default();
-            table::whole(format!("there is no column {}; the nearest name is {}", quoted(name), quoted(nearest)), None)
+            table::table_error(
+                format!("there is no column {}; the nearest name is {}", quoted(name), quoted(nearest)),
+                None,
+            )
         })?;
         if found.contains(&index) {
             return Err(Error::RepeatedParameter { name: name.clone() });
@@ -225,43 +231,42 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
         found.push(index);
     }
     if found.is_empty() {
-        return Err(table::whole("the list of columns is empty", Some("name at least one, or leave the list out")));
+        return Err(table::table_error(
+            "the list of columns is empty",
+            Some("name at least one, or leave the list out"),
+        ));
     }
     Ok(found)
 }
 
-/// The columns of numbers, finite or not: those that are not will be refused by name. A column that is mostly numbers is
-/// one with a mistake in it.
-fn numeric_columns(names: &[String], lines: &[Line]) -> Result<Vec<usize>> {
-    let is_number = |line: &&Line, index: usize| line.cells[index].parse::<f64>().is_ok();
+/// The columns of numbers, finite or not: numbers that are not finite are refused later, by their column's name. A column
+/// that is mostly numbers is assumed to have a mistake in it.
+fn numeric_columns(names: &[String], lines: &[CsvLine]) -> Result<Vec<usize>> {
+    let is_number = |line: &&CsvLine, index: usize| line.cells[index].parse::<f64>().is_ok();
     let mut found = Vec::new();
     for index in 0..names.len() {
         let numbers = lines.iter().filter(|line| is_number(line, index)).count();
         match lines.iter().find(|line| !is_number(line, index)) {
             None => found.push(index),
             Some(line) if 2 * numbers > lines.len() => {
-                let reason = format!(
-                    "line {}, column {}: must be a number, as {numbers} of its {} cells are, got {}",
-                    line.number,
-                    quoted(&names[index]),
-                    lines.len(),
-                    quoted(&line.cells[index])
-                );
+                let place = TablePlace::Cell { line: line.number, column: quoted(&names[index]) };
+                let cell = quoted(&line.cells[index]);
+                let reason = format!("must be a number, as {numbers} of its {} cells are, got {cell}", lines.len());
                 let hint =
-                    "mend the cell; or leave the column out by naming the others, columns = [...] in [candidates]";
-                return Err(table::whole(reason, Some(hint)));
+                    "fix this cell; or leave the column out by naming the others, columns = [...] in [candidates]";
+                return Err(Error::Table { place, reason, hint: Some(hint) });
             }
             Some(_) => {}
         }
     }
     if found.is_empty() {
         let hint = Some("the model needs at least one column of numbers, or the kernel \"empirical\"");
-        return Err(table::whole("no column holds nothing but numbers", hint));
+        return Err(table::table_error("no column holds nothing but numbers", hint));
     }
     Ok(found)
 }
 
-fn read_column(index: usize, name: &str, lines: &[Line]) -> Result<Vec<f64>> {
+fn read_column(index: usize, name: &str, lines: &[CsvLine]) -> Result<Vec<f64>> {
     let column = quoted(name);
     lines.iter().map(|line| table::number(line.number, &column, &line.cells[index])).collect()
 }
@@ -280,7 +285,7 @@ fn placed(columns: &[Column], numbers: &[Vec<f64>], coordinates: Coordinates) ->
 }
 
 /// All cells as values, row after row.
-fn values(width: usize, lines: &[Line]) -> Vec<Value> {
+fn values(width: usize, lines: &[CsvLine]) -> Vec<Value> {
     let holds =
         |index: usize, kind: fn(&str) -> Option<Value>| lines.iter().all(|line| kind(&line.cells[index]).is_some());
     let kinds: Vec<fn(&str) -> Option<Value>> =

@@ -5,7 +5,7 @@ use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 use crate::confidence::Assumptions;
 use crate::domain::{FINITE, finite_space};
 use crate::strategy::{Hallucination, Information, Initial, Strategy, require};
-use crate::{Domain, Error, Result, Tuning};
+use crate::{Domain, Error, Key, Result, Subject, Tuning};
 
 /// Whether the black box is to be maximized or minimized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,12 +111,13 @@ impl Spec {
     /// # Ok(()) }
     /// ```
     pub fn learned_given(family: &Kernel, given: Given, domain: Domain, strategy: Strategy) -> Result<Self> {
-        let refuse = |setting, with, reason| Err(Error::Incompatible { setting, with, reason });
         if !family.is_stationary() {
-            return refuse("a learned model", "this kernel", "only lengthscales of \"se\" and \"matern\" are learned");
+            let setting = Key::Kernel.shown_as("a learned model");
+            return Err(refusal(setting, "this kernel", "only lengthscales of \"se\" and \"matern\" are learned"));
         }
         if matches!(domain, Domain::Discretized { .. }) {
-            return refuse("a learned model", CUBE, "D_t needs the norm bound of a given kernel; use a space");
+            let reason = "D_t needs the norm bound of a given kernel; use a space";
+            return Err(refusal("a learned model", CUBE, reason));
         }
         given.check(domain.parameters())?;
         let prior = believed(family, &given, &domain, &Priors::default())?;
@@ -146,14 +147,14 @@ impl Spec {
     pub fn without_repeats(self) -> Result<Self> {
         if let Domain::Discretized { .. } = self.domain {
             return Err(Error::Incompatible {
-                setting: "repeats = false",
+                setting: Key::Repeats.shown_as("repeats = false"),
                 with: CUBE,
                 reason: "its candidates change from round to round",
             });
         }
         if self.finite().is_none() {
             return Err(Error::Incompatible {
-                setting: "repeats = false",
+                setting: Key::Repeats.shown_as("repeats = false"),
                 with: BOX,
                 reason: "it has no list of candidates; without noise \"auto\" does not suggest a point twice there anyway",
             });
@@ -176,7 +177,7 @@ impl Spec {
     pub fn with_tuning(self, tuning: Tuning) -> Result<Self> {
         let Some(given) = &self.given else {
             return Err(Error::Incompatible {
-                setting: "a tuning",
+                setting: "a tuning".into(),
                 with: "a given model",
                 reason: "it says how a model is learned",
             });
@@ -286,7 +287,7 @@ fn believed(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) ->
 
 /// Lemma 2 does not know the kernel.
 pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
-    setting: "information = \"closed-form\"",
+    setting: Key::Information.shown_as("information = \"closed-form\""),
     with: "an empirical kernel",
     reason: "Lemma 2 has no order for it; use \"log\"",
 };
@@ -296,27 +297,27 @@ const BOX: &str = "a continuous space";
 
 /// The appendix's discretization is for samples.
 pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
-    setting: "this rule",
+    setting: Key::Rule.shown_as("this rule"),
     with: CUBE,
     reason: "only gp-bts chooses from the appendix's discretization",
 };
 
 /// Greedy information gain looks at every candidate.
 pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
-    setting: "greedy information",
+    setting: Key::Information.shown_as("greedy information"),
     with: "an infinite domain",
     reason: "greedy gain needs a finite domain; use \"realised\"",
 };
 
 /// The union bound of the Bayesian rule is over candidates.
 pub(crate) const NO_BAYESIAN_ON_A_BOX: Error = Error::Incompatible {
-    setting: "gp-bucb-bayesian",
+    setting: Key::Rule.shown_as("gp-bucb-bayesian"),
     with: BOX,
     reason: "its multiplier counts the candidates; use igp-bucb",
 };
 
-fn refuse(setting: &'static str, with: &'static str, reason: &'static str) -> Result<()> {
-    Err(Error::Incompatible { setting, with, reason })
+fn refusal(setting: impl Into<Subject>, with: &'static str, reason: &'static str) -> Error {
+    Error::Incompatible { setting: setting.into(), with, reason }
 }
 
 fn check_combination(spec: &Spec) -> Result<()> {
@@ -326,7 +327,8 @@ fn check_combination(spec: &Spec) -> Result<()> {
         return Err(NO_CLOSED_FORM);
     }
     if empirical && !domain.may_be_indices() {
-        return refuse("an empirical kernel", "this domain", "its candidates are the indices of the covariance matrix");
+        let setting = Key::Kernel.shown_as("an empirical kernel");
+        return Err(refusal(setting, "this domain", "its candidates are the indices of the covariance matrix"));
     }
     match domain {
         &Domain::Discretized { side, dimension } => check_cube(side, dimension, prior, strategy),
@@ -346,17 +348,18 @@ fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -
         return Err(ONLY_GP_BTS_ON_A_CUBE);
     }
     if strategy.design.is_some() {
-        return refuse("design", CUBE, "its candidates change from round to round");
+        return Err(refusal(Key::Design, CUBE, "its candidates change from round to round"));
     }
     if strategy.initial != Initial::None {
-        return refuse("initial", CUBE, "the largest variance is not known over a cube; use a grid");
+        return Err(refusal(Key::Initial, CUBE, "the largest variance is not known over a cube; use a grid"));
     }
     check_infinite(strategy, CUBE)
 }
 
 fn check_box(strategy: &Strategy) -> Result<()> {
     if matches!(strategy.initial, Initial::Until(_)) {
-        return refuse("initial = { until = ... }", BOX, "the largest variance is not proven there; use a number");
+        let setting = Key::Initial.shown_as("initial = { until = ... }");
+        return Err(refusal(setting, BOX, "the largest variance is not proven there; use a number"));
     }
     check_infinite(strategy, BOX)
 }
@@ -368,10 +371,12 @@ fn check_infinite(strategy: &Strategy, domain: &'static str) -> Result<()> {
     }
     match strategy.hallucination {
         Hallucination::Exact => {
-            refuse("hallucination = \"exact\"", domain, "it looks at every candidate; use \"realised\"")
+            let setting = Key::Hallucination.shown_as("hallucination = \"exact\"");
+            Err(refusal(setting, domain, "it looks at every candidate; use \"realised\""))
         }
         Hallucination::WorstCase if strategy.information == Information::Realised => {
-            refuse("hallucination = \"worst-case\"", domain, "gamma_{M-1} needs a finite domain or a closed form")
+            let setting = Key::Hallucination.shown_as("hallucination = \"worst-case\"");
+            Err(refusal(setting, domain, "gamma_{M-1} needs a finite domain or a closed form"))
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Assumptions, Error, Result, Rule};
+use crate::{Assumptions, Error, Key, Result, Rule, Subject};
 
 /// Where the information gain gamma in a multiplier comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,24 +107,28 @@ impl Strategy {
         let positive =
             |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
         if let Some(bound) = self.norm_bound {
-            positive("norm_bound", bound)?;
+            positive(Key::NormBound, bound)?;
         }
-        positive("width", self.width)?;
+        positive(Key::Width, self.width)?;
         if let Some(bound) = self.noise_bound {
-            require((0.0..=1e100).contains(&bound), "noise_bound", "from 0 to 1e100", bound)?;
+            require((0.0..=1e100).contains(&bound), Key::NoiseBound, "from 0 to 1e100", bound)?;
         }
-        require((1e-100..=1.0).contains(&self.delta), "delta", "above 0 (from 1e-100) and at most 1", self.delta)?;
+        require((1e-100..=1.0).contains(&self.delta), Key::Delta, "above 0 (from 1e-100) and at most 1", self.delta)?;
         self.hallucination.check()?;
         if let Initial::Until(target) = self.initial {
-            require(target > 1.0 && target <= 1e100, "initial.until", "above 1 and at most 1e100", target)?;
+            let until = Key::Initial.shown_as("initial.until");
+            require(target > 1.0 && target <= 1e100, until, "above 1 and at most 1e100", target)?;
         }
         if let Some(workers) = self.max_pending {
-            require(workers >= 1, "max_pending", "at least 1", workers as f64)?;
+            require(workers >= 1, Key::MaxPending, "at least 1", workers as f64)?;
         }
         let needs = [
-            ("hallucination = \"a-priori\"", self.hallucination == Hallucination::APriori),
-            ("hallucination = \"worst-case\"", self.hallucination == Hallucination::WorstCase),
-            ("initial = { until = ... }", matches!(self.initial, Initial::Until(_))),
+            (Key::Hallucination.shown_as("hallucination = \"a-priori\""), self.hallucination == Hallucination::APriori),
+            (
+                Key::Hallucination.shown_as("hallucination = \"worst-case\""),
+                self.hallucination == Hallucination::WorstCase,
+            ),
+            (Key::Initial.shown_as("initial = { until = ... }"), matches!(self.initial, Initial::Until(_))),
         ];
         match needs.into_iter().find(|(_, needed)| *needed && self.max_pending.is_none()) {
             Some((setting, _)) => Err(Error::NeedsMaxPending { setting }),
@@ -143,14 +147,14 @@ impl Strategy {
 impl Hallucination {
     fn check(self) -> Result<()> {
         match self {
-            Self::Number(xi) => require((1.0..=1e100).contains(&xi), "hallucination", "from 1 to 1e100", xi),
+            Self::Number(xi) => require((1.0..=1e100).contains(&xi), Key::Hallucination, "from 1 to 1e100", xi),
             _ => Ok(()),
         }
     }
 }
 
-pub(crate) fn require(ok: bool, setting: &'static str, allowed: &'static str, value: f64) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::Setting { setting, allowed, value }) }
+pub(crate) fn require(ok: bool, setting: impl Into<Subject>, allowed: &'static str, value: f64) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Setting { setting: setting.into(), allowed, value }) }
 }
 
 const INFORMATION: [(&str, Information); 5] = [

@@ -1,23 +1,23 @@
-//! CSV text as cells, all lines of one length, each with its number in the file.
+//! CSV text as cells: all lines of the same length, each with its number in the file.
 
 use std::str::FromStr;
 
 use crate::text::{counted, quoted};
-use crate::{Error, Result};
+use crate::{Error, Result, TablePlace};
 
 /// One line of a table.
-pub(crate) struct Line {
+pub(crate) struct CsvLine {
     /// Its number in the file, from 1.
     pub number: u64,
     pub cells: Vec<String>,
 }
 
-/// The lines of a CSV file, empty ones left out; refuses a line that is longer or shorter than the first.
-pub(crate) fn lines(text: &[u8]) -> Result<Vec<Line>> {
+/// The lines of a CSV file except for empty ones; refuses a line that is longer or shorter than the first.
+pub(crate) fn lines(text: &[u8]) -> Result<Vec<CsvLine>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<CsvLine> = Vec::new();
     for record in reader.byte_records() {
-        let record = record.map_err(|error| whole(format!("it is not CSV: {error}"), None))?;
+        let record = record.map_err(|error| table_error(format!("it is not CSV: {error}"), None))?;
         let number = first_line(text, &record);
         let cells =
             record.iter().enumerate().map(|(column, cell)| utf8(cell, number, column)).collect::<Result<Vec<_>>>()?;
@@ -29,14 +29,14 @@ pub(crate) fn lines(text: &[u8]) -> Result<Vec<Line>> {
                 cells.len()
             );
             let hint = Some("put quotes around a cell that holds a comma");
-            return Err(Error::Table { place: format!("line {number}: "), reason, hint });
+            return Err(Error::Table { place: TablePlace::Line(number), reason, hint });
         }
-        lines.push(Line { number, cells });
+        lines.push(CsvLine { number, cells });
     }
     Ok(lines)
 }
 
-/// The reader counts a record from the end of the one before it; empty lines come in between.
+/// The line that a record starts on: the reader's position is the end of the record before it, and empty lines may follow.
 fn first_line(text: &[u8], record: &csv::ByteRecord) -> u64 {
     let Some(position) = record.position() else { return 1 };
     let rest = text.get(position.byte() as usize..).unwrap_or_default();
@@ -46,7 +46,7 @@ fn first_line(text: &[u8], record: &csv::ByteRecord) -> u64 {
 
 fn utf8(cell: &[u8], line: u64, column: usize) -> Result<String> {
     match std::str::from_utf8(cell) {
-        // Commands get cells as arguments and in their environment, and neither can hold a NUL.
+        // Cells become arguments and environment variables of commands, and neither can hold a NUL.
         Ok(cell) if cell.contains('\0') => {
             let reason = format!("must be free of NUL characters, which no command can be given, got {}", quoted(cell));
             let hint = Some("remove the NUL characters; a file saved as UTF-16 has many of them: save it as UTF-8");
@@ -64,25 +64,25 @@ fn utf8(cell: &[u8], line: u64, column: usize) -> Result<String> {
     }
 }
 
-/// A refusal of the table as a whole.
-pub(crate) fn whole(reason: impl Into<String>, hint: Option<&'static str>) -> Error {
-    Error::Table { place: String::new(), reason: reason.into(), hint }
+/// A mistake of the table as a whole.
+pub(crate) fn table_error(reason: impl Into<String>, hint: Option<&'static str>) -> Error {
+    Error::Table { place: TablePlace::All, reason: reason.into(), hint }
 }
 
-/// A refusal of one cell.
-pub(crate) fn refuse(line: u64, column: &str, allowed: &str, cell: &str) -> Error {
+/// A mistake in one cell.
+pub(crate) fn cell_error(line: u64, column: &str, allowed: &str, cell: &str) -> Error {
     Error::Table { place: place(line, column), reason: format!("must be {allowed}, got {}", quoted(cell)), hint: None }
 }
 
-fn place(line: u64, column: &str) -> String {
-    format!("line {line}, column {column}: ")
+fn place(line: u64, column: &str) -> TablePlace {
+    TablePlace::Cell { line, column: column.to_string() }
 }
 
 /// A cell as a finite number.
 pub(crate) fn number(line: u64, column: &str, cell: &str) -> Result<f64> {
     match f64::from_str(cell) {
         Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) => Err(refuse(line, column, "a finite number", cell)),
-        Err(_) => Err(refuse(line, column, "a number", cell)),
+        Ok(_) => Err(cell_error(line, column, "a finite number", cell)),
+        Err(_) => Err(cell_error(line, column, "a number", cell)),
     }
 }

@@ -1,4 +1,4 @@
-//! Text of unknown origin, made fit for a terminal.
+//! Text of unknown origin, made safe to print on a terminal.
 
 /// The text with every character that could steer a terminal or reorder what it shows written as an escape such as
 /// `\u{1b}`: control characters (C0, DEL, C1) other than newline and tab, line and paragraph separators, and Unicode's
@@ -16,7 +16,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// So many characters of a text are quoted in a message.
+/// How many characters of a text are quoted in a message.
 const QUOTED: usize = 120;
 
 /// The text in quotes as messages show it: on one line, with control characters as escapes, and only the beginning of a
@@ -37,6 +37,17 @@ pub fn quoted(text: &str) -> String {
 pub(crate) fn escaped(text: &str) -> String {
     let quoted = format!("{text:?}");
     quoted[1..quoted.len() - 1].to_string()
+}
+
+/// The text without quotes as messages show it: on one line, with control characters as escapes, and only the beginning
+/// of a long one.
+///
+/// ```
+/// # use manyhands_core::one_line;
+/// assert_eq!(one_line("a\tb\n"), r"a\tb\n");
+/// ```
+pub fn one_line(text: &str) -> String {
+    beginning(&escaped(text))
 }
 
 /// The beginning of a text that is fit to be shown.

@@ -24,7 +24,6 @@ fn multiplier(spec: &Spec, t: usize, information: f64, xi: f64) -> f64 {
     let ratio = noise_bound.map_or(1.0, |r| r / spec.prior().noise().sqrt());
     let theorem = |level: f64| xi.sqrt() * (b + ratio * (2.0 * (information + level.ln())).sqrt());
     match rule {
-        Rule::Auto => unreachable!("auto is not one of the paper's rules"),
         Rule::IgpBucb => theorem(1.0 / delta),
         Rule::GpBts => theorem(2.0 / delta),
         Rule::GpBucbBayesian => {
@@ -32,6 +31,7 @@ fn multiplier(spec: &Spec, t: usize, information: f64, xi: f64) -> f64 {
             (2.0 * xi * (spread / (6.0 * delta)).ln()).sqrt()
         }
         Rule::GpBucb => (xi * (2.0 * b * b + 300.0 * information * (t as f64 / delta).ln().powi(3))).sqrt(),
+        other => unreachable!("{other} is not one of the paper's rules"),
     }
 }
 

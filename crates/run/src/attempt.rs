@@ -1,4 +1,4 @@
-//! One trial: its command is run, again if it fails and may, until there is a value or none is to be had.
+//! One trial: its command is run, and run again if it fails and has retries left.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,19 +8,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use manyhands_core::file::Placeholders;
-use manyhands_core::{Value, printable};
+use manyhands_core::Value;
 
+use crate::failure::{Cause, Failure};
 use crate::group::{Ended, Group};
 use crate::output::{Output, Printed};
+use crate::template::Placeholders;
 use crate::value::value_of;
 use crate::{Error, News, Plan, Result, Stop};
 
-/// What says where the store is and opens it. Commands do not need it: who wants one to have it says so in `[run] env`.
+/// Variables that say where the store is and hold its password. They are removed from a command's environment, unless
+/// `[run] env` sets them.
 const SECRETS: [&str; 6] =
     ["MANYHANDS_STORE", "MANYHANDS_STORE_FILE", "PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE"];
 
-/// How long a command has between being asked to stop and being stopped: usually, and when the runner itself has to end.
+/// The time between SIGTERM and SIGKILL: usually, and when the runner itself has to end.
 const GRACES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(1));
 
 /// One trial and what its command needs to know.
@@ -32,20 +34,20 @@ pub struct Job {
     pub trial: usize,
     /// Its parameters.
     pub params: Vec<(String, Value)>,
-    /// Whether it was cancelled: its command is to be stopped.
+    /// Set when the trial was cancelled or given to another worker: its command is to be stopped.
     pub called_off: Arc<AtomicBool>,
 }
 
-/// What is to be recorded of a trial: its value, or why there is none.
-pub type Found = std::result::Result<f64, String>;
+/// What is recorded of a trial: its value, or why there is none.
+pub type Report = std::result::Result<f64, String>;
 
 /// What became of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It has a value.
     Value(f64),
-    /// It failed, as often as it may.
-    Failed(String),
+    /// It failed, and has no retries left.
+    Failed(Failure),
     /// It was stopped.
     Stopped,
     /// Its command cannot be run at all.
@@ -54,35 +56,38 @@ pub enum Outcome {
 
 impl Outcome {
     /// What is to be recorded, if anything is.
-    pub fn found(&self) -> Option<Found> {
+    pub fn report(&self) -> Option<Report> {
         match self {
             Self::Value(value) => Some(Ok(*value)),
-            Self::Failed(reason) => Some(Err(reason.clone())),
+            Self::Failed(failure) => Some(Err(failure.to_string())),
             Self::Stopped | Self::Impossible(_) => None,
         }
     }
 }
 
 impl Job {
-    /// Runs the command until there is a value or none is to be had.
-    pub fn run(&self, plan: &Plan, stop: &Stop, tell: &dyn Fn(News)) -> Outcome {
+    /// Runs the command until it gives a value or has no retries left.
+    pub fn run(&self, plan: &Plan, stop: &Stop, notify: &dyn Fn(News)) -> Outcome {
         let mut tries = 0;
         loop {
-            match self.attempt(plan, stop, tell) {
+            match self.attempt(plan, stop, notify) {
                 Err(error) => return Outcome::Impossible(error),
-                // Nothing more is started: the next run has the tries that are left.
-                Ok(Outcome::Failed(_)) if tries < plan.settings.retries && stop.is_wished() => return Outcome::Stopped,
-                Ok(Outcome::Failed(reason)) if tries < plan.settings.retries => {
+                // Nothing more is started: the next run has the retries that are left.
+                Ok(Outcome::Failed(_)) if tries < plan.settings.retries && stop.is_requested() => {
+                    return Outcome::Stopped;
+                }
+                Ok(Outcome::Failed(failure)) if tries < plan.settings.retries => {
                     tries += 1;
-                    tell(News::Retried { trial: self.trial, reason });
+                    notify(News::Retried { trial: self.trial, failure });
                 }
                 Ok(outcome) => return outcome,
             }
         }
     }
 
-    fn attempt(&self, plan: &Plan, stop: &Stop, tell: &dyn Fn(News)) -> Result<Outcome> {
-        let Files { out: (out_path, out_file), err: (err_path, err_file), work } = Files::next(plan, self)?;
+    fn attempt(&self, plan: &Plan, stop: &Stop, notify: &dyn Fn(News)) -> Result<Outcome> {
+        let AttemptFiles { out: (out_path, out_file), err: (err_path, err_file), work } =
+            AttemptFiles::next(plan, self)?;
         let mut command = self.command(plan, work.as_deref())?;
         let program = command.get_program().to_string_lossy().into_owned();
         let cannot = |error: io::Error| Error::CannotStart { program: program.clone(), reason: reason(&error) };
@@ -102,16 +107,15 @@ impl Job {
         let (out, err) = (printed(out), printed(err));
         for (printed, file) in [(&out, &out_path), (&err, &err_path)] {
             if let Some(trouble) = &printed.trouble {
-                tell(News::Trouble { what: format!("trial {}: {trouble} ({})", self.trial, file.display()) });
+                notify(News::Trouble { what: format!("trial {}: {trouble} ({})", self.trial, file.display()) });
             }
         }
         Ok(match ended {
-            Ended::ByItself(status) => judged(status, &out, &err),
+            Ended::ByItself(status) => outcome_of(status, &out, &err),
             Ended::Stopped if is_enough() => Outcome::Stopped,
             Ended::Stopped => {
                 let limit = plan.settings.timeout.unwrap_or_default();
-                let said = format!("timed out after {}", humantime::format_duration(limit));
-                Outcome::Failed(with_tail(said, &err))
+                Outcome::Failed(Failure::new(Cause::TimedOut(limit), &err.tail))
             }
         })
     }
@@ -123,7 +127,7 @@ impl Job {
         let arguments = plan.settings.arguments(&named, &others);
         let no_command = || Error::NoCommand { study: self.study.clone() };
         let (program, rest) = arguments.split_first().ok_or_else(no_command)?;
-        // A path starts at the study file's folder, whatever folder the command runs in.
+        // A path is relative to the study file's folder, regardless of the folder that the command runs in.
         let is_path = program.contains('/');
         let mut command = if is_path { Command::new(plan.folder.join(program)) } else { Command::new(program) };
         command.args(rest).current_dir(work.unwrap_or(&plan.folder));
@@ -140,14 +144,14 @@ impl Job {
 
 /// Where an attempt's output goes, and where it runs if it has a folder of its own. Nobody else writes there.
 #[derive(Debug)]
-struct Files {
+struct AttemptFiles {
     out: (PathBuf, File),
     err: (PathBuf, File),
     work: Option<PathBuf>,
 }
 
-impl Files {
-    /// Of the next attempt: earlier ones stay, also those of a run that died. Each file is made here and now, so that two
+impl AttemptFiles {
+    /// Of the next attempt: earlier ones stay, also those of a run that died. Each file is created at once, so that two
     /// runners that share a folder never share a log.
     fn next(plan: &Plan, job: &Job) -> Result<Self> {
         let folder = plan.logs(&job.study).join(format!("trial-{}", job.trial));
@@ -178,7 +182,7 @@ impl Files {
     }
 }
 
-/// What was made; none if it is there already.
+/// What was created; none if it is there already.
 fn unless_there<T>(made: io::Result<T>) -> io::Result<Option<T>> {
     match made {
         Ok(made) => Ok(Some(made)),
@@ -187,30 +191,14 @@ fn unless_there<T>(made: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// What a finished command means.
-fn judged(status: ExitStatus, out: &Printed, err: &Printed) -> Outcome {
-    use std::os::unix::process::ExitStatusExt;
-    if !status.success() {
-        let said = match (status.code(), status.signal()) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("killed by signal {signal}"),
-            (None, None) => "ended without an exit code".to_string(),
-        };
-        return Outcome::Failed(with_tail(said, err));
-    }
-    match value_of(out) {
-        Ok(value) => Outcome::Value(value),
-        Err(unreadable) => Outcome::Failed(with_tail(unreadable.to_string(), err)),
-    }
-}
-
-fn with_tail(said: String, err: &Printed) -> String {
-    if err.tail.is_empty() {
-        return said;
-    }
-    // A progress bar goes back to the beginning of its line.
-    let tail = err.tail.replace("\r\n", "\n").replace('\r', "\n");
-    format!("{said}; standard error ends with:\n{}", printable(&tail))
+/// The outcome of a command that has ended by itself.
+fn outcome_of(status: ExitStatus, out: &Printed, err: &Printed) -> Outcome {
+    let cause = match value_of(out) {
+        _ if !status.success() => Cause::of(status),
+        Ok(value) => return Outcome::Value(value),
+        Err(unreadable) => Cause::NoValue(unreadable),
+    };
+    Outcome::Failed(Failure::new(cause, &err.tail))
 }
 
 /// What the system said, without its number.
@@ -247,7 +235,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("2.err"), "of an earlier run").unwrap();
         fs::create_dir(folder.path().join("3")).unwrap();
-        let next = |own: bool| (1..).find_map(|attempt| Files::of(folder.path(), attempt, own).unwrap()).unwrap().out.0;
+        let next =
+            |own: bool| (1..).find_map(|attempt| AttemptFiles::of(folder.path(), attempt, own).unwrap()).unwrap().out.0;
         let made = std::thread::scope(|scope| {
             let runners: Vec<_> =
                 (0..8).map(|i| scope.spawn(move || (0..10).map(|_| next(i % 2 == 0)).collect())).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use manyhands_core::quoted;
 
-/// A run that could not go on; what was recorded stays.
+/// Why a run ended early; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +25,7 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
-    /// Nothing works.
+    /// Every trial so far has failed.
     #[error("{failed} trials in a row failed and none has succeeded; the last one said: {reason}")]
     AllFail {
         /// How many.
@@ -43,7 +43,7 @@ pub enum Error {
         /// Where their logs are.
         logs: PathBuf,
     },
-    /// A folder or a log cannot be made.
+    /// A folder or a log cannot be written.
     #[error("cannot write {}: {reason}", path.display())]
     Logs {
         /// The file or folder.
@@ -51,7 +51,7 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
-    /// A mistake in manyhands itself.
+    /// A bug in manyhands.
     #[error("internal error while {doing}: {what}")]
     Internal {
         /// What was being done.
@@ -95,7 +95,7 @@ impl Error {
             }
             Self::NoneSucceeded { logs, .. } => {
                 let logs = logs.display();
-                return Some(format!("look at the logs in {logs}, mend the command, and go on with more --trials"));
+                return Some(format!("look at the logs in {logs}, fix the command, and go on with more --trials"));
             }
             Self::Logs { .. } => "make room or change permissions, or name another folder with logs in [run]",
             Self::Internal { .. } => {

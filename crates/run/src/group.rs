@@ -1,7 +1,8 @@
-//! A command in a process group of its own, which nobody outlives: not its time limit, not the runner.
+//! A command in a process group of its own, which outlives neither its time limit nor the runner.
 //!
-//! The group's leader is a guard, a tiny shell that waits for its standard input to end. The runner holds the other end:
-//! however the runner dies, the guard reads the end and ends the group at once: its trial may be run again at once.
+//! The group's leader is a guard, a tiny shell that waits for the end of its standard input. The runner holds the other end
+//! of that pipe: however the runner dies, the guard reads the end of input and kills the group. Its trial may then be run
+//! again at once.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,10 +16,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open};
 
-/// How long to wait before looking whether the command is to be stopped.
+/// How long to wait before checking whether the command is to be stopped.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long to wait before looking whether the command has ended, where the system does not tell.
+/// How long to wait before checking whether the command has ended, where the system cannot signal it.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Waits for the end of its input, then ends its own process group.
@@ -55,8 +56,8 @@ impl Group {
         &mut self.child
     }
 
-    /// Waits until the command ends or `grace` says to stop it, and how long it has between being asked to stop and being
-    /// stopped. Whatever it left behind in its group is stopped too.
+    /// Waits until the command ends, or until `grace` says to stop it: `grace` is the time between SIGTERM and SIGKILL. All
+    /// that the command left in its group is killed too.
     pub fn wait(mut self, grace: impl Fn() -> Option<Duration>) -> io::Result<Ended> {
         let ended = loop {
             if let Some(status) = self.child.try_wait()? {
@@ -72,7 +73,7 @@ impl Group {
         Ok(ended)
     }
 
-    /// Asks the group to stop, and waits for the command for the length of the grace, which may become shorter meanwhile.
+    /// Sends SIGTERM to the group, and waits for the command while its grace lasts, which may become shorter meanwhile.
     fn stop(&mut self, grace: impl Fn() -> Option<Duration>) -> io::Result<()> {
         self.signal(Signal::TERM)?;
         let start = Instant::now();
@@ -86,7 +87,7 @@ impl Group {
     fn pause(&self) {
         let Some(end) = &self.end else { return sleep(PAUSE) };
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
-        // A wait that a signal cuts short is begun again by who called it.
+        // The caller waits again if a signal cuts this short.
         if poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&timeout)).is_err() {
             sleep(PAUSE);
         }
@@ -108,7 +109,7 @@ impl Group {
     }
 }
 
-/// What becomes readable when a process ends; none on a system that has no such thing.
+/// A file descriptor that becomes readable when a process ends; none on a system without them.
 fn end_of(child: &Child) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
     return pidfd_open(Pid::from_raw(child.id() as i32)?, PidfdFlags::empty()).ok();

@@ -1,5 +1,5 @@
-//! What a command prints: kept in a log of limited size, with its last line and its tail at hand. Never more than a few
-//! megabytes in memory, however much it prints.
+//! What a command prints: written to a log of limited size, with its last line and its end kept in memory. That is never
+//! more than a few megabytes, however much the command prints.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -7,25 +7,25 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So much of what is printed goes to the log.
-const LOGGED: usize = 16 << 20;
+/// How many bytes of what is printed go to the log.
+const LOG_LIMIT: usize = 16 << 20;
 
-/// So much of a line is kept; a longer one is no value.
-pub const LINE: usize = 1 << 20;
+/// How many bytes of a line are kept; a longer line is no value.
+pub const LINE_LIMIT: usize = 1 << 20;
 
-/// So much of the end is kept.
-const TAIL: usize = 2 << 10;
+/// How many bytes of the end are kept.
+const TAIL_LENGTH: usize = 2 << 10;
 
-/// How long to wait for the end of an output whose command has ended: something outside of its group may hold it open.
+/// How long to wait for the end of an output whose command has ended: a process outside of its group may hold it open.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often to look whether waiting for that end is still worth it.
+/// How often to check whether there is still time to wait for that end.
 const TICK: Duration = Duration::from_millis(20);
 
 /// What was printed.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Printed {
-    /// The last line that is not blank; of a very long one its beginning.
+    /// The last line that is not blank, or the beginning of a very long one.
     pub last_line: String,
     /// Whether that is only the line's beginning.
     pub is_cut: bool,
@@ -37,27 +37,27 @@ pub struct Printed {
 
 /// An output that is being read by a thread.
 pub struct Output {
-    reader: Arc<Mutex<Reader>>,
+    reader: Arc<Mutex<OutputReader>>,
     ended: Receiver<()>,
 }
 
 impl Output {
     /// Reads an output to its end, into a log.
     pub fn read(source: impl Read + Send + 'static, log: File) -> std::io::Result<Self> {
-        let reader = Arc::new(Mutex::new(Reader::new(log)));
+        let reader = Arc::new(Mutex::new(OutputReader::new(log)));
         let (end, ended) = channel();
         let shared = reader.clone();
         let read = move || {
             read_into(source, &shared);
-            // Nobody listens any more if the end came too late.
+            // Fails only if the end came too late to matter.
             let _ = end.send(());
         };
         std::thread::Builder::new().name("output".to_string()).spawn(read)?;
         Ok(Self { reader, ended })
     }
 
-    /// What was printed, once the command has ended; what has come so far, if something still holds the output open or
-    /// there is no more time to wait for its end.
+    /// What was printed, once the command has ended; what was printed so far, if something still holds the output open or
+    /// there is no time left to wait for its end.
     pub fn finish(self, is_urgent: impl Fn() -> bool) -> Printed {
         let start = Instant::now();
         let mut ended = self.ended.recv_timeout(TICK);
@@ -74,12 +74,12 @@ impl Output {
     }
 }
 
-fn lock(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
-    // What was taken in before a panic is whole.
+fn lock(reader: &Mutex<OutputReader>) -> MutexGuard<'_, OutputReader> {
+    // Every change is complete before anything in it can panic.
     reader.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_into(mut source: impl Read, reader: &Mutex<Reader>) {
+fn read_into(mut source: impl Read, reader: &Mutex<OutputReader>) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         match source.read(&mut buffer) {
@@ -96,36 +96,36 @@ fn read_into(mut source: impl Read, reader: &Mutex<Reader>) {
 
 /// A line, or its beginning.
 #[derive(Default)]
-struct Line {
+struct LineBuffer {
     bytes: Vec<u8>,
     is_cut: bool,
 }
 
-impl Line {
+impl LineBuffer {
     fn extend(&mut self, bytes: &[u8]) {
-        let room = LINE.saturating_sub(self.bytes.len());
+        let room = LINE_LIMIT.saturating_sub(self.bytes.len());
         self.is_cut |= bytes.len() > room;
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// What was cut off may have been anything.
+    /// A line that was cut is not blank: what was cut off may be anything.
     fn is_blank(&self) -> bool {
         !self.is_cut && self.bytes.trim_ascii().is_empty()
     }
 }
 
-struct Reader {
+struct OutputReader {
     log: File,
     logged: usize,
-    line: Line,
-    last: Line,
+    line: LineBuffer,
+    last: LineBuffer,
     tail: Vec<u8>,
     trouble: Option<String>,
 }
 
-impl Reader {
+impl OutputReader {
     fn new(log: File) -> Self {
-        let (line, last) = (Line::default(), Line::default());
+        let (line, last) = (LineBuffer::default(), LineBuffer::default());
         Self { log, logged: 0, line, last, tail: vec![], trouble: None }
     }
 
@@ -144,8 +144,8 @@ impl Reader {
                 self.end_line();
             }
         }
-        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
-        let excess = self.tail.len().saturating_sub(TAIL);
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_LENGTH)..]);
+        let excess = self.tail.len().saturating_sub(TAIL_LENGTH);
         self.tail.drain(..excess);
     }
 
@@ -160,12 +160,12 @@ impl Reader {
         if self.trouble.is_some() {
             return;
         }
-        let kept = &bytes[..bytes.len().min(LOGGED - self.logged)];
+        let kept = &bytes[..bytes.len().min(LOG_LIMIT - self.logged)];
         self.logged += kept.len();
         if let Err(error) = self.log.write_all(kept) {
             self.trouble = Some(format!("its log could not be written: {error}"));
         } else if kept.len() < bytes.len() {
-            self.trouble = Some(format!("it printed more than {} MiB; the log has the first of it", LOGGED >> 20));
+            self.trouble = Some(format!("it printed more than {} MiB; the log has the first of it", LOG_LIMIT >> 20));
         }
     }
 }
@@ -196,25 +196,25 @@ mod tests {
 
     #[test]
     fn much_output_is_cut_in_the_log_and_its_end_is_still_known() {
-        let mut bytes = vec![b'x'; LOGGED + (3 << 20)];
+        let mut bytes = vec![b'x'; LOG_LIMIT + (3 << 20)];
         bytes.extend(b"\n0.25\n");
         let (printed, log) = printed(&bytes);
-        assert_eq!((printed.last_line.as_str(), log.len()), ("0.25", LOGGED));
+        assert_eq!((printed.last_line.as_str(), log.len()), ("0.25", LOG_LIMIT));
         assert!(printed.trouble.unwrap().contains("more than 16 MiB"));
-        assert!(printed.tail.ends_with("\n0.25") && printed.tail.len() <= TAIL);
+        assert!(printed.tail.ends_with("\n0.25") && printed.tail.len() <= TAIL_LENGTH);
     }
 
     #[test]
     fn a_last_line_is_whole_or_said_to_be_cut() {
         let number = |length: usize| format!("7\n3.{}e5\n", "0".repeat(length - 4));
-        for (length, is_cut) in [(LINE, false), (LINE + 1, true), (3 * LINE, true)] {
+        for (length, is_cut) in [(LINE_LIMIT, false), (LINE_LIMIT + 1, true), (3 * LINE_LIMIT, true)] {
             for end in ["", " \n\n"] {
                 assert_eq!(printed((number(length) + end).as_bytes()).0.is_cut, is_cut, "{length}");
             }
         }
-        let blank = [b"7\n".as_slice(), &vec![b' '; LINE + 1], b"8\n"].concat();
+        let blank = [b"7\n".as_slice(), &vec![b' '; LINE_LIMIT + 1], b"8\n"].concat();
         assert!(printed(&blank).0.is_cut, "the 8 was not seen");
-        let later = [b"x".repeat(2 * LINE).as_slice(), b"\n7\n"].concat();
+        let later = [b"x".repeat(2 * LINE_LIMIT).as_slice(), b"\n7\n"].concat();
         assert_eq!((printed(&later).0.last_line.as_str(), printed(&later).0.is_cut), ("7", false));
     }
 

@@ -1,13 +1,14 @@
-//! What a run is to do, what it tells while it does it, and what became of it.
+//! What a run does, the news while it goes on, and its summary.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use manyhands_core::file::RunSettings;
 use manyhands_core::{Direction, Trial, TrialState, Value};
 use manyhands_store::Session;
 
-/// What a run is to do.
+use crate::{Failure, RunSettings};
+
+/// What a run does.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The command, its time limit, its retries, its logs.
@@ -16,15 +17,15 @@ pub struct Plan {
     pub folder: PathBuf,
     /// How many trials run at once here.
     pub workers: usize,
-    /// How many trials the study is to have; none to go on until stopped.
+    /// How many trials the study shall have; none to go on until stopped.
     pub trials: Option<usize>,
     /// Wait for whole batches before asking again.
     pub sync: bool,
-    /// Go on although nothing but failures comes back.
+    /// Go on although every trial fails.
     pub keep_going: bool,
     /// For how long a trial is held by a worker that has stopped renewing.
     pub term: Duration,
-    /// Leave once there has been nothing to run here for so long, and nothing may be asked for; none to wait for the
+    /// End once there has been nothing to run here for this long, and nothing may be asked for; none to wait for the
     /// study's end.
     pub leave_when_idle: Option<Duration>,
     /// Trials to take away from whoever holds them, before anything else.
@@ -32,23 +33,30 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// As the settings say, in this folder; a worker's lease lasts for `term` unless it is renewed. The rest is off.
+    pub fn new(settings: RunSettings, folder: PathBuf, term: Duration) -> Self {
+        let (workers, trials) = (settings.workers, settings.trials);
+        let (sync, keep_going, leave_when_idle, take) = (false, false, None, vec![]);
+        Self { settings, folder, workers, trials, sync, keep_going, term, leave_when_idle, take }
+    }
+
     /// The folder of a study's logs.
     pub fn logs(&self, study: &str) -> PathBuf {
         self.folder.join(&self.settings.logs).join(study)
     }
 }
 
-/// How a study stands, whoever has contributed.
+/// How far a study is, all its workers together.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Standing {
-    /// How many suggested trials have ended, with a value or without.
+    /// How many suggested trials have ended, with a value or without one.
     pub ended: usize,
     /// The trial with the best value, and the value.
     pub best: Option<(usize, f64)>,
 }
 
 impl Standing {
-    /// Of a session's study, as of its last look.
+    /// Of a session's study, as of its last look at the log.
     pub fn of(session: &Session) -> Self {
         let sign = if session.spec().direction() == Direction::Maximize { 1.0 } else { -1.0 };
         let trials = session.ledger().trials();
@@ -62,20 +70,20 @@ impl Standing {
     }
 }
 
-/// What was done about a trial before it was started here.
+/// How a trial came to be started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// Nothing: it has just been chosen.
+    /// It has just been chosen.
     Nothing,
     /// A run that has ended began it and left it unfinished.
     LeftUnfinished,
-    /// A worker began it and has not been heard of since.
+    /// A worker began it and does not renew its lease any more.
     Silent,
-    /// It was taken away from whoever held it, as the user wanted.
+    /// The user took it away from the worker that held it.
     TakenAway,
 }
 
-/// What happens during a run.
+/// News of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum News {
@@ -85,7 +93,7 @@ pub enum News {
         trial: usize,
         /// Its parameters.
         params: Vec<(String, Value)>,
-        /// What was done about it before.
+        /// How it came to be started.
         before: Before,
     },
     /// A trial's command failed and is run again.
@@ -93,7 +101,7 @@ pub enum News {
         /// The trial.
         trial: usize,
         /// Why it failed.
-        reason: String,
+        failure: Failure,
     },
     /// A value is in the log.
     Told {
@@ -134,7 +142,7 @@ pub enum News {
         /// The trial.
         trial: usize,
     },
-    /// An outcome that an earlier run had to leave beside the logs was reported.
+    /// An outcome that an earlier run had to leave next to the logs was reported.
     Delivered {
         /// The trial.
         trial: usize,
@@ -145,21 +153,21 @@ pub enum News {
         /// How the study stands with it.
         standing: Standing,
     },
-    /// An outcome that could not be reported was written beside the logs; the next run there reports it.
+    /// An outcome that could not be reported was written next to the logs; the next run there reports it.
     Kept {
         /// The trial.
         trial: usize,
         /// The file.
         path: PathBuf,
     },
-    /// Nothing has been to be run here for a while: the run ends although trials elsewhere are pending.
+    /// There was nothing to run here for a while: the run ends although trials elsewhere are pending.
     Leaving {
         /// How long.
         idle: Duration,
         /// How many trials are pending.
         pending: usize,
     },
-    /// A stop is wished for: nothing more is started.
+    /// A stop was requested: nothing more is started.
     Stopping {
         /// How many trials are running.
         running: usize,
@@ -171,8 +179,8 @@ pub enum News {
         /// What.
         what: String,
     },
-    /// Nothing runs here, and nothing may be started before trials elsewhere, or asked for by hand, have ended. Told
-    /// again and again.
+    /// Nothing runs here, and nothing may be started before trials elsewhere, or asked for by hand, have ended. Sent
+    /// repeatedly.
     Waiting {
         /// How many trials are pending.
         pending: usize,
@@ -183,7 +191,7 @@ pub enum News {
     },
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Values recorded.
@@ -194,6 +202,6 @@ pub struct Summary {
     pub interrupted: bool,
     /// Whether every candidate of a pool has been tried.
     pub exhausted: bool,
-    /// Whether it left because there was nothing to run here.
+    /// Whether it ended because there was nothing to run here.
     pub idle: bool,
 }

@@ -1,6 +1,6 @@
 //! Outcomes that are not in the log yet. Each is listed here from the moment its trial has finished until the store has
-//! acknowledged it. What is still listed when the process has to end is written beside the logs, synchronized, and the next
-//! run there reports it under its old token.
+//! acknowledged it. What is still listed when the process has to end is written to files next to the logs and synced, and
+//! the next run there reports it under its old token.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,28 +10,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use manyhands_store::{Error as StoreError, Session};
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::Found;
+use crate::attempt::Report;
 use crate::{Error, Plan, Result};
 
 /// The version of the files' format.
 const FORMAT: u32 = 1;
 
-/// The outcome of a trial, and what a store needs to take it in.
+/// The outcome of a trial, and what a store needs to record it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// The trial.
     pub trial: usize,
     /// The fencing token of its claim.
     pub token: u64,
-    /// The name of its report: the same one is stored once.
+    /// The name of its report: a report is stored once per name.
     pub origin: String,
     /// Its value, or why there is none.
-    pub outcome: Found,
+    pub outcome: Report,
 }
 
-/// One study of one store, told apart from a study of the same name that was deleted or is elsewhere.
+/// One study of one store, as distinct from a study of the same name that was deleted or is in another store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Identity {
+struct StudyIdentity {
     study: String,
     /// Its key in the store.
     key: i64,
@@ -41,10 +41,10 @@ struct Identity {
 
 /// A finished trial as it is written.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct UnreportedFile {
     manyhands_unreported: u32,
     #[serde(flatten)]
-    identity: Identity,
+    identity: StudyIdentity,
     trial: usize,
     token: u64,
     origin: String,
@@ -54,60 +54,60 @@ struct Written {
     failed: Option<String>,
 }
 
-/// What became of an outcome that had to be written.
+/// An outcome that had to be written to a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saved {
     /// What was written.
-    pub finished: Finished,
+    pub(crate) finished: Finished,
     /// The file, or why there is none.
-    pub file: Result<PathBuf>,
+    pub(crate) file: Result<PathBuf>,
 }
 
-/// What an earlier run left: a file, and the outcome in it or why it is not to be reported here.
-pub type LeftOver = (PathBuf, std::result::Result<Finished, String>);
+/// What an earlier run left: a file, and its outcome or why that is not reported here.
+pub(crate) type LeftOver = (PathBuf, std::result::Result<Finished, String>);
 
 #[derive(Debug)]
-struct Listed {
+struct ListedOutcome {
     finished: Finished,
     /// Its file, once it has been written.
     file: Option<PathBuf>,
 }
 
-/// The outcomes of a study's trials that are not in its log yet, shared between whoever may have to save them.
+/// The outcomes of a study's trials that are not in its log yet, shared between the threads that may have to save them.
 #[derive(Debug, Clone)]
 pub struct Unreported {
     folder: PathBuf,
-    identity: Identity,
-    list: Arc<Mutex<Vec<Listed>>>,
+    identity: StudyIdentity,
+    list: Arc<Mutex<Vec<ListedOutcome>>>,
 }
 
 impl Unreported {
-    /// Of a session's study; there are none yet.
+    /// An empty list for a session's study.
     pub fn of(session: &Session, plan: &Plan) -> Result<Self> {
         let name = session.name();
         let row = session.store().find(name)?.filter(|row| row.id == session.id()).ok_or(StoreError::Deleted)?;
-        let identity = Identity { study: name.to_string(), key: row.id.0, created: row.created.micros() };
+        let identity = StudyIdentity { study: name.to_string(), key: row.id.0, created: row.created.micros() };
         Ok(Self { folder: plan.logs(name).join("unreported"), identity, list: Arc::default() })
     }
 
-    /// A trial has finished.
-    pub fn add(&self, finished: Finished) {
-        self.list().push(Listed { finished, file: None });
+    /// Lists the outcome of a trial that has finished.
+    pub(crate) fn add(&self, finished: Finished) {
+        self.list().push(ListedOutcome { finished, file: None });
     }
 
-    /// The store has acknowledged the report of this origin.
-    pub fn settle(&self, origin: &str) -> Result<()> {
+    /// Removes an outcome whose report, of this origin, the store has acknowledged.
+    pub(crate) fn settle(&self, origin: &str) -> Result<()> {
         let mut list = self.list();
         let settled = list.extract_if(.., |listed| listed.finished.origin == origin).filter_map(|listed| listed.file);
         settled.collect::<Vec<_>>().iter().try_for_each(|file| self.remove(file))
     }
 
-    /// There is no study any more that could take any of them.
-    pub fn forget(&self) {
+    /// Removes all of them: their study was deleted.
+    pub(crate) fn forget(&self) {
         self.list().clear();
     }
 
-    /// Writes everything that is listed and not written yet, and waits until it is on disk.
+    /// Writes every outcome that is listed and not written yet, and waits until it is on disk.
     pub fn save(&self) -> Vec<Saved> {
         let mut saved = Vec::new();
         for listed in self.list().iter_mut().filter(|listed| listed.file.is_none()) {
@@ -118,31 +118,31 @@ impl Unreported {
         saved
     }
 
-    /// What earlier runs had to leave here, in order of their names.
-    pub fn left_over(&self) -> Result<Vec<LeftOver>> {
+    /// What earlier runs had to leave here, by file name.
+    pub(crate) fn left_over(&self) -> Result<Vec<LeftOver>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
             entries => entries.map_err(Error::logs(&self.folder))?,
         };
         let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
         let mut paths = paths.map_err(Error::logs(&self.folder))?;
-        // What ends otherwise was being written when its process died.
+        // A file with another extension was being written when its process died.
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         paths.sort();
         Ok(paths.into_iter().map(|path| (path.clone(), self.read(&path))).collect())
     }
 
     /// Removes the file of an outcome that has been reported.
-    pub fn remove(&self, path: &Path) -> Result<()> {
+    pub(crate) fn remove(&self, path: &Path) -> Result<()> {
         match fs::remove_file(path) {
-            // Another runner has reported it, too.
+            // Another runner has reported it too.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed.and_then(|()| synchronize(&self.folder)).map_err(Error::logs(path)),
         }
     }
 
-    fn list(&self) -> MutexGuard<'_, Vec<Listed>> {
-        // Each change is one call: a panic leaves the list whole.
+    fn list(&self) -> MutexGuard<'_, Vec<ListedOutcome>> {
+        // Each change is one call, so a panic leaves the list consistent.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -153,7 +153,7 @@ impl Unreported {
             Err(reason) => (None, Some(reason)),
         };
         let identity = self.identity.clone();
-        let written = Written { manyhands_unreported: FORMAT, identity, trial, token, origin, value, failed };
+        let written = UnreportedFile { manyhands_unreported: FORMAT, identity, trial, token, origin, value, failed };
         let name = format!("trial-{trial}-{token}");
         let temporary = self.folder.join(format!("{name}.{}.part", std::process::id()));
         let write = || {
@@ -186,8 +186,9 @@ impl Unreported {
 
     fn read(&self, path: &Path) -> std::result::Result<Finished, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
-        let written: Written = serde_json::from_str(&text).map_err(|error| format!("it cannot be read: {error}"))?;
-        let Written { manyhands_unreported: format, identity, trial, token, origin, value, failed } = written;
+        let written: UnreportedFile =
+            serde_json::from_str(&text).map_err(|error| format!("it cannot be read: {error}"))?;
+        let UnreportedFile { manyhands_unreported: format, identity, trial, token, origin, value, failed } = written;
         if format != FORMAT {
             return Err(format!("its format is {format}, this manyhands knows {FORMAT}"));
         }
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     fn unreported(folder: &Path, created: i64) -> Unreported {
-        let identity = Identity { study: "s".to_string(), key: 1, created };
+        let identity = StudyIdentity { study: "s".to_string(), key: 1, created };
         Unreported { folder: folder.join("unreported"), identity, list: Arc::default() }
     }
 

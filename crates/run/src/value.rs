@@ -2,7 +2,7 @@
 
 use manyhands_core::printable;
 
-use crate::output::{LINE, Printed};
+use crate::output::{LINE_LIMIT, Printed};
 
 /// Why a line is not a value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -13,8 +13,8 @@ pub enum Unreadable {
     /// The line is something else.
     #[error("the last line must be a number or a JSON object with \"value\", got {0}")]
     NotAValue(String),
-    /// The line is too long to be kept whole.
-    #[error("the last line must be at most {} MiB long to be read as a value, it begins with \"{begins}\"", LINE >> 20)]
+    /// The line is too long to be kept completely.
+    #[error("the last line must be at most {} MiB long to be read as a value, it begins with \"{begins}\"", LINE_LIMIT >> 20)]
     TooLong {
         /// Its beginning.
         begins: String,
@@ -24,11 +24,11 @@ pub enum Unreadable {
     NotFinite(String),
 }
 
-/// So much of a line is shown.
+/// How many characters of a line are shown.
 const SHOWN: usize = 80;
 
 /// The value in the last line of a command's output.
-pub fn value_of(printed: &Printed) -> Result<f64, Unreadable> {
+pub(crate) fn value_of(printed: &Printed) -> Result<f64, Unreadable> {
     if printed.is_cut {
         Err(Unreadable::TooLong { begins: shown(&printed.last_line) })
     } else {
@@ -37,7 +37,7 @@ pub fn value_of(printed: &Printed) -> Result<f64, Unreadable> {
 }
 
 /// The value in a line.
-pub fn read_value(line: &str) -> Result<f64, Unreadable> {
+pub(crate) fn read_value(line: &str) -> Result<f64, Unreadable> {
     let line = line.trim();
     if line.is_empty() {
         return Err(Unreadable::Nothing);
@@ -65,9 +65,18 @@ fn shown(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../core/tests/common/mutation.rs"]
+mod mutation;
+#[cfg(test)]
+#[path = "../../gp/tests/common/seeded.rs"]
+pub(crate) mod seeded;
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::mutation::{damaged_text, mutations};
+    use super::seeded::config;
     use super::*;
 
     #[test]
@@ -103,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_whole_is_no_value() {
+    fn a_line_that_was_cut_is_no_value() {
         let printed = Printed { last_line: "3.000".to_string(), is_cut: true, ..Printed::default() };
         let refusal = value_of(&printed).map_err(|error| error.to_string());
         let said = "the last line must be at most 1 MiB long to be read as a value, it begins with \"3.000\"";
@@ -112,10 +121,30 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(config(1000))]
+
         #[test]
         fn any_line_is_a_finite_value_or_refused(line in "\\PC*|[-+.0-9eE]*|\\{\"value\":[ -~]*\\}") {
             if let Ok(value) = read_value(&line) {
                 prop_assert!(value.is_finite());
+            }
+        }
+
+        #[test]
+        fn a_damaged_line_is_a_finite_value_that_is_read_again_or_refused(
+            line in prop::sample::select(vec!["0.25", "-3e-7", "{\"value\": 0.1, \"epochs\": 3}", "{\"a\": [1, {}], \"value\":-2e5}"]),
+            damage in mutations(),
+        ) {
+            let text = damaged_text(line, &damage);
+            match read_value(text.lines().last().unwrap_or_default()) {
+                Ok(value) => {
+                    prop_assert!(value.is_finite());
+                    prop_assert_eq!(read_value(&format!("{value:?}")), Ok(value));
+                }
+                Err(unreadable) => {
+                    let message = unreadable.to_string();
+                    prop_assert!(!message.is_empty() && message.lines().count() == 1, "{}", message);
+                }
             }
         }
 

@@ -55,6 +55,14 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
+    /// A file cannot be a store: trying again cannot help.
+    #[error("the store sqlite:{} refuses: {reason}", path.display())]
+    RefusedFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// There is no such file.
     #[error("there is no store at {}", path.display())]
     NoStore {
@@ -234,7 +242,7 @@ impl Error {
             Self::Unavailable { .. } => "store-unavailable",
             Self::Distrusted { .. } => "store-not-trusted",
             Self::Crowded { .. } => "store-crowded",
-            Self::Refused { .. } => "store-refused",
+            Self::Refused { .. } | Self::RefusedFile { .. } => "store-refused",
             Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => "no-store",
             Self::Older { .. } => "older-store",
             Self::Denied { .. } => "permission-denied",
@@ -277,7 +285,7 @@ impl Error {
             }
             Self::KeyUsed { .. } => "ask for the same number again, or use another key",
             Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
-            Self::Refused { store, .. } if store.starts_with("sqlite:") => {
+            Self::RefusedFile { .. } => {
                 "check that the path names what it should, and that you may read and write there"
             }
             Self::Refused { .. } => {

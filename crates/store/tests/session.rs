@@ -165,11 +165,10 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
         // How trials are run is not what the study is, nor are comments.
         let changed = format!("# mine\n{GRID}[run]\ncommand = [\"true\"]\nworkers = 3\n");
         let changed = session(place.open(), &changed);
-        assert_eq!(changed.most_pending(), Some(3));
         assert_eq!(place.open().find("grid").unwrap().unwrap().text, GRID, "looking changes nothing");
         changed.keep_text().unwrap();
         let stored = Session::open(place.open(), "grid", "it").unwrap();
-        assert_eq!(stored.run().unwrap().workers, 3);
+        assert!(stored.source().study().run().is_some());
         assert_eq!(records(&stored).len(), 1);
     }
 }
@@ -202,7 +201,8 @@ fn no_more_trials_are_pending_than_may_be() {
         assert_eq!(bounded.ask_for_worker(5, None, TERM).unwrap(), []);
         bounded.delete().unwrap();
 
-        let mut by_workers = session(place.open(), &format!("{GRID}[run]\ncommand = [\"true\"]\nworkers = 2\n"));
+        let mut by_workers = session(place.open(), GRID);
+        by_workers.set_workers(Some(2));
         by_workers.ask(1).unwrap();
         assert_eq!(by_workers.ask(2).unwrap_err(), Error::TooManyPending { asked: 2, pending: 1, workers: 2 });
         by_workers.set_workers(Some(8));

@@ -147,7 +147,7 @@ fn a_file_that_is_removed_or_replaced_under_a_session_is_noticed_before_anything
         for refused in [session.tell(0, 1.0), session.sync()] {
             let error = refused.unwrap_err();
             assert!(
-                matches!(error, Error::Refused { .. }) && error.to_string().contains("removed or replaced"),
+                matches!(error, Error::RefusedFile { .. }) && error.to_string().contains("removed or replaced"),
                 "{error}"
             );
             assert!(!error.is_passing());

@@ -78,7 +78,7 @@ impl Chooser for Discretized {
 
     fn band(&mut self, _: Context<'_>, _: f64) -> Result<Extremes> {
         Err(Error::Incompatible {
-            setting: "a certificate",
+            setting: "a certificate".into(),
             with: "a discretized cube",
             reason: "its candidates change from round to round; use a space",
         })

@@ -1,10 +1,10 @@
-//! A mistake in a study file: where it is, what it is, how to mend it, and the line it is on.
+//! A mistake in a study file: where it is, what it is, how to fix it, and the line it is on.
 
 use std::fmt;
 
 use crate::Error;
 
-/// So many characters of a line are shown with a mistake.
+/// How many characters of a line are shown with a mistake.
 const EXCERPT: usize = 120;
 
 /// A mistake in a study file. Shown as `5:3: message`; [`FileError::render`] shows the line too.
@@ -16,7 +16,7 @@ pub struct FileError {
     pub column: usize,
     /// What is wrong: what was found and what is allowed.
     pub message: String,
-    /// How to mend it, where that is not plain from the message.
+    /// How to fix it, where the message does not say.
     pub hint: Option<String>,
     /// The line as it is in the file.
     pub source_line: String,
@@ -41,7 +41,7 @@ impl FileError {
     pub fn render(&self, path: &str) -> String {
         let number = self.line.to_string();
         let (line, before) = self.excerpt();
-        // Tabs stay tabs, so that the caret stands where they put it.
+        // Tabs stay tabs, so that the caret lines up with its place.
         let before = line.chars().chain(std::iter::repeat(' ')).take(before);
         let pad: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let gutter = " ".repeat(number.len());
@@ -52,7 +52,7 @@ impl FileError {
         text
     }
 
-    /// The line, of a long one only what is around the mistake; and how many characters of it are before the mistake.
+    /// The line, or the part of a long line around the mistake; and how many of its characters precede the mistake.
     fn excerpt(&self) -> (String, usize) {
         const CUT: &str = "...";
         let (length, column) = (self.source_line.chars().count(), self.column - 1);
@@ -67,33 +67,35 @@ impl FileError {
     }
 }
 
-/// A mistake at an offset of the text, while the text is not at hand.
+/// A mistake at an offset of a study file's text; [`StudyFile::locate`](super::StudyFile::locate) turns it into a
+/// [`FileError`].
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
-    pub at: usize,
-    pub message: String,
-    pub hint: Option<String>,
+pub struct Fault {
+    pub(super) at: usize,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
 }
 
-/// What reading a part of the file gives.
-pub(super) type Checked<T> = Result<T, Fault>;
+/// The result of reading a part of a study file.
+pub type Checked<T> = Result<T, Fault>;
 
 impl Fault {
-    pub fn new(at: usize, message: impl Into<String>) -> Self {
+    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), hint: None }
     }
 
+    /// With a hint on how to fix it.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// What the rest of the crate refused, at the place that is to blame.
-    pub fn of(at: usize, error: &Error) -> Self {
+    /// An error of the rest of the crate, at the place in the file that caused it.
+    pub(super) fn of(at: usize, error: &Error) -> Self {
         Self { at, message: error.to_string(), hint: error.hint().map(str::to_string) }
     }
 
-    /// As a mistake on a line of the text.
-    pub fn locate(self, text: &str) -> FileError {
+    /// The mistake with its line and column in the text.
+    pub(super) fn locate(self, text: &str) -> FileError {
         let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
         let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let source_line = text[start..].split('\n').next().unwrap_or_default().trim_end_matches('\r').to_string();

@@ -1,7 +1,7 @@
-//! What a study file says a study is, key by key with defaults filled in, and how two files differ.
+//! The identity of a study: every key of its file with defaults filled in; and how two files differ.
 
 use super::candidates::Candidates;
-use super::model::{Family, Model};
+use super::model::{KernelName, ModelSection};
 use crate::number::plain;
 use crate::text::escaped;
 use crate::{Direction, Initial, ParameterKind as Kind, Scale, Space, Strategy, Value};
@@ -44,9 +44,9 @@ pub(super) fn of_candidates(candidates: &Candidates) -> Identity {
     identity
 }
 
-pub(super) fn of_model(model: &Model) -> Identity {
+pub(super) fn of_model(model: &ModelSection) -> Identity {
     let mut identity = vec![entry("model.kernel", model.family.name())];
-    if model.family == Family::Matern {
+    if model.family == KernelName::Matern {
         identity.push(entry("model.smoothness", plain(model.smoothness)));
     }
     let number = |value: Option<f64>, default: &str| match value {
@@ -54,7 +54,7 @@ pub(super) fn of_model(model: &Model) -> Identity {
         None if model.fit => "learned".to_string(),
         None => default.to_string(),
     };
-    if model.family != Family::Empirical {
+    if model.family != KernelName::Empirical {
         let given = model.lengthscale.as_ref().map(ToString::to_string);
         identity.push(entry("model.lengthscale", given.unwrap_or("learned".to_string())));
         identity.push(entry("model.units", if model.raw { "raw" } else { "unit" }));
@@ -92,7 +92,7 @@ fn entry(key: &str, value: impl Into<String>) -> (String, String) {
     (key.to_string(), value.into())
 }
 
-/// A parameter's values in words.
+/// A parameter's values as text.
 fn kind(kind: &Kind) -> String {
     let on = |scale: Scale| if scale == Scale::Log { " on a log scale" } else { "" };
     let list = |values: Vec<String>| values.join(", ");
@@ -108,7 +108,7 @@ fn kind(kind: &Kind) -> String {
     }
 }
 
-/// The keys whose values differ; if none does but their order, the order.
+/// The keys whose values differ; if only their order differs, the order of parameters.
 pub(super) fn differences(this: &[(String, String)], other: &[(String, String)]) -> Vec<Difference> {
     let value = |identity: &[(String, String)], key: &str| {
         let found = identity.iter().find(|(known, _)| known == key);

@@ -1,30 +1,32 @@
-//! The study file: TOML text into a checked study, every mistake told with its place.
+//! The study file: TOML text into a checked study, every mistake reported with its place.
 //!
 //! [`Draft::parse`] reads and checks the text, the caller reads the files that [`Draft::files`] names, and
-//! [`Draft::finish`] puts all together: no file is opened here.
+//! [`Draft::finish`] puts everything together: no file is opened here.
+//!
+//! `[run]`, which says how trials are evaluated, is kept but not interpreted: [`StudyFile::run`] is the table with the
+//! places of its entries, for the crate that runs commands.
 
-mod blame;
 mod candidates;
 mod error;
 mod identity;
 mod model;
-mod node;
-mod run;
+mod placing;
 mod space;
 mod strategy;
-mod template;
+mod tree;
 
 use std::sync::Arc;
 
-use self::blame::blame;
+use manyhands_gp::Covariance;
+
 use self::candidates::Candidates;
-pub use self::error::FileError;
-use self::error::{Checked, Fault};
+pub use self::error::{Checked, Fault, FileError};
 pub use self::identity::Difference;
 use self::identity::Identity;
-use self::model::{Family, Model};
-use self::node::{LARGEST, Table};
-pub use self::run::{Placeholders, RunSettings};
+use self::model::{KernelName, ModelSection};
+use self::placing::place;
+use self::tree::LARGEST_INTEGER;
+pub use self::tree::{TomlEntry, TomlNode, TomlTable};
 use crate::{Coordinates, Direction, Domain, Space, Spec, Strategy};
 
 const KEYS: [&str; 9] = ["name", "direction", "seed", "space", "constraint", "candidates", "model", "strategy", "run"];
@@ -51,9 +53,17 @@ const LONGEST_NAME: usize = 100;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Draft {
-    text: String,
-    root: Table,
-    parts: Parts,
+    name: String,
+    stage: Stage,
+}
+
+/// How much of a draft can be checked without other files.
+#[derive(Debug, Clone)]
+enum Stage {
+    /// A space: all of it.
+    Complete(Box<StudyFile>),
+    /// A table of candidates: what does not depend on their number and values.
+    NeedsFiles { candidates: Candidates, parts: Box<Parts> },
 }
 
 /// A file that a study file names.
@@ -72,8 +82,8 @@ pub struct StudyFile {
     pub name: String,
     /// What the study is.
     pub spec: Spec,
-    /// How its trials are evaluated, if the file says.
-    pub run: Option<RunSettings>,
+    text: String,
+    run: Option<TomlTable>,
     identity: Identity,
 }
 
@@ -88,96 +98,137 @@ impl StudyFile {
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         identity::differences(&self.identity, &other.identity)
     }
-}
 
-/// The file's tables, each read and checked by itself.
-#[derive(Debug, Clone)]
-struct Parts {
-    name: String,
-    direction: Direction,
-    seed: u64,
-    source: Source,
-    model: Model,
-    strategy: Strategy,
-    run: Option<RunSettings>,
-}
+    /// `[run]` as it is written, if the file has it. It is no part of the study's identity.
+    pub fn run(&self) -> Option<&TomlTable> {
+        self.run.as_ref()
+    }
 
-/// Where candidates come from.
-#[derive(Debug, Clone)]
-enum Source {
-    Space(Space),
-    Candidates(Candidates),
+    /// A mistake found in [`StudyFile::run`], with its line and column.
+    pub fn locate(&self, fault: Fault) -> FileError {
+        fault.locate(&self.text)
+    }
 }
 
 impl Draft {
     /// Reads the text of a study file.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        let draft = || {
-            let root = node::parse(text)?;
-            let parts = Parts::read(&root)?;
-            if let Source::Space(_) = parts.source {
-                parts.clone().finish(&root, &[])?;
+        Self::read(text).map_err(|fault| fault.locate(text))
+    }
+
+    fn read(text: &str) -> Checked<Self> {
+        let root = tree::parse(text)?;
+        root.allow_only(&KEYS)?;
+        let name = name(&root)?;
+        let direction = root.word("direction", &DIRECTIONS)?.unwrap_or_default();
+        let seed = root.integer_in("seed", 0, LARGEST_INTEGER)?.unwrap_or(0);
+        let source = source(&root)?;
+        let model = section(&root, "model")?.map_or_else(|| Ok(ModelSection::learned()), ModelSection::read)?;
+        check_covariance(&root, &model, &source)?;
+        let strategy = strategy::read(section(&root, "strategy")?, model.fit)?;
+        strategy.check().map_err(|error| place(&root, &error))?;
+        let run = section(&root, "run")?.cloned();
+        let parts = Parts { text: text.to_string(), root, name: name.clone(), direction, seed, model, strategy, run };
+        let stage = match source {
+            DomainSource::Space(space) => {
+                let identity = identity::of_space(&space);
+                Stage::Complete(Box::new(parts.finish(Domain::Space(space), None, true, identity)?))
             }
-            Ok(Self { text: text.to_string(), root, parts })
+            DomainSource::Candidates(candidates) => Stage::NeedsFiles { candidates, parts: Box::new(parts) },
         };
-        draft().map_err(|fault: Fault| fault.locate(text))
+        Ok(Self { name, stage })
     }
 
     /// The study's name.
     pub fn name(&self) -> &str {
-        &self.parts.name
+        &self.name
     }
 
     /// The files to be read: the table of candidates, then the covariance.
     pub fn files(&self) -> Vec<FileRef<'_>> {
-        let Source::Candidates(candidates) = &self.parts.source else { return vec![] };
+        let Stage::NeedsFiles { candidates, .. } = &self.stage else { return vec![] };
         let covariance = candidates.covariance.as_ref().map(|file| FileRef { role: "covariance", path: &file.path });
         [FileRef { role: "candidates", path: &candidates.file.path }].into_iter().chain(covariance).collect()
     }
 
-    /// A mistake of the file's: one of [`Draft::files`] cannot be had.
+    /// The mistake that one of [`Draft::files`] cannot be read, where the file names it.
     pub fn refuse_file(&self, file: &FileRef<'_>, reason: &str) -> FileError {
-        let Source::Candidates(candidates) = &self.parts.source else {
-            return Fault::new(0, reason.to_string()).locate(&self.text);
+        let (at, text) = match &self.stage {
+            Stage::Complete(study) => (0, &study.text),
+            Stage::NeedsFiles { candidates, parts } => {
+                let named = [Some(&candidates.file), candidates.covariance.as_ref()].into_iter().flatten();
+                let at = named.filter(|named| named.path == file.path).map(|named| named.at).next_back();
+                (at.unwrap_or(0), &parts.text)
+            }
         };
-        let named = [Some(&candidates.file), candidates.covariance.as_ref()].into_iter().flatten();
-        let at = named.filter(|named| named.path == file.path).map(|named| named.at).next_back().unwrap_or(0);
-        Fault::new(at, format!("cannot read {}: {reason}", file.path)).locate(&self.text)
+        Fault::new(at, format!("cannot read {}: {reason}", file.path)).locate(text)
     }
 
     /// The study, with the contents of [`Draft::files`] in their order.
     pub fn finish(self, contents: &[Vec<u8>]) -> Result<StudyFile, FileError> {
-        let Self { text, root, parts } = self;
-        parts.finish(&root, contents).map_err(|fault| fault.locate(&text))
+        match self.stage {
+            Stage::Complete(study) => Ok(*study),
+            Stage::NeedsFiles { candidates, parts } => {
+                let text = parts.text.clone();
+                parts.finish_pool(&candidates, contents).map_err(|fault| fault.locate(&text))
+            }
+        }
     }
 }
 
+/// The file's tables except for the domain, each read and checked by itself.
+#[derive(Debug, Clone)]
+struct Parts {
+    text: String,
+    root: TomlTable,
+    name: String,
+    direction: Direction,
+    seed: u64,
+    model: ModelSection,
+    strategy: Strategy,
+    run: Option<TomlTable>,
+}
+
+/// Where candidates come from.
+enum DomainSource {
+    Space(Space),
+    Candidates(Candidates),
+}
+
 impl Parts {
-    fn read(root: &Table) -> Checked<Self> {
-        root.only(&KEYS)?;
-        let name = name(root)?;
-        let direction = root.word("direction", &DIRECTIONS)?.unwrap_or_default();
-        let seed = root.count("seed", 0, LARGEST)?.unwrap_or(0);
-        let source = source(root)?;
-        let model = section(root, "model")?.map_or_else(|| Ok(Model::learned()), Model::read)?;
-        check_covariance(root, &model, &source)?;
-        let strategy = strategy::read(section(root, "strategy")?, model.fit)?;
-        strategy.check().map_err(|error| blame(root, &error))?;
-        let run = section(root, "run")?.map(run::read).transpose()?;
-        Ok(Self { name, direction, seed, source, model, strategy, run })
+    /// The study whose candidates are in files with these contents.
+    fn finish_pool(self, candidates: &Candidates, contents: &[Vec<u8>]) -> Checked<StudyFile> {
+        let coordinates = match self.model.family {
+            KernelName::Empirical => Coordinates::Indices,
+            _ if self.model.raw => Coordinates::Raw,
+            _ => Coordinates::Unit,
+        };
+        let (pool, covariance) = match (contents, &candidates.covariance) {
+            ([table], None) => (candidates.pool(table, coordinates)?, None),
+            ([table, square], Some(file)) => {
+                let pool = candidates.pool(table, coordinates)?;
+                let covariance = file.covariance(square, pool.len())?;
+                (pool, Some(covariance))
+            }
+            (contents, covariance) => {
+                return Err(wrong_count(&self.root, 1 + usize::from(covariance.is_some()), contents.len()));
+            }
+        };
+        let identity = identity::of_candidates(candidates);
+        self.finish(Domain::Pool(Arc::new(pool)), covariance, candidates.repeats, identity)
     }
 
-    fn finish(self, root: &Table, contents: &[Vec<u8>]) -> Checked<StudyFile> {
-        let identity = self.identity();
-        let Self { name, direction, seed, source, model, strategy, run } = self;
-        let repeats = !matches!(&source, Source::Candidates(candidates) if !candidates.repeats);
-        let (domain, covariance) = match source {
-            Source::Space(space) => (Domain::Space(space), None),
-            Source::Candidates(candidates) => candidates.domain(root, &model, contents)?,
-        };
-        if let Some(table) = section(root, "run")? {
-            run::check_placeholders(table, &domain.names())?;
-        }
+    /// The study on this domain, whose part of the identity is `of_domain`.
+    fn finish(
+        self,
+        domain: Domain,
+        covariance: Option<Covariance>,
+        repeats: bool,
+        of_domain: Identity,
+    ) -> Checked<StudyFile> {
+        let Self { text, root, name, direction, seed, model, strategy, run } = self;
+        let (of_model, of_strategy) = (identity::of_model(&model), identity::of_strategy(&strategy));
+        let identity = [identity::of_head(direction, seed), of_domain, of_model, of_strategy].concat();
         let spec = if model.fit {
             let given = model.given(&domain)?;
             given.and_then(|(family, given)| Spec::learned_given(&family, given, domain, strategy))
@@ -186,59 +237,23 @@ impl Parts {
         };
         let spec = spec.map(|spec| spec.with_seed(seed).with_direction(direction));
         let spec = spec.and_then(|spec| if repeats { Ok(spec) } else { spec.without_repeats() });
-        let spec = spec.map_err(|error| blame(root, &error))?;
-        Ok(StudyFile { name, spec, run, identity })
-    }
-
-    fn identity(&self) -> Identity {
-        let domain = match &self.source {
-            Source::Space(space) => identity::of_space(space),
-            Source::Candidates(candidates) => identity::of_candidates(candidates),
-        };
-        let (model, strategy) = (identity::of_model(&self.model), identity::of_strategy(&self.strategy));
-        [identity::of_head(self.direction, self.seed), domain, model, strategy].concat()
+        let spec = spec.map_err(|error| place(&root, &error))?;
+        Ok(StudyFile { name, spec, text, run, identity })
     }
 }
 
-impl Candidates {
-    /// The pool and, if it is empirical, the covariance of its rows.
-    fn domain(
-        &self,
-        root: &Table,
-        model: &Model,
-        contents: &[Vec<u8>],
-    ) -> Checked<(Domain, Option<manyhands_gp::Covariance>)> {
-        let expected = 1 + usize::from(self.covariance.is_some());
-        let [table, rest @ ..] = contents else { return Err(wrong_count(root, expected, 0)) };
-        if contents.len() != expected {
-            return Err(wrong_count(root, expected, contents.len()));
-        }
-        let coordinates = match model.family {
-            Family::Empirical => Coordinates::Indices,
-            _ if model.raw => Coordinates::Raw,
-            _ => Coordinates::Unit,
-        };
-        let pool = self.pool(table, coordinates)?;
-        let covariance = match (&self.covariance, rest) {
-            (Some(file), [text, ..]) => Some(file.covariance(text, pool.len())?),
-            _ => None,
-        };
-        Ok((Domain::Pool(Arc::new(pool)), covariance))
-    }
-}
-
-fn wrong_count(root: &Table, expected: usize, got: usize) -> Fault {
+fn wrong_count(root: &TomlTable, expected: usize, got: usize) -> Fault {
     let at = root.get("candidates").map_or(0, |entry| entry.at);
     Fault::new(at, format!("the contents of {expected} files are needed, got those of {got}"))
 }
 
 /// One of the file's tables.
-fn section<'a>(root: &'a Table, key: &str) -> Checked<Option<&'a Table>> {
+fn section<'a>(root: &'a TomlTable, key: &str) -> Checked<Option<&'a TomlTable>> {
     root.get(key).map(|entry| entry.node.table(key, &format!("[{key}]"))).transpose()
 }
 
-fn name(root: &Table) -> Checked<String> {
-    let entry = root.need("name", "for example name = \"my-study\"")?;
+fn name(root: &TomlTable) -> Checked<String> {
+    let entry = root.require("name", "for example name = \"my-study\"")?;
     let name = entry.node.text("name")?;
     let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     if letters && !name.is_empty() && name.len() <= LONGEST_NAME && !name.starts_with(['-', '.']) {
@@ -248,13 +263,13 @@ fn name(root: &Table) -> Checked<String> {
     Err(entry.node.refuse("name", allowed))
 }
 
-fn source(root: &Table) -> Checked<Source> {
+fn source(root: &TomlTable) -> Checked<DomainSource> {
     match (root.get("space"), root.get("candidates")) {
-        (Some(space), None) => Ok(Source::Space(space::read(root, space)?)),
+        (Some(space), None) => Ok(DomainSource::Space(space::read(root, space)?)),
         (None, Some(candidates)) => match root.get("constraint") {
             Some(constraint) => Err(Fault::new(constraint.at, "[[constraint]] does not work with [candidates]")
-                .hint("leave the rows out of the table that break the constraint")),
-            None => Ok(Source::Candidates(candidates::read(candidates)?)),
+                .hint("remove the rows that break the constraint from the table")),
+            None => Ok(DomainSource::Candidates(candidates::read(candidates)?)),
         },
         (Some(_), Some(candidates)) => {
             Err(Fault::new(candidates.at, "[space] and [candidates] do not work together").hint("keep one of them"))
@@ -265,12 +280,12 @@ fn source(root: &Table) -> Checked<Source> {
 }
 
 /// An empirical kernel and a covariance need each other.
-fn check_covariance(root: &Table, model: &Model, source: &Source) -> Checked<()> {
+fn check_covariance(root: &TomlTable, model: &ModelSection, source: &DomainSource) -> Checked<()> {
     let given = match source {
-        Source::Candidates(candidates) => candidates.covariance.as_ref(),
-        Source::Space(_) => None,
+        DomainSource::Candidates(candidates) => candidates.covariance.as_ref(),
+        DomainSource::Space(_) => None,
     };
-    match (model.family == Family::Empirical, given) {
+    match (model.family == KernelName::Empirical, given) {
         (true, None) => {
             let kernel = section(root, "model")?.and_then(|table| table.get("kernel"));
             let message = "the kernel \"empirical\" needs [candidates] with a covariance";

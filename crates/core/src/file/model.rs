@@ -3,38 +3,38 @@
 use manyhands_gp::{Covariance, Kernel, Prior};
 
 use super::error::{Checked, Fault};
-use super::node::{Entry, Node, Table, Tree};
+use super::tree::{TomlEntry, TomlNode, TomlTable, TomlValue};
 use crate::number::plain;
 use crate::text::quoted;
-use crate::{Domain, Error, Given, Parameter, ParameterKind as Kind, Result, Scale, Space};
+use crate::{Domain, Error, Given, Key, Parameter, ParameterKind as Kind, Result, Scale, Space};
 
 const KEYS: [&str; 8] = ["kernel", "smoothness", "lengthscale", "noise", "variance", "mean", "fit", "units"];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Family {
+pub(super) enum KernelName {
     SquaredExponential,
     Matern,
     Linear,
     Empirical,
 }
 
-const FAMILIES: [(&str, Family); 4] = [
-    ("se", Family::SquaredExponential),
-    ("matern", Family::Matern),
-    ("linear", Family::Linear),
-    ("empirical", Family::Empirical),
+const FAMILIES: [(&str, KernelName); 4] = [
+    ("se", KernelName::SquaredExponential),
+    ("matern", KernelName::Matern),
+    ("linear", KernelName::Linear),
+    ("empirical", KernelName::Empirical),
 ];
 
-impl Family {
+impl KernelName {
     pub fn name(self) -> &'static str {
         FAMILIES.iter().find(|(_, family)| *family == self).map_or("", |(name, _)| name)
     }
 }
 
-/// `[model]` as it is written.
+/// `[model]`, read and checked by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Model {
-    pub family: Family,
+pub(super) struct ModelSection {
+    pub family: KernelName,
     pub smoothness: f64,
     /// None where it is to be learned, or the kernel has none.
     pub lengthscale: Option<Lengthscale>,
@@ -44,7 +44,7 @@ pub(super) struct Model {
     pub fit: bool,
     /// Lengthscales are in the parameters' own units.
     pub raw: bool,
-    /// Where `units` and `lengthscale` stand.
+    /// The offsets of `units` and `lengthscale`.
     units_at: usize,
     lengthscale_at: usize,
 }
@@ -57,11 +57,11 @@ pub(super) enum Lengthscale {
     Each(Vec<f64>),
 }
 
-impl Model {
-    /// What an absent `[model]` means.
+impl ModelSection {
+    /// The model of a file without `[model]`: all of it is learned.
     pub fn learned() -> Self {
         Self {
-            family: Family::Matern,
+            family: KernelName::Matern,
             smoothness: 2.5,
             lengthscale: None,
             noise: None,
@@ -74,11 +74,11 @@ impl Model {
         }
     }
 
-    pub fn read(table: &Table) -> Checked<Self> {
-        table.only(&KEYS)?;
+    pub fn read(table: &TomlTable) -> Checked<Self> {
+        table.allow_only(&KEYS)?;
         let value_at = |key| table.get(key).map_or(table.at, |entry| entry.node.at);
         let model = Self {
-            family: table.word("kernel", &FAMILIES)?.unwrap_or(Family::Matern),
+            family: table.word("kernel", &FAMILIES)?.unwrap_or(KernelName::Matern),
             smoothness: table.number("smoothness")?.unwrap_or(2.5),
             lengthscale: table.get("lengthscale").map(lengthscale).transpose()?,
             noise: table.number("noise")?,
@@ -94,8 +94,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Refuses what does not go with the kernel.
-    fn check_kernel(&self, table: &Table) -> Checked<()> {
+    /// Refuses keys that the kernel does not have.
+    fn check_kernel(&self, table: &TomlTable) -> Checked<()> {
         let refuse = |key: &str, reason: &str| match table.get(key) {
             Some(entry) => {
                 let kernel = self.family.name();
@@ -103,32 +103,32 @@ impl Model {
             }
             None => Ok(()),
         };
-        if self.family != Family::Matern {
+        if self.family != KernelName::Matern {
             refuse("smoothness", "only \"matern\" has a smoothness")?;
         }
-        if self.family == Family::Empirical {
+        if self.family == KernelName::Empirical {
             refuse("lengthscale", "its covariance is in a file")?;
             refuse("units", "its covariance is in a file")?;
         }
-        if self.fit && matches!(self.family, Family::Linear | Family::Empirical) {
+        if self.fit && matches!(self.family, KernelName::Linear | KernelName::Empirical) {
             return refuse("fit", "only \"se\" and \"matern\" are learned");
         }
         Ok(())
     }
 
     /// Refuses what is neither given nor learned.
-    fn check_given(&self, table: &Table) -> Checked<()> {
+    fn check_given(&self, table: &TomlTable) -> Checked<()> {
         if self.fit {
             return Ok(());
         }
         let hint = "give it, or set fit = true to learn what is not given";
-        if self.family != Family::Empirical {
-            table.need("lengthscale", hint)?;
+        if self.family != KernelName::Empirical {
+            table.require("lengthscale", hint)?;
         }
-        table.need("noise", hint).map(|_| ())
+        table.require("noise", hint).map(|_| ())
     }
 
-    /// Kernel, mean and noise of a model that is given.
+    /// Kernel, mean and noise of a model that is given. The outer result is a mistake with a place of its own.
     pub fn prior(&self, domain: &Domain, covariance: Option<Covariance>) -> Checked<Result<Prior>> {
         let kernel = match covariance {
             Some(covariance) => Ok(Kernel::empirical(covariance)),
@@ -156,9 +156,9 @@ impl Model {
 
     fn kernel(&self, lengthscales: &[f64]) -> Result<Kernel> {
         Ok(match self.family {
-            Family::SquaredExponential => Kernel::squared_exponential(lengthscales)?,
-            Family::Matern => Kernel::matern(self.smoothness, lengthscales)?,
-            Family::Linear | Family::Empirical => Kernel::linear(lengthscales)?,
+            KernelName::SquaredExponential => Kernel::squared_exponential(lengthscales)?,
+            KernelName::Matern => Kernel::matern(self.smoothness, lengthscales)?,
+            KernelName::Linear | KernelName::Empirical => Kernel::linear(lengthscales)?,
         })
     }
 
@@ -206,7 +206,7 @@ impl Model {
     }
 }
 
-/// What lengthscales are for.
+/// The names of what lengthscales are given for.
 fn varying(domain: &Domain) -> Vec<&str> {
     match domain {
         Domain::Space(space) => space.varying().map(|parameter| parameter.name()).collect(),
@@ -215,7 +215,7 @@ fn varying(domain: &Domain) -> Vec<&str> {
     }
 }
 
-/// How far a parameter's values reach on a linear scale.
+/// The width of a parameter's range on a linear scale.
 fn range(kind: &Kind) -> std::result::Result<f64, &'static str> {
     match kind {
         Kind::Float { scale: Scale::Log, .. }
@@ -228,13 +228,13 @@ fn range(kind: &Kind) -> std::result::Result<f64, &'static str> {
     }
 }
 
-fn lengthscale(entry: &Entry) -> Checked<Lengthscale> {
+fn lengthscale(entry: &TomlEntry) -> Checked<Lengthscale> {
     match &entry.node.value {
-        Tree::List(list) => {
-            let number = |node: &Node| positive(node, node.number("a lengthscale")?);
+        TomlValue::List(list) => {
+            let number = |node: &TomlNode| positive(node, node.number("a lengthscale")?);
             list.iter().map(number).collect::<Checked<Vec<f64>>>().map(Lengthscale::Each)
         }
-        Tree::Plain(value) => match value.number() {
+        TomlValue::Scalar(value) => match value.number() {
             Some(number) => positive(&entry.node, number).map(Lengthscale::Shared),
             None => Err(entry.node.refuse("lengthscale", "a number, or a list of one for each parameter")),
         },
@@ -242,9 +242,9 @@ fn lengthscale(entry: &Entry) -> Checked<Lengthscale> {
     }
 }
 
-/// Refused here, where the place of a list's entry is known.
-fn positive(node: &Node, number: f64) -> Checked<f64> {
-    let error = || Error::Setting { setting: "lengthscale", allowed: "positive and finite", value: number };
+/// Checked here, where the place of a list's entry is known.
+fn positive(node: &TomlNode, number: f64) -> Checked<f64> {
+    let error = || Error::Setting { setting: Key::Lengthscale.into(), allowed: "positive and finite", value: number };
     if number > 0.0 { Ok(number) } else { Err(Fault::of(node.at, &error())) }
 }
 

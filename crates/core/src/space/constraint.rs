@@ -49,7 +49,7 @@ pub(super) struct Linear {
 impl Linear {
     /// The constraint on the parameters of this space; refuses what is not linear or not there.
     pub fn new(space: &Space, constraint: &Constraint) -> Result<Self> {
-        let refuse = |reason: String| Error::Constraint { constraint: constraint.to_string(), reason };
+        let refuse = |reason: String| Error::Constraint { constraint: constraint.clone(), reason };
         if constraint.terms.iter().all(|(_, weight)| *weight == 0.0) {
             return Err(refuse("all its weights are 0".to_string()));
         }

@@ -41,7 +41,7 @@ enum Nowhere {
 impl Nowhere {
     /// What is told of the first constraint that fails, the `number`-th.
     fn refusal(&self, constraint: &Constraint, number: usize) -> Error {
-        let constraint = constraint.to_string();
+        let constraint = constraint.clone();
         let reason = match (self, number) {
             (Self::Stalled(Stalled { pivots }), _) => return Error::Unsolved { constraint, pivots: *pivots },
             (Self::Tried { left: 0 }, _) => {
@@ -65,7 +65,7 @@ impl Feasible {
             let (least, most) = row.range(&space.axes);
             if row.excludes((least, most)) {
                 return Err(Error::Infeasible {
-                    constraint: constraint.to_string(),
+                    constraint: constraint.clone(),
                     reason: format!(
                         "within the parameters' bounds the sum is from {} to {}",
                         plain(least),

@@ -129,7 +129,7 @@ impl Space {
             axis.embed(parameter, value, &mut coordinates)?;
         }
         match self.violated(params) {
-            Some((constraint, by)) => Err(Error::Violated { constraint: constraint.to_string(), by }),
+            Some((constraint, by)) => Err(Error::Violated { constraint: constraint.clone(), by }),
             None => Ok(coordinates),
         }
     }

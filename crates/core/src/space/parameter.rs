@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Axis, Value};
+use crate::error::ParameterPart as Part;
 use crate::number::plain;
 use crate::text::{beginning, quoted};
 use crate::{Error, Result};
@@ -82,7 +83,7 @@ impl Parameter {
         // Commands get names and words as arguments and in their environment, and neither can hold a NUL.
         if name.contains('\0') {
             let (parameter, value) = (name.clone(), quoted(&name));
-            return Err(Error::Parameter { parameter, what: "the name", allowed: NO_NUL, value });
+            return Err(Error::Parameter { parameter, what: Part::Name, allowed: NO_NUL, value });
         }
         kind.check(&name)?;
         Ok(Self { name, kind })
@@ -180,7 +181,7 @@ impl Kind {
             Self::Int { low, high, scale } => check.int(*low, *high, *scale),
             Self::Levels(levels) => check.levels(levels),
             Self::Choice(categories) => check.choice(categories),
-            Self::Constant(value) => check.plain("the constant", value),
+            Self::Constant(value) => check.plain(Part::Constant, value),
         }
     }
 }
@@ -191,14 +192,14 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn require(&self, ok: bool, what: &'static str, allowed: &'static str, value: impl ToString) -> Result<()> {
+    fn require(&self, ok: bool, what: Part, allowed: &'static str, value: impl ToString) -> Result<()> {
         if ok {
             return Ok(());
         }
         Err(Error::Parameter { parameter: self.parameter.to_string(), what, allowed, value: value.to_string() })
     }
 
-    fn plain(&self, what: &'static str, value: &Value) -> Result<()> {
+    fn plain(&self, what: Part, value: &Value) -> Result<()> {
         if let Value::Text(text) = value {
             self.require(!text.contains('\0'), what, NO_NUL, quoted(text))?;
         }
@@ -207,67 +208,67 @@ impl Check<'_> {
 
     fn bounds(&self, low: f64, high: f64, scale: Scale) -> Result<()> {
         let both = format!("[{}, {}]", plain(low), plain(high));
-        self.require(low.is_finite() && high.is_finite(), "the bounds", "finite", &both)?;
-        self.require(low < high, "the bounds", "[low, high] with low < high", &both)?;
-        self.require((high - low).is_finite(), "the bounds", "less than 1.7e308 apart", &both)?;
+        self.require(low.is_finite() && high.is_finite(), Part::Bounds, "finite", &both)?;
+        self.require(low < high, Part::Bounds, "[low, high] with low < high", &both)?;
+        self.require((high - low).is_finite(), Part::Bounds, "less than 1.7e308 apart", &both)?;
         let positive = scale == Scale::Linear || low >= f64::MIN_POSITIVE;
-        self.require(positive, "the low end", "positive on a log scale", plain(low))?;
-        self.require(scale.of(low) < scale.of(high), "the bounds", "apart by more than rounding on their scale", &both)
+        self.require(positive, Part::LowEnd, "positive on a log scale", plain(low))?;
+        self.require(scale.of(low) < scale.of(high), Part::Bounds, "apart by more than rounding on their scale", &both)
     }
 
     fn even(&self, low: f64, high: f64, scale: Scale, points: usize) -> Result<()> {
         self.bounds(low, high, scale)?;
-        self.require((2..=MOST_POINTS).contains(&points), "the number of points", "from 2 to 2^32", points)?;
+        self.require((2..=MOST_POINTS).contains(&points), Part::Points, "from 2 to 2^32", points)?;
         let apart = Interval::new(low, high, scale).quantum() * (points - 1) as f64 <= 1.0;
-        self.require(apart, "the number of points", "small enough to tell neighbours apart", points)
+        self.require(apart, Part::Points, "small enough to tell neighbours apart", points)
     }
 
     fn int(&self, low: i64, high: i64, scale: Scale) -> Result<()> {
         let both = format!("[{low}, {high}]");
-        self.require(low <= high, "the bounds", "[low, high] with low <= high", &both)?;
+        self.require(low <= high, Part::Bounds, "[low, high] with low <= high", &both)?;
         let within = (-LARGEST_INT..=LARGEST_INT).contains(&low) && (-LARGEST_INT..=LARGEST_INT).contains(&high);
-        self.require(within, "the bounds", "from -2^53 to 2^53", &both)?;
-        self.require(high - low <= WIDEST_INT, "the bounds", "at most 2^50 apart", &both)?;
+        self.require(within, Part::Bounds, "from -2^53 to 2^53", &both)?;
+        self.require(high - low <= WIDEST_INT, Part::Bounds, "at most 2^50 apart", &both)?;
         if scale == Scale::Log {
-            self.require(low > 0, "the low end", "positive on a log scale", low)?;
-            self.require(high <= LARGEST_LOG_INT, "the high end", "at most 2^40 on a log scale", high)?;
+            self.require(low > 0, Part::LowEnd, "positive on a log scale", low)?;
+            self.require(high <= LARGEST_LOG_INT, Part::HighEnd, "at most 2^40 on a log scale", high)?;
         }
         Ok(())
     }
 
     fn levels(&self, levels: &[f64]) -> Result<()> {
-        self.require(!levels.is_empty(), "the list of levels", "at least one number long", "[]")?;
+        self.require(!levels.is_empty(), Part::Levels, "at least one number long", "[]")?;
         for level in levels {
-            self.require(level.is_finite(), "a level", "a finite number", level)?;
+            self.require(level.is_finite(), Part::Level, "a finite number", level)?;
         }
         for pair in levels.windows(2) {
             let both = format!("{} before {}", plain(pair[0]), plain(pair[1]));
-            self.require(pair[0] < pair[1], "the list of levels", "strictly increasing", both)?;
+            self.require(pair[0] < pair[1], Part::Levels, "strictly increasing", both)?;
         }
         let (low, high) = (levels[0], levels[levels.len() - 1]);
         let both = format!("{} to {}", plain(low), plain(high));
-        self.require((high - low).is_finite(), "the span of the levels", "less than 1.7e308", both)?;
+        self.require((high - low).is_finite(), Part::LevelSpan, "less than 1.7e308", both)?;
         if let Ladder::Levels { values, coordinates } = Ladder::levels(levels.to_vec()) {
             for (pair, c) in values.windows(2).zip(coordinates.windows(2)) {
                 let both = format!("{} and {}", plain(pair[0]), plain(pair[1]));
-                self.require(c[0] < c[1], "neighbouring levels", "apart by more than rounding", both)?;
+                self.require(c[0] < c[1], Part::LevelPair, "apart by more than rounding", both)?;
             }
         }
         Ok(())
     }
 
     fn choice(&self, categories: &[Value]) -> Result<()> {
-        self.require(!categories.is_empty(), "the list of choices", "at least one value long", "[]")?;
+        self.require(!categories.is_empty(), Part::Choices, "at least one value long", "[]")?;
         let few = categories.len() <= MOST_CATEGORIES;
-        self.require(few, "the number of choices", "at most 1000", categories.len())?;
+        self.require(few, Part::ChoiceCount, "at most 1000", categories.len())?;
         let mut seen = HashSet::new();
         for category in categories {
-            self.plain("a choice", category)?;
+            self.plain(Part::Choice, category)?;
             // 3 and 3.0 are the same choice; words carry quotes here and cannot be taken for numbers.
             let key = category.number().map_or_else(|| category.to_string(), |number| format!("{number:?}"));
             self.require(
                 seen.insert(key),
-                "the list of choices",
+                Part::Choices,
                 "free of repeats",
                 format!("{} twice", beginning(&category.to_string())),
             )?;

@@ -49,7 +49,7 @@ impl Study {
     /// ```
     pub fn ask_while_paying(&mut self, most: usize, limit: f64) -> Result<Batch> {
         if limit.is_nan() || limit < 1.0 {
-            return Err(Error::Setting { setting: "the limit of xi", allowed: "a number from 1", value: limit });
+            return Err(Error::Setting { setting: "the limit of xi".into(), allowed: "a number from 1", value: limit });
         }
         self.discard_tentative();
         self.check_ask(most.min(1))?;

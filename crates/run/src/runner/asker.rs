@@ -1,4 +1,4 @@
-//! Choosing trials on a thread of its own: it may take minutes, and nobody has to wait for it.
+//! Choosing trials on a thread of its own: it may take minutes, and results must not wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use manyhands_store::Session;
 use super::Message;
 use crate::{Error, Plan, Result};
 
-/// Chooses as many trials as it is sent, and answers. It ends by itself when nobody can want anything any more; what it
-/// has chosen when nobody listens any more is released for others.
-pub(super) fn ask_when_wanted(mut asker: Session, plan: Arc<Plan>, messages: Sender<Message>) -> Result<Sender<usize>> {
+/// Starts a thread that chooses as many trials as it is asked for. It ends by itself when its requests can no longer come;
+/// trials that it has chosen when nobody receives them any more are released for others.
+pub(super) fn start_asker(mut asker: Session, plan: Arc<Plan>, messages: Sender<Message>) -> Result<Sender<usize>> {
     let (requests, wanted) = channel();
     let work = move || {
         for count in wanted {
             let ask = || asker.ask_for_worker(count, plan.trials, plan.term);
             let message = match catch_unwind(AssertUnwindSafe(ask)) {
                 Ok(asked) => Message::Asked(asked),
-                // Its session is not to be used any more.
+                // A panic may have left its session inconsistent.
                 Err(panic) => {
-                    let _ = messages.send(Message::Broken(internal("choosing trials", panic.as_ref())));
+                    let _ = messages.send(Message::Broken(panic_error("choosing trials", panic.as_ref())));
                     return;
                 }
             };
             if let Err(SendError(Message::Asked(Ok(claims)))) = messages.send(message) {
-                // Nobody is left to be told of a failure; the leases lapse by themselves.
+                // A release that fails is not reported: the leases lapse by themselves.
                 claims.iter().for_each(|claimed| drop(asker.release(claimed)));
                 return;
             }
@@ -37,7 +37,7 @@ pub(super) fn ask_when_wanted(mut asker: Session, plan: Arc<Plan>, messages: Sen
 }
 
 /// A panic as an error.
-pub(super) fn internal(doing: &str, panic: &(dyn std::any::Any + Send)) -> Error {
+pub(super) fn panic_error(doing: &str, panic: &(dyn std::any::Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let what = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_string());
     Error::Internal { doing: doing.to_string(), what }

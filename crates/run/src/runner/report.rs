@@ -1,4 +1,4 @@
-//! The end of trials: their outcomes are put into the log, or kept beside the logs where that is not possible.
+//! The end of trials: their outcomes are recorded in the log, or kept next to the logs where that is not possible.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,27 +6,27 @@ use std::time::Duration;
 use manyhands_core::TrialState;
 use manyhands_store::{Claimed, Error as StoreError, Reported};
 
-use super::{HOPELESS, Pool, Running};
-use crate::attempt::{Found, Outcome};
+use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
+use crate::attempt::{Outcome, Report};
 use crate::unreported::{Finished, Saved};
 use crate::{Error, News, Result, Standing};
 
-impl<F: Fn(News)> Pool<'_, F> {
-    /// Reports what earlier runs had to leave beside the logs.
+impl<F: Fn(News)> WorkerPool<'_, F> {
+    /// Reports what earlier runs had to leave next to the logs.
     pub(super) fn report_left_over(&mut self) -> Result<()> {
         for (path, read) in self.control.unreported.left_over()? {
             match read.and_then(|finished| self.known(finished)) {
                 Ok(finished) => self.deliver_left_over(&path, finished)?,
                 Err(reason) => {
                     let what = format!("{} is not reported and stays: {reason}", path.display());
-                    (self.tell)(News::Trouble { what });
+                    (self.notify)(News::Trouble { what });
                 }
             }
         }
         Ok(())
     }
 
-    /// The same, if the study has such a trial: a store may have been restored from a copy that does not know it.
+    /// The same, if the study has such a trial: a store may have been restored from a copy without it.
     fn known(&self, finished: Finished) -> std::result::Result<Finished, String> {
         self.session.ledger().trial(finished.trial).map(|_| finished).map_err(|error| error.to_string())
     }
@@ -38,7 +38,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         };
         self.control.unreported.remove(path)?;
         let standing = Standing::of(&self.session);
-        (self.tell)(News::Delivered { trial, outcome, too_late: reported == Reported::TooLate, standing });
+        (self.notify)(News::Delivered { trial, outcome, too_late: reported == Reported::TooLate, standing });
         Ok(())
     }
 
@@ -47,7 +47,7 @@ impl<F: Fn(News)> Pool<'_, F> {
         if matches!(result, Err(Error::Session(StoreError::Deleted))) {
             self.control.unreported.forget();
         }
-        self.control.unreported.save().into_iter().for_each(|saved| (self.tell)(saved.news()));
+        self.control.unreported.save().into_iter().for_each(|saved| (self.notify)(saved.news()));
     }
 
     pub(super) fn end(&mut self, trial: usize, outcome: Outcome, took: Duration) -> Result<()> {
@@ -55,15 +55,15 @@ impl<F: Fn(News)> Pool<'_, F> {
         let Running { claimed, origin, keeper, called_off } = self.running.remove(place);
         match outcome {
             Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
-            Outcome::Failed(reason) => self.record(&claimed, &origin, Err(reason), took)?,
+            Outcome::Failed(failure) => self.record(&claimed, &origin, Err(failure.to_string()), took)?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
                 let taken = self.session.trial(trial)?.state() != TrialState::Cancelled;
-                (self.tell)(News::CalledOff { trial, taken });
+                (self.notify)(News::CalledOff { trial, taken });
             }
             Outcome::Stopped => {
                 drop(keeper);
                 self.release(&claimed);
-                (self.tell)(News::Stopped { trial });
+                (self.notify)(News::Stopped { trial });
             }
             Outcome::Impossible(error) => {
                 drop(keeper);
@@ -74,35 +74,35 @@ impl<F: Fn(News)> Pool<'_, F> {
         Ok(())
     }
 
-    /// Lets others have a trial at once. A lease that cannot be given back lapses by itself.
+    /// Releases a trial, so that others can have it at once. A lease that cannot be released lapses by itself.
     pub(super) fn release(&mut self, claimed: &Claimed) {
         if let Err(error) = self.session.release(claimed) {
             let trial = claimed.trial;
             let what = format!("trial {trial} is offered again only when its lease has lapsed: {error}");
-            (self.tell)(News::Trouble { what });
+            (self.notify)(News::Trouble { what });
         }
     }
 
-    /// Puts a result into the log, however long that takes: it may have cost hours.
-    fn record(&mut self, claimed: &Claimed, origin: &str, outcome: Found, took: Duration) -> Result<()> {
+    /// Records a result in the log, however long that takes: it may have cost hours.
+    fn record(&mut self, claimed: &Claimed, origin: &str, outcome: Report, took: Duration) -> Result<()> {
         let trial = claimed.trial;
         match self.deliver(claimed, origin, outcome)? {
             // An urgent stop came first: it is kept for the next run.
             None => {}
-            Some((Reported::TooLate, _)) => (self.tell)(News::TooLate { trial }),
+            Some((Reported::TooLate, _)) => (self.notify)(News::TooLate { trial }),
             Some((Reported::Recorded, Ok(value))) => {
                 self.summary.told += 1;
                 self.streak = 0;
                 let standing = Standing::of(&self.session);
-                (self.tell)(News::Told { trial, value, took, standing });
+                (self.notify)(News::Told { trial, value, took, standing });
             }
             Some((Reported::Recorded, Err(reason))) => {
                 self.summary.failed += 1;
                 self.streak += 1;
                 let standing = Standing::of(&self.session);
-                (self.tell)(News::Failed { trial, reason: reason.clone(), took, standing });
-                let hopeless = self.summary.told == 0 && self.streak >= HOPELESS.max(self.plan.workers);
-                if hopeless && !self.plan.keep_going {
+                (self.notify)(News::Failed { trial, reason: reason.clone(), took, standing });
+                let gives_up = self.summary.told == 0 && self.streak >= FAILURES_TO_GIVE_UP.max(self.plan.workers);
+                if gives_up && !self.plan.keep_going {
                     let logs = self.plan.logs(self.session.name());
                     self.error = Some(Error::AllFail { failed: self.streak, reason, logs });
                 }
@@ -111,10 +111,10 @@ impl<F: Fn(News)> Pool<'_, F> {
         Ok(())
     }
 
-    /// Reports an outcome until the store has acknowledged it; what it took in. None if an urgent stop came first.
-    fn deliver(&mut self, claimed: &Claimed, origin: &str, outcome: Found) -> Result<Option<(Reported, Found)>> {
-        let reported = match self.patiently(|session, _| session.report(claimed, origin, outcome.clone())) {
-            // A number that the model cannot take.
+    /// Reports an outcome until the store has acknowledged it; what was recorded. None if an urgent stop came first.
+    fn deliver(&mut self, claimed: &Claimed, origin: &str, outcome: Report) -> Result<Option<(Reported, Report)>> {
+        let reported = match self.with_retries(|session, _| session.report(claimed, origin, outcome.clone())) {
+            // The model cannot take this number: the trial has failed.
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
                 return self.deliver(claimed, origin, Err(refusal.to_string()));
             }
@@ -128,7 +128,7 @@ impl<F: Fn(News)> Pool<'_, F> {
 }
 
 impl Saved {
-    /// What is to be told of it.
+    /// The news of it.
     pub fn news(&self) -> News {
         let trial = self.finished.trial;
         match &self.file {

@@ -1,4 +1,4 @@
-//! When to look at what other workers do: soon after something has changed, and seldom enough that waiting costs next to
+//! When to check what other workers do: soon after something has changed, and seldom enough that waiting costs next to
 //! nothing.
 
 use std::time::{Duration, Instant};
@@ -46,12 +46,17 @@ impl Watch {
     }
 
     /// A trial has been started here.
-    pub fn begin(&mut self) {
+    pub fn trial_started(&mut self) {
         (self.checked, self.wait) = (Instant::now(), first_wait(self.pace));
     }
 
-    /// What a look has found; `pulse` is from before it.
-    pub fn note(&mut self, pulse: Result<Option<u64>, Error>, elsewhere: Vec<(usize, Lease)>, session: &Session) {
+    /// Records what a look at the store found; `pulse` was read before it.
+    pub fn record_look(
+        &mut self,
+        pulse: Result<Option<u64>, Error>,
+        elsewhere: Vec<(usize, Lease)>,
+        session: &Session,
+    ) {
         (self.looked, self.pulse, self.elsewhere) = (Some(Instant::now()), pulse.ok().flatten(), elsewhere);
         let events = session.ledger().events().len();
         self.pause = if events == self.events { (2 * self.pause).min(4 * self.pace) } else { self.pace };

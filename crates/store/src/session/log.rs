@@ -128,6 +128,11 @@ impl StudyLog {
         Study::replay(source.study().spec.clone(), history.ledger().events())?;
         Ok(Self { source, events })
     }
+
+    /// The study file and the files that it names.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
 }
 
 fn bad(sequence: usize, reason: impl ToString) -> Error {

@@ -9,7 +9,7 @@ mod tell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use manyhands_core::file::{Difference, RunSettings};
+use manyhands_core::file::Difference;
 use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 
 pub use self::claim::{Claimed, Survey};
@@ -107,9 +107,8 @@ impl Session {
     }
 
     fn at(store: Arc<dyn Store>, row: &StudyRow, source: Source) -> Result<Self> {
-        let workers = source.study().run.as_ref().map(|run| run.workers);
         let (history, holder) = (History::default(), Holder::this_process());
-        let mut session = Self { store, id: row.id, source, history, study: None, holder, workers };
+        let mut session = Self { store, id: row.id, source, history, study: None, holder, workers: None };
         session.sync()?;
         Ok(session)
     }
@@ -173,11 +172,6 @@ impl Session {
         &self.source.study().spec
     }
 
-    /// How its trials are run, if the study file says.
-    pub fn run(&self) -> Option<&RunSettings> {
-        self.source.study().run.as_ref()
-    }
-
     /// The study file and the files that it names.
     pub fn source(&self) -> &Source {
         &self.source
@@ -198,12 +192,12 @@ impl Session {
         self.id
     }
 
-    /// With this many trials at once, or any number, instead of what the study file says.
+    /// Allows at most this many pending trials where the study has no `max_pending`; none, as at first, for any number.
     pub fn set_workers(&mut self, workers: Option<usize>) {
         self.workers = workers;
     }
 
-    /// How many trials run at once, if anything says.
+    /// How many trials run at once, if that was set.
     pub fn workers(&self) -> Option<usize> {
         self.workers
     }

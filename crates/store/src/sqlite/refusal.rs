@@ -11,7 +11,7 @@ use crate::Error;
 /// The folder that a store is to be in must be there.
 pub fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let refuse = |reason: String| Err(Error::Refused { store: shown(path), reason });
+    let refuse = |reason: String| Err(Error::RefusedFile { path: path.to_path_buf(), reason });
     if path.is_dir() {
         return refuse("it is a folder".to_string());
     }
@@ -31,7 +31,8 @@ pub fn shown(path: &Path) -> String {
 
 /// The file that a store was opened in is not there any more.
 pub fn gone(path: &Path) -> Error {
-    Error::Refused { store: shown(path), reason: "its file was removed or replaced while it was in use".to_string() }
+    let reason = "its file was removed or replaced while it was in use".to_string();
+    Error::RefusedFile { path: path.to_path_buf(), reason }
 }
 
 /// An error of SQLite's, in the user's words.

@@ -1,22 +1,28 @@
-//! What a study refuses, with the value, what is allowed, and how to mend it.
+//! What a study refuses, with the value, what is allowed, and how to fix it.
 
+mod code;
+mod hint;
+mod key;
+
+pub use self::key::{Key, ParameterPart, Subject, TablePlace};
 use crate::ledger::TrialState;
 use crate::names::nearest;
 use crate::number::{plain, significant};
+use crate::space::Constraint;
 use crate::text::{counted, quoted};
 
 /// A refusal; nothing in the study has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The numeric room refused a number.
+    /// The numeric crate refused a number.
     #[error(transparent)]
     Numeric(#[from] manyhands_gp::Error),
     /// A setting has a value outside its range.
     #[error("{setting} must be {allowed}, got {}", plain(*value))]
     Setting {
-        /// The setting's name in a study file.
-        setting: &'static str,
+        /// The setting.
+        setting: Subject,
         /// The values it may have.
         allowed: &'static str,
         /// What was given.
@@ -36,7 +42,7 @@ pub enum Error {
     #[error("{setting} needs max_pending, the largest number of trials pending at once")]
     NeedsMaxPending {
         /// The setting that needs it.
-        setting: &'static str,
+        setting: Subject,
     },
     /// Something needs the bound B on the norm.
     #[error("{what} needs norm_bound, the bound B on the RKHS norm of the function")]
@@ -48,16 +54,16 @@ pub enum Error {
     #[error("{setting} does not work with {with}: {reason}")]
     Incompatible {
         /// One setting.
-        setting: &'static str,
+        setting: Subject,
         /// The other.
         with: &'static str,
         /// Why.
         reason: &'static str,
     },
-    /// Asked for no suggestion at all.
+    /// An ask for no suggestion.
     #[error("ask for at least 1 suggestion, got 0")]
     AskedForNone,
-    /// Asked for more than one ask gives.
+    /// An ask for more suggestions than one ask gives.
     #[error("ask for at most {limit} suggestions at once, got {asked}")]
     AskedForTooMany {
         /// How many suggestions were asked for.
@@ -65,7 +71,7 @@ pub enum Error {
         /// The most that are given.
         limit: usize,
     },
-    /// A multiplier has grown beyond all numbers.
+    /// A multiplier is not a finite number.
     #[error("the multiplier of trial {trial} is {value}, too large for a number")]
     MultiplierTooLarge {
         /// The trial that was to be chosen.
@@ -73,7 +79,7 @@ pub enum Error {
         /// What the formula gave.
         value: f64,
     },
-    /// What was told cannot be true together with what was assumed.
+    /// The told values contradict the assumptions.
     #[error(
         "the data contradict the assumptions: the optimum is at most {upper} and a candidate at least {lower} (of the \
          maximized function)"
@@ -84,7 +90,7 @@ pub enum Error {
         /// The lower bound of a candidate's value.
         lower: f64,
     },
-    /// Asked for more than max_pending allows.
+    /// An ask for more suggestions than max_pending allows.
     #[error("asking for {asked} with {pending} pending exceeds max_pending = {max_pending}")]
     TooManyPending {
         /// How many suggestions were asked for.
@@ -94,7 +100,7 @@ pub enum Error {
         /// The bound.
         max_pending: usize,
     },
-    /// Asked for more than a pool without repeats has left.
+    /// An ask for more suggestions than a pool without repeats has candidates left.
     #[error("asking for {asked} from a pool that has {} left", counted(*left, "candidate"))]
     PoolExhausted {
         /// How many suggestions were asked for.
@@ -115,7 +121,7 @@ pub enum Error {
     NotPending {
         /// The trial's number.
         trial: usize,
-        /// What became of it.
+        /// Its state.
         state: TrialState,
     },
     /// A told value is not a finite number.
@@ -174,13 +180,13 @@ pub enum Error {
         /// The candidate.
         candidate: usize,
     },
-    /// There is nothing to be best.
+    /// No trial has a value yet.
     #[error("no trial has been observed yet")]
     NothingObserved,
     /// A learned model has no scale to state a bound in.
     #[error("all values so far are equal, and nothing else says how much they can vary")]
     NoScale,
-    /// A bound that no number states.
+    /// A bound is too large for a float.
     #[error("its bounds are beyond the largest numbers that can be stated")]
     BeyondFloats,
     /// A log holds an event that cannot follow the ones before it.
@@ -191,7 +197,7 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// A log holds a choice or a fit that would not be made from what it knew.
+    /// A log holds a choice or a fit that does not follow from the events before it.
     #[error("{what} cannot be made again: its {field} is {logged} in the log, and {made} by what it knew")]
     NotReproduced {
         /// Which event: a trial's number, or the place of a fit in the log.
@@ -200,7 +206,7 @@ pub enum Error {
         field: &'static str,
         /// What the log holds there.
         logged: String,
-        /// What is chosen or fitted anew.
+        /// What choosing or fitting again gives.
         made: String,
     },
     /// The discretization D_t of the paper's appendix is too large.
@@ -225,12 +231,6 @@ pub enum Error {
         /// The condition it breaks.
         reason: &'static str,
     },
-    /// Something that cannot happen.
-    #[error("this is a mistake in manyhands, not in the study: {what}")]
-    Internal {
-        /// What was wrong.
-        what: &'static str,
-    },
     /// A parameter has no name.
     #[error("a parameter's name must not be empty")]
     EmptyName,
@@ -240,7 +240,7 @@ pub enum Error {
         /// The parameter's name.
         parameter: String,
         /// The part of its description.
-        what: &'static str,
+        what: ParameterPart,
         /// What it may be.
         allowed: &'static str,
         /// What was given.
@@ -284,49 +284,49 @@ pub enum Error {
         /// The parameter whose name is nearest.
         nearest: String,
     },
-    /// A constraint is not one.
+    /// A constraint is not valid.
     #[error("the constraint {constraint} is not valid: {reason}")]
     Constraint {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// What is wrong with it.
         reason: String,
     },
-    /// A constraint cannot be kept.
+    /// A constraint cannot be satisfied.
     #[error("nothing satisfies the constraint {constraint}: {reason}")]
     Infeasible {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// Why.
         reason: String,
     },
-    /// Whether a constraint can be kept was not found out.
+    /// It was not decided whether a constraint can be satisfied.
     #[error(
         "whether anything satisfies the constraint {constraint} together with those before it was not settled in \
          {pivots} pivots of the simplex method"
     )]
     Unsolved {
-        /// The constraint, as on paper.
-        constraint: String,
-        /// After how many pivots the search was given up.
+        /// The constraint.
+        constraint: Constraint,
+        /// The number of pivots after which the search stopped.
         pivots: usize,
     },
     /// Values violate a constraint.
     #[error("the constraint {constraint} is violated by {}", significant(*by, 4))]
     Violated {
-        /// The constraint, as on paper.
-        constraint: String,
+        /// The constraint.
+        constraint: Constraint,
         /// How far the sum is on the wrong side of the bound.
         by: f64,
     },
     /// A table cannot be read.
     #[error("{place}{reason}")]
     Table {
-        /// Where, for example `line 3, column "temp": `; empty where it is the whole table.
-        place: String,
+        /// Where.
+        place: TablePlace,
         /// What is wrong there.
         reason: String,
-        /// How to mend it, where that is not plain.
+        /// How to fix it, where the message does not say.
         hint: Option<&'static str>,
     },
     /// A parameter is named twice.
@@ -335,53 +335,19 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// Something that cannot happen has happened: a bug in this crate.
+    #[error("internal error: {what}; this is a bug in manyhands")]
+    Internal {
+        /// What was found.
+        what: &'static str,
+    },
 }
 
 impl Error {
-    /// No name of these is this one.
+    /// The error that this name is none of these.
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         let nearest = nearest(names, name).unwrap_or_default().to_string();
         Self::UnknownParameter { name: name.to_string(), nearest }
-    }
-
-    /// A word for programs; it stays when messages change.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Numeric(_) => "numeric",
-            Self::Setting { .. } | Self::UnknownName { .. } => "setting",
-            Self::NeedsMaxPending { .. } => "needs-max-pending",
-            Self::NeedsNormBound { .. } => "needs-norm-bound",
-            Self::Incompatible { .. } => "incompatible",
-            Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
-            Self::MultiplierTooLarge { .. } => "multiplier-too-large",
-            Self::Contradiction { .. } => "contradiction",
-            Self::TooManyPending { .. } => "too-many-pending",
-            Self::PoolExhausted { .. } => "pool-exhausted",
-            Self::UnknownTrial { .. } => "unknown-trial",
-            Self::NotPending { .. } => "not-pending",
-            Self::Value { .. } | Self::ValueTooLarge { .. } => "value",
-            Self::NothingObserved => "nothing-observed",
-            Self::NoScale => "no-scale",
-            Self::BeyondFloats => "beyond-floats",
-            Self::NoParameters | Self::NoCandidates => "domain",
-            Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
-            Self::NotInPool { .. } | Self::CandidateTaken { .. } => "candidate",
-            Self::Table { .. } => "table",
-            Self::BadLog { .. } => "bad-log",
-            Self::NotReproduced { .. } => "not-reproduced",
-            Self::DiscretizationTooLarge { .. } => "discretization-too-large",
-            Self::Feedback { .. } => "feedback",
-            Self::Internal { .. } => "internal",
-            Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
-            Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
-            Self::MissingParameter { .. } => "missing-parameter",
-            Self::UnknownParameter { .. } => "unknown-parameter",
-            Self::RepeatedParameter { .. } => "repeated-parameter",
-            Self::Constraint { .. } => "constraint",
-            Self::Infeasible { .. } => "infeasible",
-            Self::Unsolved { .. } => "unsolved",
-            Self::Violated { .. } => "violated-constraint",
-        }
     }
 }
 

@@ -1,9 +1,10 @@
-//! What to do about a refusal, where that is not plain from its message.
+//! What to do about an error, where its message does not say.
 
+use super::ParameterPart;
 use crate::Error;
 
 impl Error {
-    /// What to do about it, where that is not plain from the message.
+    /// What to do about it, where the message does not say.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Numeric(error) => error.hint(),
@@ -28,7 +29,7 @@ impl Error {
             Self::NoCandidates => Some("use include with the values of the parameters"),
             Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
-            Self::Parameter { what: "the number of choices", .. } => {
+            Self::Parameter { what: ParameterPart::ChoiceCount, .. } => {
                 Some("list the settings in a table and name it in [candidates], or use levels if they have an order")
             }
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
@@ -41,6 +42,7 @@ impl Error {
                 Some("only parameters with one value, and columns that are no coordinates, may be left out")
             }
             Self::Table { hint, .. } => *hint,
+            Self::Internal { .. } => Some("please report it, with what was being done; the log is as it was"),
             _ => None,
         }
     }

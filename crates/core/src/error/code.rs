@@ -1,0 +1,45 @@
+//! A stable word for each error, for programs.
+
+use crate::Error;
+
+impl Error {
+    /// A word for programs; it stays when messages change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Numeric(_) => "numeric",
+            Self::Setting { .. } | Self::UnknownName { .. } => "setting",
+            Self::NeedsMaxPending { .. } => "needs-max-pending",
+            Self::NeedsNormBound { .. } => "needs-norm-bound",
+            Self::Incompatible { .. } => "incompatible",
+            Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
+            Self::MultiplierTooLarge { .. } => "multiplier-too-large",
+            Self::Contradiction { .. } => "contradiction",
+            Self::TooManyPending { .. } => "too-many-pending",
+            Self::PoolExhausted { .. } => "pool-exhausted",
+            Self::UnknownTrial { .. } => "unknown-trial",
+            Self::NotPending { .. } => "not-pending",
+            Self::Value { .. } | Self::ValueTooLarge { .. } => "value",
+            Self::NothingObserved => "nothing-observed",
+            Self::NoScale => "no-scale",
+            Self::BeyondFloats => "beyond-floats",
+            Self::NoParameters | Self::NoCandidates => "domain",
+            Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
+            Self::NotInPool { .. } | Self::CandidateTaken { .. } => "candidate",
+            Self::Table { .. } => "table",
+            Self::BadLog { .. } => "bad-log",
+            Self::NotReproduced { .. } => "not-reproduced",
+            Self::DiscretizationTooLarge { .. } => "discretization-too-large",
+            Self::Feedback { .. } => "feedback",
+            Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
+            Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
+            Self::MissingParameter { .. } => "missing-parameter",
+            Self::UnknownParameter { .. } => "unknown-parameter",
+            Self::RepeatedParameter { .. } => "repeated-parameter",
+            Self::Constraint { .. } => "constraint",
+            Self::Infeasible { .. } => "infeasible",
+            Self::Unsolved { .. } => "unsolved",
+            Self::Violated { .. } => "violated-constraint",
+            Self::Internal { .. } => "internal",
+        }
+    }
+}

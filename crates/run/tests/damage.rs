@@ -1,0 +1,59 @@
+//! The reader of `[run]` survives any input: a damaged study file is read or refused in place, and never panics.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../core/tests/common/mutation.rs"]
+mod mutation;
+#[path = "../../gp/tests/common/seeded.rs"]
+mod seeded;
+
+use manyhands_core::Value;
+use manyhands_core::file::{Draft, FileError};
+use manyhands_run::{Placeholders, RunSettings};
+use mutation::{damaged_text, mutations};
+use proptest::prelude::*;
+use seeded::config;
+
+const SPACE: &str = "name = \"s\"\n[space]\nlr = { float = [0.0, 1.0] }\n\"odd:sh\" = { int = [1, 8] }\n";
+
+const RUN: &str = r#"[run]
+command = ["sh", "-c", "./train --lr {lr:sh} --n={odd:sh} --out '{folder}/{{trial}}' {trial} {study}"]
+workers = 5
+trials = 100
+timeout = "1h 30m"
+retries = 1
+own_folder = false
+logs = "out"
+env = { OMP_NUM_THREADS = "1", "K.1" = "" }
+"#;
+
+fn read(text: &str) -> Result<Option<RunSettings>, FileError> {
+    RunSettings::of(&Draft::parse(text)?.finish(&[])?)
+}
+
+proptest! {
+    #![proptest_config(config(1000))]
+
+    #[test]
+    fn a_damaged_run_table_is_read_or_refused_in_place(damage in mutations()) {
+        let text = SPACE.to_string() + &damaged_text(RUN, &damage);
+        match read(&text) {
+            Err(error) => {
+                let line = text.split('\n').nth(error.line - 1);
+                prop_assert!(line.is_some(), "{} is after the end of {:?}", error, text);
+                prop_assert!((1..=line.unwrap().chars().count() + 1).contains(&error.column), "{} in {:?}", error, text);
+                prop_assert!(!error.message.trim().is_empty());
+            }
+            Ok(settings) => {
+                let again = read(&format!("{text}\n# read again\n"));
+                prop_assert_eq!(again.as_ref(), Ok(&settings));
+                let Some(settings) = settings else { return Ok(()) };
+                let (lr, odd) = (Value::Float(0.1), Value::Int(3));
+                let others = Placeholders { study: "s", trial: 7, folder: "/here" };
+                let arguments = settings.arguments(&[("lr", &lr), ("odd:sh", &odd)], &others);
+                prop_assert_eq!(arguments.len(), settings.command.len());
+                prop_assert!(arguments.iter().all(|argument| !argument.contains('\0')));
+                prop_assert!((1..=10_000).contains(&settings.workers));
+            }
+        }
+    }
+}
