@@ -215,16 +215,6 @@ pub enum Error {
         /// The number of coordinates.
         dimension: usize,
     },
-    /// A feedback mapping is not one of the paper's.
-    #[error("S({t}) = {observed} is not allowed: {reason}")]
-    Feedback {
-        /// The round.
-        t: usize,
-        /// S(t).
-        observed: usize,
-        /// The condition it breaks.
-        reason: &'static str,
-    },
     /// A parameter has no name.
     #[error("a parameter's name must not be empty")]
     EmptyName,
@@ -364,7 +354,6 @@ impl Error {
             Self::BadLog { .. } => "bad-log",
             Self::NotReproduced { .. } => "not-reproduced",
             Self::DiscretizationTooLarge { .. } => "discretization-too-large",
-            Self::Feedback { .. } => "feedback",
             Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
             Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
             Self::MissingParameter { .. } => "missing-parameter",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
+use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
 use crate::experiment::{Experiment, Instance};
 use crate::statistics::{Estimate, curve};
-use crate::watch::{Certified, Coverage, certificates, coverage};
 use crate::{Error, Regret, Result, Settings};
 
 /// Who chooses.
@@ -48,7 +48,7 @@ pub enum Bound {
 
 /// What is looked at beside the regret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
+pub enum Diagnostic {
     /// Nothing else.
     Regret,
     /// Whether the band that choices are made with holds.
@@ -71,7 +71,7 @@ pub struct Arm {
     /// With which B.
     pub bound: Bound,
     /// What is looked at.
-    pub watch: Watch,
+    pub diagnostic: Diagnostic,
 }
 
 /// What one run showed.
@@ -79,17 +79,24 @@ pub struct Arm {
 pub struct Measured {
     /// The regret of its choices.
     pub regret: Regret,
-    /// For [`Watch::Band`].
+    /// For [`Diagnostic::Band`].
     pub coverage: Option<Coverage>,
-    /// For [`Watch::Certificate`], after every M rewards.
-    pub certificates: Vec<Certified>,
+    /// For [`Diagnostic::Certificate`], after every M rewards.
+    pub certificates: Vec<CertificateCheck>,
 }
 
 impl Arm {
     /// As in the paper: no initialization, B = max |f|.
     pub fn new(experiment: &Arc<Experiment>, algorithm: Algorithm, settings: Settings) -> Self {
         let experiment = experiment.clone();
-        Self { experiment, algorithm, settings, initial: Initial::None, bound: Bound::Largest, watch: Watch::Regret }
+        Self {
+            experiment,
+            algorithm,
+            settings,
+            initial: Initial::None,
+            bound: Bound::Largest,
+            diagnostic: Diagnostic::Regret,
+        }
     }
 
     /// Plays one instance.
@@ -112,10 +119,10 @@ impl Arm {
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
         let study = instance.play(strategy, &feedback, rounds)?;
         let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));
-        let (coverage, certificates) = match self.watch {
-            Watch::Regret => (None, vec![]),
-            Watch::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
-            Watch::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
+        let (coverage, certificates) = match self.diagnostic {
+            Diagnostic::Regret => (None, vec![]),
+            Diagnostic::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
+            Diagnostic::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
         };
         Ok(Measured { regret, coverage, certificates })
     }
@@ -123,14 +130,14 @@ impl Arm {
 
 /// An arm and its runs, one for every instance of its experiment.
 #[derive(Debug, Clone)]
-pub struct Played {
+pub struct PlayedArm {
     /// What was played.
     pub arm: Arm,
     /// What came of it.
     pub runs: Vec<Measured>,
 }
 
-impl Played {
+impl PlayedArm {
     /// Who chose.
     pub fn algorithm(&self) -> Algorithm {
         self.arm.algorithm
@@ -169,7 +176,7 @@ impl Played {
 
 /// Plays every instance of every arm, on all threads; `tick` hears of each finished run. Each run is a function of its
 /// arm and instance alone.
-pub fn play(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<Played>> {
+pub fn play(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<PlayedArm>> {
     let runs: Vec<(&Arm, &Instance)> =
         arms.iter().flat_map(|arm| arm.experiment.instances.iter().map(move |instance| (arm, instance))).collect();
     let measured: Result<Vec<Measured>> = runs
@@ -181,6 +188,6 @@ pub fn play(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<Played>> {
         })
         .collect();
     let mut measured = measured?.into_iter();
-    let played = |arm: Arm| Played { runs: measured.by_ref().take(arm.experiment.instances.len()).collect(), arm };
+    let played = |arm: Arm| PlayedArm { runs: measured.by_ref().take(arm.experiment.instances.len()).collect(), arm };
     Ok(arms.into_iter().map(played).collect())
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use manyhands_core::{Feedback, Spec, Strategy, Study, simulate};
+use manyhands_core::{Spec, Strategy, Study};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::stream::{Family, Purpose, generator};
-use crate::{Problem, Regret, Result};
+use crate::feedback::{Feedback, simulate};
+use crate::stream::{ProblemFamily, Purpose, generator};
+use crate::{FiniteProblem, Regret, Result};
 
 /// How rewards arrive when M rounds are under way at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,15 +40,15 @@ impl Arrival {
 /// One function together with everything random about its runs: all algorithms see the same noise in the same round.
 #[derive(Debug, Clone)]
 pub struct Instance {
-    problem: Arc<Problem>,
-    family: Family,
+    problem: Arc<FiniteProblem>,
+    family: ProblemFamily,
     index: usize,
     seed: u64,
 }
 
 impl Instance {
     /// f at every candidate, and the rest of what is known of it.
-    pub fn problem(&self) -> &Problem {
+    pub fn problem(&self) -> &FiniteProblem {
         &self.problem
     }
 
@@ -101,8 +102,8 @@ impl Experiment {
     pub(crate) fn new(
         title: impl Into<String>,
         arrival: Arrival,
-        (family, seed): (Family, u64),
-        problems: impl IntoIterator<Item = Arc<Problem>>,
+        (family, seed): (ProblemFamily, u64),
+        problems: impl IntoIterator<Item = Arc<FiniteProblem>>,
     ) -> Self {
         let instance = |(index, problem)| Instance { problem, family, index, seed };
         Self { title: title.into(), arrival, instances: problems.into_iter().enumerate().map(instance).collect() }

@@ -1,13 +1,13 @@
 //! The experiments of "On Batch Bayesian Optimization": test problems, paired runs, regret, tests and figures.
 //!
-//! A [`Plan`] holds everything that was asked for, checked and ready; [`Plan::run`] plays it and gives a [`Reproduction`],
+//! A [`ReproductionPlan`] holds everything that was asked for, checked and ready; [`ReproductionPlan::run`] plays it and gives a [`Reproduction`],
 //! which knows its figures, tables and verdicts and writes them into a folder.
 //!
 //! ```
-//! use manyhands_lab::{Panel, Plan, Request, Settings};
+//! use manyhands_lab::{Panel, ReproductionPlan, Request, Settings};
 //! # fn main() -> manyhands_lab::Result<()> {
 //! let settings = Settings { functions: 6, horizon: 40, ..Settings::default() };
-//! let plan = Plan::new(&Request { settings, panels: vec![Panel::A], ..Request::default() })?;
+//! let plan = ReproductionPlan::new(&Request { settings, panels: vec![Panel::A], ..Request::default() })?;
 //! let reproduction = plan.run(&|| ())?;
 //! assert_eq!(reproduction.observations[0].verdict().name(), "holds"); // IGP-BUCB outperforms GP-BUCB
 //! println!("{}", reproduction.report());
@@ -15,16 +15,23 @@
 //! ```
 
 mod arm;
+pub mod bench;
+pub mod bounds;
 mod chart;
+mod diagnostics;
 mod error;
 mod experiment;
 mod extra;
+mod feedback;
+mod finite_problem;
+mod machine;
+mod numeric_table;
 mod observation;
 mod output;
 mod panel;
 mod picture;
-mod problem;
 pub mod problems;
+mod process;
 pub mod quality;
 mod regret;
 mod reproduction;
@@ -32,22 +39,23 @@ mod settings;
 mod sheet;
 pub mod statistics;
 mod stream;
-mod table;
-mod watch;
+mod terminal;
 mod wilcoxon;
 
-pub use arm::{Algorithm, Arm, Bound, Measured, Played, Watch, play};
+pub use arm::{Algorithm, Arm, Bound, Diagnostic, Measured, PlayedArm, play};
+pub use diagnostics::{BoundedRegret, CertificateCheck, Coverage};
 pub use error::{Error, Result};
 pub use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;
+pub use feedback::{Feedback, simulate};
+pub use finite_problem::FiniteProblem;
+pub use numeric_table::NumericTable;
 pub use observation::{Comparison, Finding, Observation, Verdict};
 pub use output::{leftovers, prepare, replace};
 pub use panel::Panel;
 pub use picture::Picture;
-pub use problem::Problem;
+pub use process::Binary;
 pub use regret::Regret;
-pub use reproduction::{Missing, Outcome, Plan, Reproduction, Request};
+pub use reproduction::{Missing, PanelResult, Reproduction, ReproductionPlan, Request};
 pub use settings::Settings;
-pub use table::Table;
-pub use watch::{Certified, Coverage, Promise};
 pub use wilcoxon::SignedRank;

@@ -149,11 +149,11 @@ impl Observation {
         let [igp, bts, bucb] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb].map(Algorithm::Rule);
         let (synthetic, sensors) = Panel::PAPER.split_at(6);
         let better =
-            |number, claim, panels, sides| Claim { number, claim, panels, sides, judge: Comparison::is_better };
+            |number, claim, panels, sides| PaperClaim { number, claim, panels, sides, judge: Comparison::is_better };
         let claims = [
             better(1, "IGP-BUCB outperforms GP-BUCB in all experiments", &Panel::PAPER[..], [igp, bucb]),
             better(2, "for synthetic benchmarks, IGP-BUCB performs better than GP-BTS", synthetic, [igp, bts]),
-            Claim {
+            PaperClaim {
                 number: 3,
                 claim: "for sensor data, GP-BTS fares comparably, if not better, with IGP-BUCB",
                 panels: sensors,
@@ -166,7 +166,7 @@ impl Observation {
 }
 
 /// What the paper says of two algorithms on some panels.
-struct Claim<'a> {
+struct PaperClaim<'a> {
     number: usize,
     claim: &'static str,
     panels: &'a [Panel],
@@ -174,7 +174,7 @@ struct Claim<'a> {
     judge: fn(&Comparison) -> Verdict,
 }
 
-impl Claim<'_> {
+impl PaperClaim<'_> {
     fn test(&self, regrets: impl Fn(Panel, Algorithm) -> Option<Vec<f64>>) -> Observation {
         let [first, second] = self.sides;
         let (mut findings, mut not_run) = (Vec::new(), Vec::new());

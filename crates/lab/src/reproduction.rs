@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::arm::{Arm, Played, play};
-use crate::extra::Finished;
+use crate::arm::{Arm, PlayedArm, play};
+use crate::extra::FinishedExtra;
 use crate::{Algorithm, Comparison, Extra, Observation, Panel, Result, Settings};
 
 /// What to reproduce.
@@ -65,16 +65,16 @@ impl fmt::Display for Missing {
 
 /// Everything checked and ready to be played.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct ReproductionPlan {
     settings: Settings,
     missing: Vec<Missing>,
     panels: Vec<(Panel, Vec<Arm>)>,
     extras: Vec<(Extra, Vec<Arm>)>,
 }
 
-impl Plan {
+impl ReproductionPlan {
     /// Reads files and draws functions; refuses settings out of range and files that are not what they should be. Panels
-    /// whose files are not there are left out and told by [`Plan::missing`].
+    /// whose files are not there are left out and told by [`ReproductionPlan::missing`].
     pub fn new(request: &Request) -> Result<Self> {
         let (settings, data) = (request.settings, request.data.as_deref());
         settings.check()?;
@@ -103,12 +103,12 @@ impl Plan {
     /// Plays everything on all threads; `tick` hears of each finished run.
     pub fn run(self, tick: &(dyn Fn() + Sync)) -> Result<Reproduction> {
         let mut played = play(self.arms().cloned().collect(), tick)?.into_iter();
-        let mut take = |arms: &[Arm]| -> Vec<Played> { played.by_ref().take(arms.len()).collect() };
-        let panels: Vec<Outcome> =
-            self.panels.iter().map(|(panel, arms)| Outcome { panel: *panel, played: take(arms) }).collect();
+        let mut take = |arms: &[Arm]| -> Vec<PlayedArm> { played.by_ref().take(arms.len()).collect() };
+        let panels: Vec<PanelResult> =
+            self.panels.iter().map(|(panel, arms)| PanelResult { panel: *panel, played: take(arms) }).collect();
         let extras = self.extras.iter().map(|(extra, arms)| extra.finish(&take(arms))).collect();
         let observations = Observation::all(|panel, algorithm| {
-            panels.iter().find(|outcome| outcome.panel == panel)?.final_averages(algorithm)
+            panels.iter().find(|result| result.panel == panel)?.final_averages(algorithm)
         });
         Ok(Reproduction { settings: self.settings, missing: self.missing, panels, observations, extras })
     }
@@ -120,17 +120,17 @@ impl Plan {
 
 /// What came of a panel.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct PanelResult {
     /// Which.
     pub panel: Panel,
     /// Its algorithms, in the order of [`Algorithm::ALL`].
-    pub played: Vec<Played>,
+    pub played: Vec<PlayedArm>,
 }
 
-impl Outcome {
+impl PanelResult {
     /// The time-average regret of an algorithm's runs at the last round.
     pub fn final_averages(&self, algorithm: Algorithm) -> Option<Vec<f64>> {
-        self.played.iter().find(|played| played.algorithm() == algorithm).map(Played::final_averages)
+        self.played.iter().find(|played| played.algorithm() == algorithm).map(PlayedArm::final_averages)
     }
 
     /// Every pair of algorithms, at the last round.
@@ -153,9 +153,9 @@ pub struct Reproduction {
     /// The panels that could not be played.
     pub missing: Vec<Missing>,
     /// The panels that were.
-    pub panels: Vec<Outcome>,
+    pub panels: Vec<PanelResult>,
     /// The paper's observations.
     pub observations: Vec<Observation>,
     /// The further figures.
-    pub extras: Vec<Finished>,
+    pub extras: Vec<FinishedExtra>,
 }

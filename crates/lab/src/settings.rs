@@ -3,7 +3,7 @@
 use manyhands_core::gp::{Family, Kernel, Prior};
 use manyhands_core::{Hallucination, Information, Rule, Strategy};
 
-use crate::{Error, Problem, Result};
+use crate::{Error, FiniteProblem, Result};
 
 /// The largest horizon: a run keeps T^2/2 numbers.
 const LONGEST: usize = 5_000;
@@ -69,7 +69,7 @@ impl Settings {
     }
 
     /// gamma as it is on this problem.
-    pub fn information_on(&self, problem: &Problem) -> Information {
+    pub fn information_on(&self, problem: &FiniteProblem) -> Information {
         match (self.information, problem.prior().kernel().family()) {
             (Information::ClosedForm, Family::Empirical) => Information::Log,
             (information, _) => information,
@@ -77,7 +77,7 @@ impl Settings {
     }
 
     /// A rule with these constants on a problem, R^2 being the problem's noise.
-    pub fn strategy(&self, rule: Rule, problem: &Problem, norm_bound: f64) -> Strategy {
+    pub fn strategy(&self, rule: Rule, problem: &FiniteProblem, norm_bound: f64) -> Strategy {
         Strategy { information: self.information_on(problem), ..self.constants(rule, norm_bound) }
     }
 

@@ -1,4 +1,4 @@
-//! Means with standard errors, quartiles, and medians that know of runs which never arrived.
+//! Means with standard errors, quartiles, and medians of censored values.
 
 /// A mean and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +54,11 @@ impl Quartiles {
     }
 }
 
+/// The median; NaN of nothing.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    Quartiles::of(values.iter().copied()).median
+}
+
 /// The estimate at every position of curves of one length.
 pub fn curve(runs: &[Vec<f64>]) -> Vec<Estimate> {
     let length = runs.first().map_or(0, Vec::len);
@@ -90,6 +95,7 @@ mod tests {
         let late = Quartiles::of([1.0, 2.0, f64::INFINITY, f64::INFINITY, f64::INFINITY]);
         assert_eq!(late, Quartiles { lower: 2.0, median: f64::INFINITY, upper: f64::INFINITY });
         assert!(Quartiles::of([]).median.is_nan());
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
     }
 
     #[test]

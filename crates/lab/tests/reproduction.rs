@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
-use manyhands_lab::{Algorithm, Extra, Panel, Plan, Reproduction, Request, Settings, SignedRank, Verdict};
+use manyhands_lab::{Algorithm, Extra, Panel, Reproduction, ReproductionPlan, Request, Settings, SignedRank, Verdict};
 use serde_json::Value;
 
 fn everything(data: &Path) -> Request {
@@ -22,11 +22,11 @@ fn everything(data: &Path) -> Request {
 }
 
 fn reproduce(request: &Request) -> Reproduction {
-    Plan::new(request).unwrap().run(&|| ()).unwrap()
+    ReproductionPlan::new(request).unwrap().run(&|| ()).unwrap()
 }
 
 fn refusal(request: &Request) -> String {
-    Plan::new(request).unwrap_err().to_string()
+    ReproductionPlan::new(request).unwrap_err().to_string()
 }
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -66,7 +66,11 @@ fn every_panel_and_every_extra_is_written_and_the_same_on_any_number_of_threads(
 
 #[test]
 fn the_progress_hears_of_every_run() {
-    let plan = Plan::new(&Request { panels: vec![Panel::A, Panel::Field], settings: small(), ..Request::default() });
+    let plan = ReproductionPlan::new(&Request {
+        panels: vec![Panel::A, Panel::Field],
+        settings: small(),
+        ..Request::default()
+    });
     let (plan, heard) = (plan.unwrap(), std::sync::atomic::AtomicUsize::new(0));
     let runs = plan.runs();
     assert_eq!(runs, 2 * 4 * 3);
@@ -138,8 +142,8 @@ fn the_summary_tells_settings_regrets_tests_and_verdicts() {
 fn verdicts_follow_from_the_pairs() {
     let settings = Settings { functions: 8, horizon: 60, workers: 5, ..Settings::default() };
     let reproduction = reproduce(&Request { settings, panels: vec![Panel::A], ..Request::default() });
-    let outcome = &reproduction.panels[0];
-    let [igp, bucb] = [Rule::IgpBucb, Rule::GpBucb].map(|rule| outcome.final_averages(Algorithm::Rule(rule)).unwrap());
+    let result = &reproduction.panels[0];
+    let [igp, bucb] = [Rule::IgpBucb, Rule::GpBucb].map(|rule| result.final_averages(Algorithm::Rule(rule)).unwrap());
     let first = &reproduction.observations[0];
     let finding = &first.findings[0];
     assert_eq!(finding.comparison.wins, igp.iter().zip(&bucb).filter(|(a, b)| *a < b).count());
@@ -148,13 +152,13 @@ fn verdicts_follow_from_the_pairs() {
     assert_eq!((finding.verdict, first.verdict()), (Verdict::Holds, Verdict::Holds));
     assert_eq!(reproduction.observations[2].verdict(), Verdict::Untested);
     let mean = igp.iter().sum::<f64>() / 8.0;
-    let last = *outcome.played[0].time_average().last().unwrap();
+    let last = *result.played[0].time_average().last().unwrap();
     assert!((last.mean - mean).abs() < 1e-14);
 }
 
 #[test]
 fn without_files_the_sensor_panels_say_so_and_the_rest_runs() {
-    let plan = Plan::new(&Request { settings: small(), ..Request::default() }).unwrap();
+    let plan = ReproductionPlan::new(&Request { settings: small(), ..Request::default() }).unwrap();
     let told: Vec<String> = plan.missing().iter().map(ToString::to_string).collect();
     assert_eq!(told[0], "panel g needs intel_lab/intel_temp_1min.csv.gz, and no data folder was given");
     assert!(told[1].contains("light_train_lux.csv and cmu_light_sensor/light_test_lux.csv"), "{told:?}");
@@ -162,7 +166,7 @@ fn without_files_the_sensor_panels_say_so_and_the_rest_runs() {
     let half = folder("half-data");
     write(&half, "cmu_light_sensor/light_train_lux.csv", &readings("row", &["s01", "s02"], 20));
     let request = Request { settings: small(), panels: vec![Panel::H], data: Some(half.clone()), ..Request::default() };
-    let plan = Plan::new(&request).unwrap();
+    let plan = ReproductionPlan::new(&request).unwrap();
     let expected = format!("panel h needs cmu_light_sensor/light_test_lux.csv, not found in {}", half.display());
     assert_eq!(plan.missing()[0].to_string(), expected);
     let report = plan.run(&|| ()).unwrap().report();
@@ -253,7 +257,7 @@ fn every_setting_runs() {
             let settings = Settings { information, hallucination, horizon: 6, functions: 2, ..small() };
             let panels = vec![Panel::B, Panel::G];
             let request = Request { settings, panels, data: Some(path.clone()), ..Request::default() };
-            let played = reproduce(&request).panels.into_iter().flat_map(|outcome| outcome.played);
+            let played = reproduce(&request).panels.into_iter().flat_map(|result| result.played);
             for played in played {
                 for (run, instance) in played.runs.iter().zip(&played.arm.experiment.instances) {
                     let possible = 0.0..=instance.problem().range();
@@ -326,7 +330,7 @@ fn every_run_is_written_and_the_tests_follow_from_it() {
 #[test]
 fn sensor_panels_that_a_further_figure_lacks_are_told() {
     let request = Request { settings: small(), panels: vec![], extras: vec![Extra::Width], data: None };
-    let plan = Plan::new(&request).unwrap();
+    let plan = ReproductionPlan::new(&request).unwrap();
     assert_eq!(plan.missing().iter().map(|missing| missing.panel).collect::<Vec<_>>(), [Panel::G, Panel::H]);
     assert_eq!(plan.runs(), 4 * 3 * 7 * 3);
     assert!(plan.run(&|| ()).unwrap().report().contains("## Not run"));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::{dot, small, solve};
 use manyhands_core::gp::{Prior, TIE};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
-use manyhands_lab::{Algorithm, Arm, Bound, Experiment, Instance, Panel, Promise, Settings, Watch, play};
+use manyhands_lab::{Algorithm, Arm, Bound, BoundedRegret, Diagnostic, Experiment, Instance, Panel, Settings, play};
 
 fn experiment(panel: Panel, settings: &Settings) -> Arc<Experiment> {
     Arc::new(panel.experiment(settings, Path::new("")).unwrap())
@@ -132,7 +132,7 @@ fn coverage_is_that_of_dense_solves() {
     // A quarter of the width, so that the band fails and holds at many places.
     for (instance, width) in experiment.instances.iter().zip([0.25, 1.0, 4.0]) {
         let settings = Settings { width, ..settings };
-        let arm = Arm { bound: Bound::Norm, watch: Watch::Band, settings, ..arm.clone() };
+        let arm = Arm { bound: Bound::Norm, diagnostic: Diagnostic::Band, settings, ..arm.clone() };
         let seen = arm.play(instance).unwrap().coverage.unwrap();
         let strategy = settings.strategy(Rule::IgpBucb, instance.problem(), instance.problem().norm().unwrap());
         let study = instance.play(strategy, &experiment.arrival.feedback(3), 12).unwrap();
@@ -163,7 +163,7 @@ fn certificates_are_the_studys_own_along_its_log() {
     let settings = small();
     let experiment = experiment(Panel::A, &settings);
     let arm = Arm::new(&experiment, Algorithm::Rule(Rule::GpBts), settings);
-    let arm = Arm { bound: Bound::Norm, watch: Watch::Certificate, ..arm };
+    let arm = Arm { bound: Bound::Norm, diagnostic: Diagnostic::Certificate, ..arm };
     for instance in &experiment.instances {
         let certified = arm.play(instance).unwrap().certificates;
         assert_eq!(certified.iter().map(|one| one.observed).collect::<Vec<_>>(), [3, 6, 9, 12]);
@@ -171,7 +171,7 @@ fn certificates_are_the_studys_own_along_its_log() {
         let mut study = instance.play(strategy, &experiment.arrival.feedback(3), 12).unwrap();
         let last = study.certificate().unwrap();
         let regret = instance.problem().optimum() - instance.problem().values()[last.candidate.unwrap()];
-        assert_eq!(certified[3].promise, Some(Promise { bound: last.regret_bound, regret }));
+        assert_eq!(certified[3].promise, Some(BoundedRegret { bound: last.regret_bound, regret }));
         assert!(
             certified.windows(2).all(|pair| pair[1].promise.unwrap().bound <= pair[0].promise.unwrap().bound),
             "bounds only fall"

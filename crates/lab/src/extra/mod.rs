@@ -10,7 +10,7 @@ mod workers;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::arm::{Arm, Played};
+use crate::arm::{Arm, PlayedArm};
 use crate::chart::{Chart, Series};
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
@@ -35,7 +35,7 @@ pub enum Extra {
 
 /// Charts, their table, and how to read them.
 #[derive(Debug, Clone)]
-pub struct Finished {
+pub struct FinishedExtra {
     /// Which.
     pub extra: Extra,
     /// What was run, and how to read it.
@@ -124,7 +124,7 @@ impl Extra {
     }
 
     /// What came of it.
-    pub fn finish(self, played: &[Played]) -> Finished {
+    pub fn finish(self, played: &[PlayedArm]) -> FinishedExtra {
         match self {
             Self::Workers => workers::finish(played),
             Self::Hallucination => hallucination::finish(played),
@@ -137,17 +137,17 @@ impl Extra {
 }
 
 /// The titles of the arms' experiments, in the order in which they first come.
-fn titles(played: &[Played]) -> Vec<&str> {
-    let mut titles: Vec<&str> = played.iter().map(Played::title).collect();
+fn titles(played: &[PlayedArm]) -> Vec<&str> {
+    let mut titles: Vec<&str> = played.iter().map(PlayedArm::title).collect();
     titles.dedup();
     titles
 }
 
 /// Series from arms: those with the same name are one curve, each arm giving the points `points` makes of it.
 fn series<'a>(
-    played: impl IntoIterator<Item = &'a Played>,
-    name: impl Fn(&Played) -> (String, usize),
-    points: impl Fn(&Played) -> Vec<(f64, Estimate)>,
+    played: impl IntoIterator<Item = &'a PlayedArm>,
+    name: impl Fn(&PlayedArm) -> (String, usize),
+    points: impl Fn(&PlayedArm) -> Vec<(f64, Estimate)>,
 ) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for one in played {

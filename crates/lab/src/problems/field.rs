@@ -7,7 +7,7 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::Sensors;
-use crate::{Result, Table};
+use crate::{NumericTable, Result};
 
 const SENSORS: usize = 50;
 const TRAINING_ROWS: usize = 600;
@@ -36,6 +36,6 @@ pub fn field(rng: &mut impl Rng) -> Result<Sensors> {
     };
     let rows: Vec<Vec<f64>> = (0..TRAINING_ROWS + TEST_ROWS).map(&mut row).collect();
     let columns = (1..=SENSORS).map(|i| format!("s{i:02}")).collect();
-    let (training, test) = Table::new(Path::new("the synthetic field"), columns, rows)?.split(TRAINING_ROWS);
+    let (training, test) = NumericTable::new(Path::new("the synthetic field"), columns, rows)?.split(TRAINING_ROWS);
     Sensors::new("field", &training, &test)
 }

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 /// Which clock a cost was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum CostClock {
     /// Processor time of the thread.
     Cpu,
     /// Time that passed; other programs are in it too.
     Wall,
 }
 
-impl Clock {
+impl CostClock {
     /// The clock there is here.
     pub fn here() -> Self {
         if thread_seconds().is_some() { Self::Cpu } else { Self::Wall }

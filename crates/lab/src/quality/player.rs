@@ -5,14 +5,14 @@ use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use rand::Rng;
 
 use super::protocol::{Game, Protocol};
-use super::{Pool, Problem, Program, RandomOrder, RandomSearch, Variant};
+use super::{PlayerProgram, PoolProblem, RandomOrder, RandomSearch, SpaceProblem, Variant};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
 /// What the bench plays: a choice is a value for every parameter of a space, or the number of a pool's candidate.
-pub trait Player<Choice = Vec<Value>> {
+pub trait Player<Proposal = Vec<Value>> {
     /// So many suggestions, each with the number of its trial.
-    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Choice)>>;
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Proposal)>>;
 
     /// The value that was observed in a trial.
     fn tell(&mut self, trial: usize, value: f64) -> Result<()>;
@@ -29,7 +29,7 @@ pub enum Contender {
     /// Uniform random search; on a pool, random order.
     Random,
     /// Another program, on spaces.
-    Program(Program),
+    Program(PlayerProgram),
 }
 
 impl Contender {
@@ -49,7 +49,7 @@ impl Contender {
     }
 
     /// Takes a seat at a problem.
-    pub fn player(&self, problem: &Problem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
+    pub fn player(&self, problem: &SpaceProblem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
         let seed = game.generator(Purpose::Study).next_u64();
         match self {
             Self::Manyhands => {
@@ -67,7 +67,7 @@ impl Contender {
     }
 
     /// Takes a seat at a pool.
-    pub fn pool_player(&self, pool: &Pool, game: &Game) -> Result<Box<dyn Player<usize>>> {
+    pub fn pool_player(&self, pool: &PoolProblem, game: &Game) -> Result<Box<dyn Player<usize>>> {
         match self {
             Self::Manyhands => {
                 let seed = game.generator(Purpose::Study).next_u64();

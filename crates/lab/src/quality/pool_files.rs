@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use manyhands_core::Direction;
 
-use super::Pool;
-use crate::{Error, Result, Table};
+use super::PoolProblem;
+use crate::{Error, NumericTable, Result};
 
 /// Where a pool's candidates and measurements are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +57,18 @@ impl PoolFile {
     }
 
     /// Reads the pool from the folder, or its folder `pools`.
-    pub fn read(&self, data: &Path) -> Result<Pool> {
+    pub fn read(&self, data: &Path) -> Result<PoolProblem> {
         let candidates = self.table(data, self.file)?;
         let measured = match self.replicates {
             None => candidates.measured,
             Some(file) => self.match_replicates(&candidates, self.table(data, file)?)?,
         };
-        Pool::new(self.name, self.direction, candidates.inputs, measured)
+        PoolProblem::new(self.name, self.direction, candidates.inputs, measured)
     }
 
-    fn table(&self, data: &Path, file: &str) -> Result<Rows> {
+    fn table(&self, data: &Path, file: &str) -> Result<PoolRows> {
         let path = find(data, file).unwrap_or_else(|| data.join(file));
-        let table = Table::read_whole(&path).map_err(|error| match error {
+        let table = NumericTable::read_whole(&path).map_err(|error| match error {
             Error::Table { path, reason } => Error::Pool { path, reason },
             error => error,
         })?;
@@ -89,11 +89,11 @@ impl PoolFile {
         }
         let pick = |places: &[usize]| table.rows().iter().map(|row| places.iter().map(|&i| row[i]).collect()).collect();
         let (inputs, measured) = (pick(&inputs), pick(&objectives));
-        Ok(Rows { path, inputs, measured })
+        Ok(PoolRows { path, inputs, measured })
     }
 
     /// The replicates of each candidate: the rows that describe it by the same numbers, as both files write them.
-    fn match_replicates(&self, candidates: &Rows, replicates: Rows) -> Result<Vec<Vec<f64>>> {
+    fn match_replicates(&self, candidates: &PoolRows, replicates: PoolRows) -> Result<Vec<Vec<f64>>> {
         let refuse = |reason: String| Err(Error::Pool { path: replicates.path.clone(), reason });
         let key = |inputs: &[f64]| inputs.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
         let places: HashMap<Vec<u64>, usize> = candidates.inputs.iter().map(|inputs| key(inputs)).zip(0..).collect();
@@ -112,7 +112,7 @@ impl PoolFile {
 }
 
 /// A file's rows, split into what describes a candidate and what was measured.
-struct Rows {
+struct PoolRows {
     path: PathBuf,
     inputs: Vec<Vec<f64>>,
     measured: Vec<Vec<f64>>,

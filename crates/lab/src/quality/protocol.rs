@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Player;
-use crate::stream::{Family, Purpose, generator};
+use crate::stream::{ProblemFamily, Purpose, generator};
 use crate::{Error, Result};
 
 /// How results come back.
@@ -86,19 +86,19 @@ impl Game {
 
     /// Random numbers of one purpose, which do not depend on the player nor on what other games there are.
     pub(crate) fn generator(&self, purpose: Purpose) -> ChaCha8Rng {
-        generator(self.seed, purpose, Family::Quality, fnv(&self.name))
+        generator(self.seed, purpose, ProblemFamily::Quality, fnv(&self.name))
     }
 
     /// Lets a player choose up to `evaluations` times. `evaluate` sees which suggestion it is, from 0 in the order of
     /// asking, and the choice; it gives the observed value or ends the game.
-    pub fn play<Choice>(
+    pub fn play<Proposal>(
         &self,
-        player: &mut dyn Player<Choice>,
+        player: &mut dyn Player<Proposal>,
         protocol: &Protocol,
         evaluations: usize,
-        evaluate: impl FnMut(usize, &Choice) -> Result<ControlFlow<(), f64>>,
+        evaluate: impl FnMut(usize, &Proposal) -> Result<ControlFlow<(), f64>>,
     ) -> Result<()> {
-        let table = Table { name: &self.name, player, asked: 0, evaluations, evaluate };
+        let table = RunningGame { name: &self.name, player, asked: 0, evaluations, evaluate };
         match protocol.schedule {
             Schedule::Batches => table.in_batches(protocol.batch),
             Schedule::Asynchronous => table.one_by_one(protocol.batch, self.generator(Purpose::Duration)),
@@ -107,28 +107,28 @@ impl Game {
 }
 
 /// A game under way.
-struct Table<'a, Choice, Evaluate> {
+struct RunningGame<'a, Proposal, Evaluate> {
     name: &'a str,
-    player: &'a mut dyn Player<Choice>,
+    player: &'a mut dyn Player<Proposal>,
     asked: usize,
     evaluations: usize,
     evaluate: Evaluate,
 }
 
 /// A suggestion that is being evaluated.
-struct Pending<Choice> {
+struct Pending<Proposal> {
     finish: f64,
     order: usize,
     trial: usize,
-    choice: Choice,
+    choice: Proposal,
 }
 
-impl<Choice, Evaluate> Table<'_, Choice, Evaluate>
+impl<Proposal, Evaluate> RunningGame<'_, Proposal, Evaluate>
 where
-    Evaluate: FnMut(usize, &Choice) -> Result<ControlFlow<(), f64>>,
+    Evaluate: FnMut(usize, &Proposal) -> Result<ControlFlow<(), f64>>,
 {
     /// Up to `count` suggestions, begun now; fewer where the evaluations come to an end.
-    fn ask(&mut self, count: usize, mut finish: impl FnMut() -> f64) -> Result<Vec<Pending<Choice>>> {
+    fn ask(&mut self, count: usize, mut finish: impl FnMut() -> f64) -> Result<Vec<Pending<Proposal>>> {
         let count = count.min(self.evaluations - self.asked);
         let suggestions = if count == 0 { vec![] } else { self.player.ask(count)? };
         if suggestions.len() != count {
@@ -158,7 +158,7 @@ where
     fn one_by_one(mut self, workers: usize, mut rng: ChaCha8Rng) -> Result<()> {
         let mut pending = self.ask(workers, || rng.random_range(0.5..1.5))?;
         let earlier =
-            |a: &Pending<Choice>, b: &Pending<Choice>| a.finish.total_cmp(&b.finish).then(a.order.cmp(&b.order));
+            |a: &Pending<Proposal>, b: &Pending<Proposal>| a.finish.total_cmp(&b.finish).then(a.order.cmp(&b.order));
         while let Some(next) = (0..pending.len()).min_by(|&i, &j| earlier(&pending[i], &pending[j])) {
             let done = pending.swap_remove(next);
             match (self.evaluate)(done.order, &done.choice)? {

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use super::{Board, POOLS, Pool, PoolFile, Problem, problems};
+use super::{Board, POOLS, PoolFile, PoolProblem, SpaceProblem, problems};
 use crate::{Error, Result};
 
 /// Problems and pools, ready to be played.
 #[derive(Debug, Clone)]
 pub struct Selection {
     /// The problems.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SpaceProblem>,
     /// The pools whose files are there.
-    pub pools: Vec<Pool>,
+    pub pools: Vec<PoolProblem>,
     /// What is left out for want of files, in words.
     pub skipped: Vec<String>,
 }
@@ -42,7 +42,7 @@ impl Selection {
 }
 
 /// The pools that are there, and a word on those that are not; `lenient` leaves those out, unless that is all of them.
-fn read(files: &[&PoolFile], data: &Path, lenient: bool) -> Result<(Vec<Pool>, Vec<String>)> {
+fn read(files: &[&PoolFile], data: &Path, lenient: bool) -> Result<(Vec<PoolProblem>, Vec<String>)> {
     let unreadable = |reason: String| Error::File { action: "read", path: data.to_path_buf(), reason };
     if !data.is_dir() {
         return Err(unreadable("there is no such folder".to_string()));
