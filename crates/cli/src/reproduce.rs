@@ -8,8 +8,8 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{Hallucination, Information};
 use manyhands_lab::{
-    Algorithm, Extra, Observation, Panel, PanelResult, Reproduction, ReproductionPlan, Request, Settings, leftovers,
-    prepare,
+    Algorithm, Extra, Observation, Panel, PanelResult, Reproduction, ReproductionPlan, ReproductionRequest, Settings,
+    leftovers, prepare,
 };
 
 use crate::progress::{Progress, say};
@@ -104,10 +104,10 @@ fn extras(text: &str) -> manyhands_lab::Result<List<Extra>> {
 }
 
 impl Options {
-    fn request(&self) -> Request {
+    fn request(&self) -> ReproductionRequest {
         let &Constants { information, hallucination, width, workers, horizon, functions, seed, delta, noise } =
             &self.constants;
-        Request {
+        ReproductionRequest {
             settings: Settings { seed, functions, horizon, workers, delta, noise, width, information, hallucination },
             panels: self.panels.to_vec(),
             extras: self.extra.as_deref().unwrap_or_default().to_vec(),

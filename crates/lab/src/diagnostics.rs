@@ -1,19 +1,19 @@
-//! What a finished run shows beside its regret: whether its band held, and what its certificates promised.
+//! What a finished run shows besides its regret: whether its confidence band held, and whether its certificates did.
 
 use manyhands_core::gp::Surface;
 use manyhands_core::{Error as Refusal, Event, Study};
 
 use crate::{Feedback, FiniteProblem, Result};
 
-/// f is summed and mu solved with an error far below this.
+/// The rounding errors of f and of the posterior mean are far below this.
 const ROUNDING: f64 = 1e-9;
 
-/// How the band mu_S +- multiplier sigma_{t-1} did, at every candidate and round.
+/// Where the band mu_S +- multiplier sigma_{t-1} covers f, over all candidates and rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// The first round at which it failed at some candidate.
+    /// The first round at which it misses f at some candidate.
     pub broken: Option<usize>,
-    /// The part of all (candidate, round) pairs at which it held.
+    /// The fraction of all (candidate, round) pairs at which it covers f.
     pub inside: f64,
 }
 
@@ -24,16 +24,16 @@ impl Coverage {
     }
 }
 
-/// What a certificate said when some rewards had arrived.
+/// A certificate after some rewards, beside the truth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CertificateCheck {
-    /// How many.
+    /// How many rewards had arrived.
     pub observed: usize,
-    /// What it said of its point, and what is true; none where the data contradicted the assumptions.
-    pub promise: Option<BoundedRegret>,
+    /// The bound and the true regret of its point; none where the data contradict the assumptions.
+    pub bounded: Option<BoundedRegret>,
 }
 
-/// A point's regret, bounded and true.
+/// The regret of a point and a bound on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundedRegret {
     /// The certificate's bound on it.
@@ -43,13 +43,13 @@ pub struct BoundedRegret {
 }
 
 impl CertificateCheck {
-    /// Whether it told the truth.
+    /// Whether the bound holds.
     pub fn holds(&self) -> bool {
-        self.promise.is_some_and(|promise| promise.regret <= promise.bound + ROUNDING)
+        self.bounded.is_some_and(|bounded| bounded.regret <= bounded.bound + ROUNDING)
     }
 }
 
-/// Looks at the band of every round of a run whose rewards were told in order.
+/// Checks the band of every round of a run whose rewards were told in order.
 ///
 /// The rows of the posterior are then those of the rounds, so that mu_S(t) and sigma_{t-1} come from its first S(t) and
 /// t - 1 rows, whatever was pending at the time.
@@ -83,7 +83,7 @@ pub fn certificates(study: &Study, problem: &FiniteProblem, workers: usize) -> R
         if observed % workers != 0 && observed != study.trials().len() {
             continue;
         }
-        let promise = match again.certificate() {
+        let bounded = match again.certificate() {
             Ok(certificate) => {
                 let value = certificate.candidate.map(|candidate| problem.values()[candidate]);
                 value.map(|value| BoundedRegret { bound: certificate.regret_bound, regret: problem.optimum() - value })
@@ -91,7 +91,7 @@ pub fn certificates(study: &Study, problem: &FiniteProblem, workers: usize) -> R
             Err(Refusal::Contradiction { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        found.push(CertificateCheck { observed, promise });
+        found.push(CertificateCheck { observed, bounded });
     }
     Ok(found)
 }

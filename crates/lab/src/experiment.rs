@@ -10,7 +10,7 @@ use crate::feedback::{Feedback, simulate};
 use crate::stream::{ProblemFamily, Purpose, generator};
 use crate::{FiniteProblem, Regret, Result};
 
-/// How rewards arrive when M rounds are under way at once.
+/// How rewards arrive when M rounds are in progress at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The paper's simple batch: M at a time.
@@ -28,7 +28,7 @@ impl Arrival {
         }
     }
 
-    /// In a word.
+    /// Its name in summaries.
     pub fn name(self) -> &'static str {
         match self {
             Self::Batch => "batch",
@@ -47,7 +47,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// f at every candidate, and the rest of what is known of it.
+    /// The function, with its domain, prior and optimum.
     pub fn problem(&self) -> &FiniteProblem {
         &self.problem
     }
@@ -59,7 +59,7 @@ impl Instance {
         (0..rounds).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect()
     }
 
-    /// Plays a strategy for `rounds` rounds.
+    /// Runs a strategy for `rounds` rounds.
     pub fn play(&self, strategy: Strategy, feedback: &Feedback, rounds: usize) -> Result<Study> {
         let (domain, prior) = (self.problem.domain().clone(), self.problem.prior().clone());
         let seed = self.generator(Purpose::Study).next_u64();
@@ -90,7 +90,7 @@ impl Instance {
 /// Instances of one kind.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// What it is, for a heading.
+    /// Its heading.
     pub title: String,
     /// How rewards arrive.
     pub arrival: Arrival,

@@ -1,4 +1,4 @@
-//! A test problem: a function known at every point of a finite domain, so that regret can be counted.
+//! A test problem: a function known at every point of a finite domain, so that regret can be computed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// Bytes for the structure of a restricted kernel.
 const MEMORY: usize = 256 << 20;
 
-/// A function to maximize, with its domain, the prior it is met with, and its optimum.
+/// A function to maximize, with its domain, its optimum, and the prior that algorithms are given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FiniteProblem {
     name: String,
@@ -45,17 +45,17 @@ impl FiniteProblem {
         Self { norm: Some(norm), ..self }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where it lives.
+    /// Its domain.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// Kernel, mean and noise variance that an algorithm is told; the noise has this variance too.
+    /// Kernel, mean and noise variance that an algorithm is given; the noise has this variance.
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
@@ -85,7 +85,7 @@ impl FiniteProblem {
         self.optimum() - self.values.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// max |f|, which the paper's experiments take for B.
+    /// max |f|, which the paper's experiments use as B.
     pub fn largest(&self) -> f64 {
         self.values.iter().fold(0.0, |largest, value| value.abs().max(largest))
     }

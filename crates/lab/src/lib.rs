@@ -4,10 +4,10 @@
 //! which knows its figures, tables and verdicts and writes them into a folder.
 //!
 //! ```
-//! use manyhands_lab::{Panel, ReproductionPlan, Request, Settings};
+//! use manyhands_lab::{Panel, ReproductionPlan, ReproductionRequest, Settings};
 //! # fn main() -> manyhands_lab::Result<()> {
 //! let settings = Settings { functions: 6, horizon: 40, ..Settings::default() };
-//! let plan = ReproductionPlan::new(&Request { settings, panels: vec![Panel::A], ..Request::default() })?;
+//! let plan = ReproductionPlan::new(&ReproductionRequest { settings, panels: vec![Panel::A], ..ReproductionRequest::default() })?;
 //! let reproduction = plan.run(&|| ())?;
 //! assert_eq!(reproduction.observations[0].verdict().name(), "holds"); // IGP-BUCB outperforms GP-BUCB
 //! println!("{}", reproduction.report());
@@ -37,12 +37,12 @@ mod regret;
 mod reproduction;
 mod settings;
 mod sheet;
-pub mod statistics;
+mod statistics;
 mod stream;
 mod terminal;
 mod wilcoxon;
 
-pub use arm::{Algorithm, Arm, Bound, Diagnostic, Measured, PlayedArm, play};
+pub use arm::{Algorithm, Arm, ArmRun, Diagnostic, NormBound, PlayedArm, play_arms};
 pub use diagnostics::{BoundedRegret, CertificateCheck, Coverage};
 pub use error::{Error, Result};
 pub use experiment::{Arrival, Experiment, Instance};
@@ -56,6 +56,7 @@ pub use panel::Panel;
 pub use picture::Picture;
 pub use process::Binary;
 pub use regret::Regret;
-pub use reproduction::{Missing, PanelResult, Reproduction, ReproductionPlan, Request};
+pub use reproduction::{Missing, PanelResult, Reproduction, ReproductionPlan, ReproductionRequest};
 pub use settings::Settings;
+pub use statistics::{Estimate, Quartiles};
 pub use wilcoxon::SignedRank;

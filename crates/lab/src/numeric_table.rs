@@ -8,12 +8,12 @@ use flate2::read::GzDecoder;
 
 use crate::{Error, Result};
 
-/// How a gzip file begins.
+/// The first bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Readings of a larger size would overflow in a variance.
 const LARGEST: f64 = 1e100;
 
-/// Readings: one row a moment, one column a sensor.
+/// Numbers under named columns: for readings one row per moment and one column per sensor, for pools one row per candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumericTable {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct NumericTable {
 }
 
 impl NumericTable {
-    /// A table made here, under the name that errors will give it.
+    /// A table from memory; errors name it by `path`.
     pub fn new(path: impl AsRef<Path>, columns: Vec<String>, rows: Vec<Vec<f64>>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         if let Some(row) = rows.iter().position(|row| row.len() != columns.len()) {
@@ -37,7 +37,7 @@ impl NumericTable {
         Self::load(path.as_ref(), Some(index))
     }
 
-    /// Reads a CSV file in which every column counts; `.gz` is unpacked.
+    /// Reads a CSV file without an index column; `.gz` is unpacked.
     pub fn read_whole(path: impl AsRef<Path>) -> Result<Self> {
         Self::load(path.as_ref(), None)
     }
@@ -69,7 +69,7 @@ impl NumericTable {
         let skipped = usize::from(index.is_some());
         let columns: Vec<String> = header.iter().skip(skipped).map(str::to_string).collect();
         if let Some(column) = columns.iter().enumerate().find(|(i, column)| columns[..*i].contains(column)) {
-            return Err(refuse(format!("column \"{}\" is there twice", column.1)));
+            return Err(refuse(format!("column \"{}\" appears twice", column.1)));
         }
         let mut rows = Vec::new();
         for record in reader.records() {
@@ -94,12 +94,12 @@ impl NumericTable {
         &self.path
     }
 
-    /// The sensors' names.
+    /// The names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The readings.
+    /// The numbers, row by row.
     pub fn rows(&self) -> &[Vec<f64>] {
         &self.rows
     }
@@ -141,7 +141,7 @@ mod tests {
         assert!(refusal("row,a,b\n0,1\n").contains("line 2 has 2 cells, the header has 3"));
         assert!(refusal("minute,a\n0,1\n").contains("first column must be \"row\", got \"minute\""));
         assert!(refusal("row,a\n0,-1e101\n").contains("got \"-1e101\""));
-        assert!(refusal("row,a,b,a\n0,1,2,3\n").contains("column \"a\" is there twice"));
+        assert!(refusal("row,a,b,a\n0,1,2,3\n").contains("column \"a\" appears twice"));
         assert!(refusal("").contains("first column must be \"row\", got \"\""));
     }
 }

@@ -1,4 +1,4 @@
-//! The eight panels of the paper's figure, and one of our own for those without its sensor files.
+//! The eight panels of the paper's figure, and a synthetic one that needs no sensor files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -178,7 +178,7 @@ fn rkhs_functions(kernel: &Kernel, settings: &Settings, family: ProblemFamily) -
     (0..settings.functions).map(draw).collect()
 }
 
-/// One function under many noises.
+/// One function with many noise seeds.
 fn same(problem: FiniteProblem, settings: &Settings) -> Vec<Arc<FiniteProblem>> {
     let problem = Arc::new(problem);
     vec![problem; settings.functions]

@@ -1,4 +1,4 @@
-//! A table of results that can be written as CSV, JSON or Markdown: one home for every figure that is published.
+//! A table of results that can be written as CSV, JSON or Markdown: the one source of every published number.
 
 use manyhands_core::significant;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ pub enum SheetCell {
     Number(f64),
     /// A whole number.
     Count(usize),
-    /// Nothing to tell.
+    /// No value.
     Empty,
 }
 
@@ -49,7 +49,7 @@ impl<T: Into<SheetCell>> From<Option<T>> for SheetCell {
 }
 
 impl SheetCell {
-    /// Every digit.
+    /// With every digit.
     fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -59,7 +59,7 @@ impl SheetCell {
         }
     }
 
-    /// For reading.
+    /// With few digits.
     fn short(&self) -> String {
         match self {
             Self::Number(number) => significant(*number, DIGITS),

@@ -23,8 +23,7 @@ impl Estimate {
     }
 }
 
-/// The median of some numbers and what a quarter of them lies below and above, by linear interpolation; some may be
-/// infinite. NaN of nothing.
+/// The median and the quartiles of some numbers, by linear interpolation; some numbers may be infinite. NaN of nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quartiles {
     /// A quarter is below.
@@ -60,13 +59,14 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// The estimate at every position of curves of one length.
-pub fn curve(runs: &[Vec<f64>]) -> Vec<Estimate> {
+pub(crate) fn curve(runs: &[Vec<f64>]) -> Vec<Estimate> {
     let length = runs.first().map_or(0, Vec::len);
     (0..length).map(|t| Estimate::of(&runs.iter().map(|run| run[t]).collect::<Vec<_>>())).collect()
 }
 
-/// The median of numbers of which some are not known but larger than all known ones; None where the median is such a one.
-pub fn censored_median(values: &[Option<f64>]) -> Option<f64> {
+/// The median of right-censored numbers: those that are not known are larger than all known ones. None where the median is
+/// not known.
+pub(crate) fn censored_median(values: &[Option<f64>]) -> Option<f64> {
     let mut known: Vec<f64> = values.iter().flatten().copied().collect();
     known.sort_by(f64::total_cmp);
     let (low, high) = ((values.len().max(1) - 1) / 2, values.len() / 2);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_counts_those_who_never_arrived() {
+    fn a_censored_median_counts_the_unknown_ones() {
         assert_eq!(censored_median(&[Some(3.0), None, Some(1.0)]), Some(3.0));
         assert_eq!(censored_median(&[Some(3.0), Some(1.0)]), Some(2.0));
         assert_eq!(censored_median(&[Some(3.0), None, None]), None);

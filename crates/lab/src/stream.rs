@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are for.
+/// What random numbers are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Drawing a function.
@@ -18,7 +18,7 @@ pub enum Purpose {
     Duration,
 }
 
-/// What kind of problem they are for.
+/// The kind of problem they are used on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemFamily {
     /// Functions of the squared exponential kernel's RKHS.

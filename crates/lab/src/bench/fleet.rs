@@ -79,8 +79,9 @@ impl Fleet<'_> {
         scratch::write(&file, &format!("name = \"{name}\"\ndirection = \"minimize\"\n{STUDY}trials = {trials}\n"))?;
         let before = transactions(self.url)?;
         let fleet: Vec<Worker> = (0..self.workers).map(|_| self.start(&file)).collect::<Result<_>>()?;
-        for worker in fleet {
-            match worker.succeeded() {
+        // All of them are waited for, also where one has failed.
+        for ended in fleet.into_iter().map(Worker::succeeded).collect::<Vec<_>>() {
+            match ended {
                 Ok(true) => {}
                 Ok(false) => return Err(self.failed("a worker has failed".to_string())),
                 Err(error) => return Err(self.failed(error.to_string())),

@@ -1,11 +1,11 @@
-//! The certificate: how far from the optimum its point can be, by its own word, and how far it is.
+//! The certificate: its bound on the regret of its point, beside the true regret.
 
 use std::sync::Arc;
 
 use manyhands_core::Rule;
 
 use super::{Extra, FinishedExtra, series, titles};
-use crate::arm::{Arm, Bound, Diagnostic, Measured, PlayedArm};
+use crate::arm::{Arm, ArmRun, Diagnostic, NormBound, PlayedArm};
 use crate::chart::Chart;
 use crate::diagnostics::CertificateCheck;
 use crate::sheet::Sheet;
@@ -14,7 +14,7 @@ use crate::{Algorithm, Experiment, Settings};
 
 pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     let arm = |rule| Arm::new(experiment, Algorithm::Rule(rule), *settings);
-    let certified = |rule| Arm { bound: Bound::Norm, diagnostic: Diagnostic::Certificate, ..arm(rule) };
+    let certified = |rule| Arm { bound: NormBound::RkhsNorm, diagnostic: Diagnostic::Certificate, ..arm(rule) };
     [Rule::IgpBucb, Rule::GpBts].map(certified).to_vec()
 }
 
@@ -37,7 +37,7 @@ fn sheets(played: &[PlayedArm]) -> (Sheet, Sheet) {
         for (moment, certified) in moments(one).iter().enumerate() {
             let (observed, bound, regret) = (certified[0].observed, bound(certified), regret(certified));
             // Held: at this moment and at all before it.
-            let held = |run: &&Measured| run.certificates[..=moment].iter().all(CertificateCheck::holds);
+            let held = |run: &&ArmRun| run.certificates[..=moment].iter().all(CertificateCheck::holds);
             let row = vec![
                 one.title().into(),
                 one.algorithm().name().into(),
@@ -90,9 +90,9 @@ fn moments(one: &PlayedArm) -> Vec<Vec<CertificateCheck>> {
 }
 
 fn bound(certified: &[CertificateCheck]) -> Estimate {
-    Estimate::of(&certified.iter().filter_map(|one| Some(one.promise?.bound)).collect::<Vec<_>>())
+    Estimate::of(&certified.iter().filter_map(|one| Some(one.bounded?.bound)).collect::<Vec<_>>())
 }
 
 fn regret(certified: &[CertificateCheck]) -> Estimate {
-    Estimate::of(&certified.iter().filter_map(|one| Some(one.promise?.regret)).collect::<Vec<_>>())
+    Estimate::of(&certified.iter().filter_map(|one| Some(one.bounded?.regret)).collect::<Vec<_>>())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use manyhands_core::{Hallucination, Information, Rule};
 
 use super::{Extra, FinishedExtra, series, titles};
-use crate::arm::{Arm, Bound, Diagnostic, PlayedArm};
+use crate::arm::{Arm, Diagnostic, NormBound, PlayedArm};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
@@ -23,7 +23,7 @@ pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     let arm = |(hallucination, _)| {
         let settings = Settings { hallucination, information: Information::Realised, ..*settings };
         let arm = Arm::new(experiment, Algorithm::Rule(Rule::IgpBucb), settings);
-        Arm { bound: Bound::Norm, diagnostic: Diagnostic::Band, ..arm }
+        Arm { bound: NormBound::RkhsNorm, diagnostic: Diagnostic::Band, ..arm }
     };
     FACTORS.map(arm).to_vec()
 }

@@ -107,7 +107,7 @@ fn switch(one: &PlayedArm) -> &'static str {
 
 /// The batch whose choices first came near the optimum, for every run.
 fn batches(one: &PlayedArm) -> Vec<Option<f64>> {
-    let near = |(run, instance): (&crate::Measured, &crate::Instance)| {
+    let near = |(run, instance): (&crate::ArmRun, &crate::Instance)| {
         let round = run.regret.first_within(NEAR * instance.problem().range())?;
         Some(round.div_ceil(one.arm.settings.workers) as f64)
     };

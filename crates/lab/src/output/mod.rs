@@ -13,9 +13,9 @@ use crate::sheet::Sheet;
 use crate::{Error, Extra, Panel, PanelResult, PlayedArm, Reproduction, Result};
 
 impl Reproduction {
-    /// Writes everything into a folder, which is made if it is not there, and gives the files' names.
+    /// Writes everything into a folder, which is created if it is missing, and returns the paths of the files.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let mut folder = Folder::open(folder)?;
+        let mut folder = OutputFolder::open(folder)?;
         if !self.panels.is_empty() {
             let charts: Vec<Chart> = self.panels.iter().map(chart).collect();
             folder.picture("figure", &charts)?;
@@ -58,7 +58,7 @@ fn sheet(result: &PanelResult) -> Sheet {
     sheet
 }
 
-/// Every run at the last round: what the paired tests are made from.
+/// Every run at the last round: the data of the paired tests.
 fn runs(panels: &[PanelResult]) -> Sheet {
     let mut sheet = Sheet::new(&["panel", "run", "algorithm", "time_average_regret", "simple_regret"]);
     for result in panels {
@@ -78,7 +78,7 @@ fn runs(panels: &[PanelResult]) -> Sheet {
     sheet
 }
 
-/// Makes a folder if it is not there and sees that files can be written to it: better now than after the work.
+/// Creates a folder if it is missing and checks that files can be written to it, before the work begins.
 pub fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let probe = folder.join(".manyhands");
@@ -96,12 +96,12 @@ pub fn leftovers(folder: &Path, written: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// A folder that is written to.
-struct Folder {
+struct OutputFolder {
     path: PathBuf,
     written: Vec<PathBuf>,
 }
 
-impl Folder {
+impl OutputFolder {
     fn open(path: &Path) -> Result<Self> {
         prepare(path)?;
         Ok(Self { path: path.to_path_buf(), written: vec![] })

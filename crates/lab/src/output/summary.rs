@@ -6,7 +6,7 @@ use crate::statistics::Estimate;
 use crate::{Comparison, Experiment, Finding, Observation, Panel, PanelResult, PlayedArm, Reproduction, Settings};
 
 impl Reproduction {
-    /// Everything that a program would ask for. The same settings give the same summary.
+    /// Settings and results for programs. The same settings give the same summary.
     pub fn summary(&self) -> Value {
         let panels = self.panels.iter().map(|result| (result.panel.to_string(), self.panel(result)));
         let missing = self.missing.iter().map(|missing| {

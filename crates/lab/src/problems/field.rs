@@ -1,4 +1,4 @@
-//! A synthetic sensor field, for those without the paper's sensor files: it stands for itself, not for them.
+//! A synthetic sensor field, for users without the paper's sensor files; it does not imitate them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{NumericTable, Result};
 const SENSORS: usize = 50;
 const TRAINING_ROWS: usize = 600;
 const TEST_ROWS: usize = 300;
-/// What a sensor varies by itself, beside a spatial variance of 1.
+/// The variance of a sensor's own noise, beside a spatial variance of 1.
 const OWN_VARIANCE: f64 = 0.01;
 
 /// Fifty sensors scattered over a unit square. Each has a level and a share in a common daily cycle; on top lies a draw of

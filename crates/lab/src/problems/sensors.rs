@@ -18,7 +18,7 @@ use rand::seq::index;
 
 use crate::{Error, FiniteProblem, NumericTable, Result};
 
-/// lambda = R^2 as a part of the average variance.
+/// lambda = R^2 as a fraction of the average variance.
 const NOISE: f64 = 0.05;
 
 /// A covariance learned from training readings, and test rows to be maximized.

@@ -41,7 +41,7 @@ pub use protocol::{Game, Protocol, Schedule};
 pub use questions::Variant;
 use questions::{Answer, FIELD, Question};
 pub use random::{RandomOrder, RandomSearch};
-pub use reference::{PEERS, REFERENCES, Reference};
+use reference::{PEERS, Reference};
 pub use report::QualityReport;
 pub use selection::Selection;
 pub use settling::{StrategyBench, StrategyReport};

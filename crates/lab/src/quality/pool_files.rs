@@ -1,4 +1,4 @@
-//! The pools that are known, and how their files are read.
+//! The known pools, and how their files are read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use crate::{Error, NumericTable, Result};
 /// Where a pool's candidates and measurements are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolFile {
-    /// What the pool is called.
+    /// The pool's name.
     pub name: &'static str,
-    /// The file with one row a candidate.
+    /// The file with one row per candidate.
     pub file: &'static str,
-    /// The file with one row a measurement of the same candidates.
+    /// The file with one row per measurement of the same candidates.
     pub replicates: Option<&'static str>,
     /// How the names of the columns with measurements begin.
     pub objective: &'static str,
-    /// Whether they are to be large or small.
+    /// Whether they are maximized or minimized.
     pub direction: Direction,
 }
 
@@ -111,7 +111,7 @@ impl PoolFile {
     }
 }
 
-/// A file's rows, split into what describes a candidate and what was measured.
+/// A file's rows, split into the coordinates of a candidate and its measurements.
 struct PoolRows {
     path: PathBuf,
     inputs: Vec<Vec<f64>>,

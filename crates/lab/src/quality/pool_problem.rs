@@ -1,4 +1,4 @@
-//! A pool: real candidates, their measured values, and the replicates that an evaluation draws from.
+//! A pool as a problem: real candidates with measured values, of which an evaluation draws one.
 
 use std::ops::ControlFlow;
 
@@ -10,10 +10,10 @@ use super::{Board, Contender, Player};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
-/// The part of the candidates that counts as best.
+/// The fraction of the candidates that counts as best.
 const BEST: f64 = 0.01;
 
-/// Candidates with what was measured of each.
+/// Candidates with the measurements of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolProblem {
     name: String,
@@ -38,17 +38,17 @@ impl PoolProblem {
         Ok(Self { best, ..pool })
     }
 
-    /// What each candidate is, as numbers.
+    /// The coordinates of each candidate.
     pub fn points(&self) -> &[Vec<f64>] {
         &self.points
     }
 
-    /// Whether values are to be large or small.
+    /// Whether values are maximized or minimized.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// The mean of a candidate's measurements, by which it is judged.
+    /// The mean of a candidate's measurements, which ranks it.
     pub fn mean(&self, candidate: usize) -> f64 {
         let measured = &self.measured[candidate];
         measured.iter().sum::<f64>() / measured.len() as f64
@@ -59,7 +59,7 @@ impl PoolProblem {
         self.best.iter().filter(|best| **best).count()
     }
 
-    /// The expected number of evaluations until random order meets one of k best among N: (N + 1)/(k + 1).
+    /// The expected number of evaluations in random order until one of the k best among N: (N + 1)/(k + 1).
     pub fn random_order(&self) -> f64 {
         (self.points.len() + 1) as f64 / (self.best() + 1) as f64
     }
@@ -74,8 +74,8 @@ impl PoolProblem {
     }
 
     /// One game with this player, without repeats: the number of evaluations until one of the best candidates was
-    /// evaluated, if that happened. An evaluation observes one of the candidate's measurements; every player meets the
-    /// same luck in its n-th suggestion.
+    /// evaluated, if that happened. An evaluation observes one of the candidate's measurements; the n-th suggestion
+    /// of every player has the same random draw.
     pub fn evaluations_needed(
         &self,
         player: &mut dyn Player<usize>,
@@ -84,7 +84,7 @@ impl PoolProblem {
     ) -> Result<Option<usize>> {
         let most = protocol.pool_evaluations.min(self.points.len());
         let mut rng = game.generator(Purpose::Noise);
-        let luck: Vec<f64> = (0..most).map(|_| rng.random()).collect();
+        let draws: Vec<f64> = (0..most).map(|_| rng.random()).collect();
         let (mut seen, mut count, mut reached) = (vec![false; self.points.len()], 0, None);
         let refuse = |reason| Err(Error::Suggestion { problem: self.name.clone(), reason });
         game.play(player, protocol, most, |order, &candidate| {
@@ -99,14 +99,14 @@ impl PoolProblem {
                 return Ok(ControlFlow::Break(()));
             }
             let measured = &self.measured[candidate];
-            Ok(ControlFlow::Continue(measured[(luck[order] * measured.len() as f64) as usize]))
+            Ok(ControlFlow::Continue(measured[(draws[order] * measured.len() as f64) as usize]))
         })?;
         Ok(reached)
     }
 }
 
 impl Board for PoolProblem {
-    /// The evaluations it took to reach one of the best candidates, if that happened.
+    /// The evaluations until one of the best candidates was evaluated, if one was.
     type Performance = Option<usize>;
 
     fn name(&self) -> &str {

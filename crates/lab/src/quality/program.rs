@@ -18,10 +18,10 @@ use super::{Player, SpaceProblem};
 use crate::process::Dialogue;
 use crate::{Error, Result};
 
-/// A command that plays, and what it is called in tables.
+/// A command that plays, and its name in tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlayerProgram {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The command and its arguments.
     pub command: Vec<String>,
@@ -95,8 +95,8 @@ fn constraint(constraint: &Constraint) -> Json {
     json!({"sum": sum, relation: constraint.bound})
 }
 
-/// A parameter's value for programs.
-pub fn to_json(value: &Value) -> Json {
+/// A parameter's value as JSON. With [`from_json`] the one place where the lab converts values.
+pub(super) fn to_json(value: &Value) -> Json {
     match value {
         Value::Float(x) => json!(x),
         Value::Int(i) => json!(i),

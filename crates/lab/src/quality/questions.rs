@@ -1,4 +1,4 @@
-//! How the default strategy was settled: questions, and the answers that were let play against each other.
+//! How the default strategy was settled: questions, and the answers that played against each other.
 
 use manyhands_core::gp::{Kernel, Priors};
 use manyhands_core::{Strategy, Tuning};
@@ -6,7 +6,7 @@ use manyhands_core::{Strategy, Tuning};
 use super::{Protocol, Schedule};
 use crate::{Error, Result};
 
-/// The problems that questions are put to: smooth and rough, d = 2 to 10, mixed, noisy.
+/// The problems on which answers are compared: smooth and rough, d = 2 to 10, mixed, noisy.
 pub const FIELD: [&str; 14] = [
     "branin",
     "branin-noise-5",
@@ -24,16 +24,16 @@ pub const FIELD: [&str; 14] = [
     "training-noise-20",
 ];
 
-/// One way to set up the optimizer.
+/// One configuration of the optimizer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// In words.
+    /// Its name in tables.
     pub name: String,
-    /// Whose family the kernel is of.
+    /// A kernel of the family to learn from.
     pub kernel: Kernel,
     /// The strategy.
     pub strategy: Strategy,
-    /// How it learns.
+    /// The constants of learning.
     pub tuning: Tuning,
 }
 
@@ -44,7 +44,7 @@ pub struct Answer {
     pub variant: Variant,
     /// Suggestions at a time, or workers.
     pub batch: usize,
-    /// How results come back.
+    /// How results arrive.
     pub schedule: Schedule,
 }
 
@@ -57,7 +57,7 @@ impl Answer {
         Ok(Self { variant, batch, schedule })
     }
 
-    /// The default but for one change of how it learns.
+    /// The default with one change to the constants of learning.
     fn tuned(name: &str, change: impl FnOnce(&mut Tuning)) -> Result<Self> {
         let mut answer = Self::default(name)?;
         change(&mut answer.variant.tuning);
@@ -65,14 +65,14 @@ impl Answer {
     }
 }
 
-/// A question that was settled by letting answers play.
+/// A question that was settled by comparing answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// In a word.
+    /// Its name.
     pub name: &'static str,
     /// In full.
     pub text: &'static str,
-    /// The answers; the one that was taken first.
+    /// The answers; the first one is the default.
     pub answers: Vec<Answer>,
 }
 
@@ -93,7 +93,7 @@ impl Question {
         ])
     }
 
-    /// Those of these names, all if there is none.
+    /// The questions of these names; all of them without a name.
     pub fn named(names: &[String]) -> Result<Vec<Self>> {
         let all = Self::all()?;
         if let Some(unknown) = names.iter().find(|name| all.iter().all(|question| question.name != *name)) {

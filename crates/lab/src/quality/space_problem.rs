@@ -1,4 +1,4 @@
-//! A problem whose optimum is known: its space, its function, the noise it is met with.
+//! A problem on a space of parameters whose optimum is known: the space, the function, the noise of its values.
 
 use std::ops::ControlFlow;
 
@@ -11,10 +11,10 @@ use super::{Board, Contender, Player};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
-/// Regrets below this count as this: what is reported is their logarithm.
+/// Smaller regrets count as this, since logarithms are reported.
 pub const FLOOR: f64 = 1e-12;
 
-/// The best value there is, and a point that has it.
+/// The best value, and a point where it is attained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
     /// The value.
@@ -35,8 +35,8 @@ pub struct SpaceProblem {
 }
 
 impl SpaceProblem {
-    /// A noiseless problem. The function sees numbers as they are and a category as its place in the parameter's list;
-    /// the optimum's point must lie in the space.
+    /// A noiseless problem. The function is given numbers as they are and a category as its position in the parameter's
+    /// list; the optimum's point must lie in the space.
     pub fn new(
         name: &str,
         space: Space,
@@ -56,12 +56,12 @@ impl SpaceProblem {
         Self { name: format!("{}-noise-{percent}", self.name), noise, ..self.clone() }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where it lives.
+    /// Its space of parameters.
     pub fn space(&self) -> &Space {
         &self.space
     }
@@ -97,8 +97,8 @@ impl SpaceProblem {
         (value - self.optimum.value).abs()
     }
 
-    /// One game with this player: the simple regret, judged by true values, after each evaluation in the order in which
-    /// results come back. Every player meets the same noise in its n-th suggestion.
+    /// One game with this player: the simple regret by true values after each evaluation, in the order in which results
+    /// arrive. The n-th suggestion of every player has the same noise.
     pub fn regrets(&self, player: &mut dyn Player, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
         let mut rng = game.generator(Purpose::Noise);
         let noise: Vec<f64> = (0..protocol.evaluations)

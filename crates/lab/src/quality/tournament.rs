@@ -1,4 +1,4 @@
-//! The bench: every contender plays every problem or pool from every seed; what came of it, in quartiles.
+//! A tournament: every contender plays every problem or pool with every seed; performance in quartiles.
 
 use super::clock::timed;
 use super::protocol::{Game, Protocol};
@@ -7,36 +7,36 @@ use super::{Contender, SpaceProblem};
 use crate::statistics::Quartiles;
 use crate::{Error, Result};
 
-/// What is played on: a problem or a pool.
+/// What is played on: a problem or a pool of candidates.
 pub trait Board: Sync {
-    /// What is reached in a game.
+    /// The performance of a contender in one game.
     type Performance: Send;
 
-    /// What it is called.
+    /// Its name.
     fn name(&self) -> &str;
 
     /// One game of one contender.
     fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Self::Performance>;
 }
 
-/// Who plays, how, and on how many threads; outcomes do not depend on the latter.
+/// Who plays, how, and on how many threads; performance does not depend on the number of threads.
 #[derive(Debug, Clone)]
 pub struct Tournament {
-    /// Who plays.
+    /// The contenders.
     pub contenders: Vec<Contender>,
-    /// How.
+    /// The protocol of every game.
     pub protocol: Protocol,
-    /// Games at a time.
+    /// How many games are played at the same time.
     pub threads: usize,
 }
 
 impl Tournament {
-    /// How many games so many boards make.
+    /// The number of games on so many boards.
     pub fn games(&self, boards: usize) -> usize {
         boards * self.contenders.len() * self.protocol.seeds
     }
 
-    /// Refuses contenders that could not be told apart.
+    /// Refuses contenders of the same name.
     fn check_names(&self) -> Result<()> {
         let names: Vec<&str> = self.contenders.iter().map(Contender::name).collect();
         match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
@@ -48,7 +48,7 @@ impl Tournament {
         }
     }
 
-    /// Plays; for every board the contenders in their order. `tick` hears of each finished game.
+    /// Plays every game: for each board one entry per contender, in order. `tick` is called after each game.
     pub fn play<B: Board>(&self, boards: &[B], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Games<B::Performance>>>> {
         self.protocol.check()?;
         self.check_names()?;
@@ -68,23 +68,23 @@ impl Tournament {
     }
 }
 
-/// One game.
+/// A game that was played.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinishedGame<Performance> {
     /// Its seed.
     pub seed: u64,
-    /// What was reached.
+    /// The contender's performance.
     pub performance: Performance,
-    /// What it cost, in seconds of [`super::CostClock::here`].
+    /// Its cost: processor seconds on Linux, wall-clock seconds elsewhere.
     pub seconds: f64,
 }
 
 /// A contender's games on one board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Games<Performance> {
-    /// Who played.
+    /// The contender.
     pub contender: Contender,
-    /// One game a seed.
+    /// One game per seed.
     pub played: Vec<FinishedGame<Performance>>,
 }
 
@@ -98,13 +98,13 @@ impl<Performance> Games<Performance> {
 impl Games<<SpaceProblem as Board>::Performance> {
     /// log10 of the simple regret after so many evaluations, from 1.
     pub fn log10_regret(&self, evaluations: usize) -> Quartiles {
-        let outcomes = self.played.iter().filter_map(|game| game.performance.get(evaluations.checked_sub(1)?));
-        Quartiles::of(outcomes.map(|regret| regret.log10()))
+        let regrets = self.played.iter().filter_map(|game| game.performance.get(evaluations.checked_sub(1)?));
+        Quartiles::of(regrets.map(|regret| regret.log10()))
     }
 }
 
 impl Games<Option<usize>> {
-    /// The evaluations it took to reach the best candidates; infinite where that did not happen.
+    /// The evaluations until one of the best candidates was evaluated; infinite where none was.
     pub fn evaluations(&self) -> Quartiles {
         Quartiles::of(self.played.iter().map(|game| game.performance.map_or(f64::INFINITY, |count| count as f64)))
     }

@@ -1,8 +1,8 @@
-//! The problems of the bench: from one parameter to ten, smooth and rough, mixed, constrained and noisy.
+//! The problems of the quality bench: from one parameter to ten, smooth and rough, mixed, constrained and noisy.
 //!
 //! Formulas are those of S. Surjanovic and D. Bingham, "Virtual Library of Simulation Experiments" (sfu.ca/~ssurjano),
 //! unless a source is named; optima known to few digits there were polished with 30-digit arithmetic. Where a classic
-//! has its optimum in the middle of the box, the box is another one: the first guess of many methods is the middle.
+//! has its optimum in the centre of the box, another box is used, since many methods try the centre first.
 
 mod hartmann;
 mod mixed;
@@ -61,7 +61,7 @@ pub fn all() -> Result<Vec<SpaceProblem>> {
     ])
 }
 
-/// The problems of these names, in the order of [`all`]; every problem if there is no name.
+/// The problems of these names, in the order of [`all`]; every problem without a name.
 pub fn named(names: &[String]) -> Result<Vec<SpaceProblem>> {
     let all = all()?;
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|problem| problem.name() != *name)) {
