@@ -9,7 +9,7 @@
 //! | p | anti-concentration | 1/(4 e sqrt(pi)), Lemma 11 |
 //! | w_t, c_t | | sqrt(4 ln t + 2 ln |D_t|) and v_t (1 + w_t), Definition 4 |
 //!
-//! The appendix's proof of Theorem 1 drops the factor 1/sqrt(lambda) of beta_T on its way; it stands here.
+//! The appendix's proof of Theorem 1 omits the factor 1/sqrt(lambda) of beta_T; it is kept here.
 
 use std::f64::consts::{E, PI};
 

@@ -32,8 +32,8 @@ pub enum Error {
         /// The condition it breaks.
         reason: &'static str,
     },
-    /// The definition of a test problem is not valid.
-    #[error("the problem \"{name}\" is not valid: {reason}")]
+    /// A test problem cannot be used.
+    #[error("the problem \"{name}\" cannot be used: {reason}")]
     Problem {
         /// Its name.
         name: String,

@@ -208,5 +208,5 @@ fn a_norm_that_is_not_known_is_not_made_up() {
     let experiment = experiment(Panel::E, &settings);
     let arm = Arm { bound: NormBound::RkhsNorm, ..Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings) };
     let told = arm.play(&experiment.instances[0]).unwrap_err().to_string();
-    assert_eq!(told, "the problem \"Cosines\" is not one: its RKHS norm is not known");
+    assert_eq!(told, "the problem \"Cosines\" cannot be used: its RKHS norm is not known");
 }

@@ -15,11 +15,11 @@ const EXAMPLES: &str = r#"Examples:
   manyhands bench quality --only branin hartmann6 --seeds 5
   manyhands bench quality --asynchronous --batch 10         ten workers, results one by one
   manyhands bench quality --data ~/data --only suzuki       a pool of real candidates
-  manyhands bench quality --list                            what there is to play
+  manyhands bench quality --list                            the problems and pools
   manyhands bench quality --only branin --against "tpe=python3 crates/lab/peers/peers.py optuna-tpe"
 
 Problems: median and quartiles of log10 of the simple regret, that is, of the distance to the optimum of the best point
-evaluated, judged by its true value. Pools: evaluations until one of the best 1 % of the candidates is evaluated,
+evaluated, by its true value. Pools: evaluations until one of the best 1 % of the candidates is evaluated,
 without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
 --data and in its folder `pools`.
 
@@ -28,7 +28,7 @@ A program of --against is started for each game. It reads a line of JSON at a ti
    "parameters": [{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}, {"name": "act", "choice": ["relu", "gelu"]}]}
 then {"ask": 5}, which it answers with {"points": [{"lr": 0.01, "act": "relu"}, ...]} on one line, and
 {"tell": {"trial": 0, "value": 0.3}} for every result. Trials are numbered from 0 in the order of the points. The command is
-split at spaces, without quoting; an answer is waited for as long as it takes; pools are not played.
+split at spaces, without quoting; there is no time limit on answers; pools are not played.
 
 Everything but the seconds is the same for any number of threads (RAYON_NUM_THREADS). A missed aim is shown and does not
 change the exit code."#;
@@ -58,10 +58,10 @@ pub struct Options {
     /// The folder that holds the files of pools; without it, no pools
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Let another program play the problems too; give it once for each
+    /// Let another program play the problems too; may be given several times
     #[arg(long, value_name = "NAME=COMMAND")]
     against: Vec<String>,
-    /// Say what there is to play, and play nothing
+    /// List the problems and pools, and play nothing
     #[arg(long)]
     list: bool,
     /// Print JSON

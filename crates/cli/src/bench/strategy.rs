@@ -14,9 +14,9 @@ Examples:
   manyhands bench strategy widths --seeds 40    one question, more games
   manyhands bench strategy bends --problems branin-noise-5 hartmann6
 
-Questions: bends, kernels, lengthscales, noise, design, widths, schedules. Each is put to the same problems: medians of
+Questions: bends, kernels, lengthscales, noise, design, widths, schedules. Each is asked on the same problems: medians of
 log10 of the simple regret after 60 evaluations, in batches of 5 unless the answer says otherwise. The first answer is the
-default. Medians of 20 games wander by about 0.2 from one set of seeds to another (--first-seed), more where some games
+default. Medians of 20 games vary by about 0.2 between sets of seeds (--first-seed), more where some games
 end in another optimum; `mean` is over the problems shown.";
 
 /// Run the experiments that settled the default strategy: every choice against its alternatives.

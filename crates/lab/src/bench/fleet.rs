@@ -15,7 +15,7 @@ const SECTION: &str = "durable";
 const WORKERS: [usize; 4] = [1, 8, 32, 64];
 /// Trials per worker; the first and the last of them are not counted.
 const ROUNDS: usize = 7;
-/// A learned model on three floats; a trial takes a second.
+/// A learned model on three floats; a trial takes one second.
 const STUDY: &str = "[space]\nx = { float = [0.0, 1.0] }\ny = { float = [0.0, 1.0] }\nz = { float = [0.0, 1.0] }\n\
                      [run]\ncommand = [\"sh\", \"-c\", \"sleep 1; echo {x}\"]\n";
 
@@ -49,10 +49,10 @@ pub fn measure(folder: &Path, setup: &Setup) -> Result<Vec<Measurement>> {
 
 fn described(kind: &str, workers: usize, runs: &[FleetRun]) -> Vec<Measurement> {
     let rate = median(&runs.iter().map(|run| run.rate).collect::<Vec<_>>());
-    let what = format!("trials a second, {workers} workers on {kind}, trials of 1 s");
+    let what = format!("trials per second, {workers} workers on {kind}, trials of 1 s");
     let ideal = Some(workers as f64);
     let mut rows =
-        vec![Measurement::new(SECTION, what, Unit::PerSecond, Some(rate)).against("one a second each", ideal)];
+        vec![Measurement::new(SECTION, what, Unit::PerSecond, Some(rate)).against("one per second each", ideal)];
     let transactions: Vec<f64> = runs.iter().filter_map(|run| run.transactions).collect();
     if !transactions.is_empty() {
         let what = format!("transactions for each trial, {workers} workers on {kind}");

@@ -1,4 +1,4 @@
-//! How far a measurement is, for whoever shows it.
+//! The progress of a measurement, for display.
 
 /// Shows the progress of tasks.
 pub trait Monitor {

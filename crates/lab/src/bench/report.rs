@@ -16,7 +16,7 @@ pub enum Unit {
     Picks,
     /// Cells of a search that were bounded.
     Nodes,
-    /// How often in a second.
+    /// Per second.
     PerSecond,
     /// How many.
     Count,

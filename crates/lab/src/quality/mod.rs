@@ -39,7 +39,7 @@ pub use program::PlayerProgram;
 use program::to_json;
 pub use protocol::{Game, Protocol, Schedule};
 pub use questions::Variant;
-use questions::{Answer, FIELD, Question};
+use questions::{FIELD, StrategyAnswer, StrategyQuestion};
 pub use random::{RandomOrder, RandomSearch};
 use reference::{PEERS, Reference};
 pub use report::QualityReport;

@@ -3,7 +3,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Answer, Contender, FIELD, Protocol, Question, Schedule, SpaceProblem, Tournament, problems};
+use super::{
+    Contender, FIELD, Protocol, Schedule, SpaceProblem, StrategyAnswer, StrategyQuestion, Tournament, problems,
+};
 use crate::Result;
 use crate::terminal::{align_right, framed};
 
@@ -13,17 +15,17 @@ const COLUMN: usize = 10;
 /// Questions and the problems that their answers play; checked and ready.
 #[derive(Debug, Clone)]
 pub struct StrategyBench {
-    questions: Vec<Question>,
+    questions: Vec<StrategyQuestion>,
     problems: Vec<SpaceProblem>,
     protocol: Protocol,
 }
 
 impl StrategyBench {
-    /// The questions of these names (all without a name) on the problems of these names (those of [`FIELD`] without one),
+    /// The questions of these names (all without a name) on the problems of these names (the usual ones without a name),
     /// with the protocol's seeds; batches and schedules are those of the answers.
     pub fn new(questions: &[String], names: &[String], protocol: Protocol) -> Result<Self> {
         protocol.check()?;
-        let questions = Question::named(questions)?;
+        let questions = StrategyQuestion::named(questions)?;
         let field: Vec<String> = FIELD.iter().map(ToString::to_string).collect();
         let problems = problems::named(if names.is_empty() { &field } else { names })?;
         Ok(Self { questions, problems, protocol })
@@ -39,7 +41,7 @@ impl StrategyBench {
     pub fn play(self, tick: &(dyn Fn() + Sync)) -> Result<StrategyReport> {
         let Self { questions, problems, protocol } = self;
         let settled = questions.into_iter().map(|question| {
-            let play = |answer: &Answer| medians(protocol, answer, &problems, tick);
+            let play = |answer: &StrategyAnswer| medians(protocol, answer, &problems, tick);
             let medians = question.answers.iter().map(play).collect::<Result<_>>()?;
             Ok(Settled { question, medians })
         });
@@ -49,11 +51,11 @@ impl StrategyBench {
 
 fn medians(
     protocol: Protocol,
-    answer: &Answer,
+    answer: &StrategyAnswer,
     problems: &[SpaceProblem],
     tick: &(dyn Fn() + Sync),
 ) -> Result<Vec<f64>> {
-    let &Answer { batch, schedule, .. } = answer;
+    let &StrategyAnswer { batch, schedule, .. } = answer;
     let protocol = Protocol { batch, schedule, ..protocol };
     let contenders = vec![Contender::Variant(answer.variant.clone())];
     let games = Tournament { contenders, protocol, threads: rayon::current_num_threads() }.play(problems, tick)?;
@@ -63,7 +65,7 @@ fn medians(
 /// The performance of the answers to one question: for each answer one median per problem.
 #[derive(Debug, Clone)]
 struct Settled {
-    question: Question,
+    question: StrategyQuestion,
     medians: Vec<Vec<f64>>,
 }
 
@@ -95,7 +97,7 @@ impl StrategyReport {
         })
     }
 
-    fn answer(&self, answer: &Answer, medians: &[f64]) -> Json {
+    fn answer(&self, answer: &StrategyAnswer, medians: &[f64]) -> Json {
         let named = self.problems.iter().map(|problem| problem.name().to_string()).zip(medians);
         let by_problem: Map<String, Json> = named.map(|(name, median)| (name, json!(median))).collect();
         json!({
