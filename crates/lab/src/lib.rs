@@ -4,7 +4,7 @@
 //! |---|---|
 //! | Do the paper's observations hold? | [`ReproductionPlan`]: panels, regret, paired tests, verdicts, files |
 //! | How close to the optimum do suggestions get? | [`quality`]: problems with known optima, pools of candidates, other programs |
-//! | How fast are they on this machine? | [`bench`]: measurements beside rooflines and limits |
+//! | How fast are they on this machine? | [`mod@bench`]: measurements beside rooflines and limits |
 //! | How does a study fare when rewards arrive late? | [`simulate`] with a [`Feedback`] mapping S(t), and the theorems' [`bounds`] |
 //!
 //! A reproduction goes from a request to a checked plan to its results. The same request gives the same files, byte for
