@@ -115,8 +115,11 @@ fn told(error: &anyhow::Error) -> Told {
     }
     match error.downcast_ref::<LabError>() {
         Some(error) => {
-            let hint = error.hint().map(str::to_string);
-            Told { code: error.code(), hint, is_bad_input: error.is_bad_input() }
+            let is_bad_input = match error {
+                LabError::Store(error) => is_bad_request(error),
+                error => error.is_bad_input(),
+            };
+            Told { code: error.code(), hint: error.hint(), is_bad_input }
         }
         None => Told { code: "failed", hint: None, is_bad_input: false },
     }

@@ -8,7 +8,8 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{Hallucination, Information};
 use manyhands_lab::{
-    Algorithm, Extra, Observation, Outcome, Panel, Plan, Reproduction, Request, Settings, leftovers, prepare,
+    Algorithm, Extra, Observation, Panel, PanelResult, Reproduction, ReproductionPlan, ReproductionRequest, Settings,
+    leftovers, prepare,
 };
 
 use crate::progress::{Progress, say};
@@ -103,10 +104,10 @@ fn extras(text: &str) -> manyhands_lab::Result<List<Extra>> {
 }
 
 impl Options {
-    fn request(&self) -> Request {
+    fn request(&self) -> ReproductionRequest {
         let &Constants { information, hallucination, width, workers, horizon, functions, seed, delta, noise } =
             &self.constants;
-        Request {
+        ReproductionRequest {
             settings: Settings { seed, functions, horizon, workers, delta, noise, width, information, hallucination },
             panels: self.panels.to_vec(),
             extras: self.extra.as_deref().unwrap_or_default().to_vec(),
@@ -125,7 +126,7 @@ pub fn run(options: &Options) -> Result<()> {
         let reason = "there is no such folder".to_string();
         bail!(manyhands_lab::Error::File { action: "read", path: folder.clone(), reason });
     }
-    let plan = Plan::new(&options.request())?;
+    let plan = ReproductionPlan::new(&options.request())?;
     for missing in plan.missing() {
         say(&format!("skipped: {missing}"));
     }
@@ -164,13 +165,13 @@ fn overview(reproduction: &Reproduction) -> String {
     text
 }
 
-fn table(panels: &[Outcome]) -> Table {
+fn table(panels: &[PanelResult]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header(["panel"].into_iter().chain(Algorithm::ALL.map(Algorithm::name)));
-    for outcome in panels {
-        let cells = outcome.played.iter().map(|one| format!("{:.4}", one.regret().mean));
-        table.add_row([outcome.panel.heading()].into_iter().chain(cells));
+    for result in panels {
+        let cells = result.played.iter().map(|one| format!("{:.4}", one.regret().mean));
+        table.add_row([result.panel.heading()].into_iter().chain(cells));
     }
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     table

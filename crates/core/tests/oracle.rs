@@ -5,12 +5,15 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Oracle, RULES, candidates, config, dot, f, largest_eigenvalue, rng, scattered, solve, uniform};
+use common::{
+    Mapping, Oracle, RULES, candidates, config, dot, f, in_batches, largest_eigenvalue, play, rng, scattered, solve,
+    uniform, with_delay,
+};
 use manyhands_core::closed_form::closed_form;
 use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
 use manyhands_core::{
-    Asked, Choice, Direction, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec, Strategy,
-    Study, Suggestion, TrialState, simulate,
+    Asked, Choice, Direction, Domain, ENGINE, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
+    Suggestion, TrialState,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -309,14 +312,15 @@ fn a_multiplier_holds_gamma_of_the_observed_count_and_gp_bucb_gamma_of_t() {
         let mut greedy = GreedyInformation::new(prior.clone(), Arc::new(restricted)).unwrap();
         let kinds = [Information::ClosedForm, Information::Log, Information::Greedy, Information::GreedyUpper];
         for (rule, information) in RULES.into_iter().flat_map(|rule| kinds.map(|kind| (rule, kind))) {
-            for feedback in [Feedback::Batch(4), Feedback::Delay(3)] {
+            let mappings: [(&str, Mapping); 2] = [("batches", in_batches::<4>), ("delays", with_delay::<3>)];
+            for (arrival, observed_before) in mappings {
                 let xi = Hallucination::Number(2.0);
                 let strategy = Strategy { information, hallucination: xi, ..Strategy::new(rule, 1.5) };
                 let spec = Spec::new(Domain::Grid(grid.clone()), prior.clone(), strategy).unwrap();
                 let mut study = Study::new(spec.clone()).unwrap();
-                for s in simulate(&mut study, &feedback, 13, |s| f(&s.point)).unwrap() {
+                for s in play(&mut study, observed_before, 13, |s| f(&s.point)) {
                     let t = s.trial + 1;
-                    let points = if rule == Rule::GpBucb { t } else { feedback.observed_before(t).unwrap() };
+                    let points = if rule == Rule::GpBucb { t } else { observed_before(t) };
                     let gamma = match information {
                         Information::ClosedForm => closed_form(prior.kernel(), points, 2).unwrap(),
                         Information::Log => (points.max(1) as f64).ln(),
@@ -326,7 +330,7 @@ fn a_multiplier_holds_gamma_of_the_observed_count_and_gp_bucb_gamma_of_t() {
                     let expected = multiplier(&spec, t, gamma, 2.0);
                     let off = (s.choice.multiplier - expected).abs();
                     // The same formula of the same gamma, in another order.
-                    assert!(off <= 16.0 * EPS * expected, "{rule:?} {information:?} {feedback:?} at {t}: {off:e}");
+                    assert!(off <= 16.0 * EPS * expected, "{rule:?} {information:?} {arrival} at {t}: {off:e}");
                 }
             }
         }

@@ -1,11 +1,13 @@
 //! Every number of the frozen reference that choosing answers for.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::{Mapping, in_batches, play, with_delay};
 use manyhands_core::closed_form::closed_form;
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::{
-    Asked, Assumptions, Choice, Domain, ENGINE, Event, Feedback, Hallucination, Information, Phase, Rule, Spec,
-    Strategy, Study, simulate,
+    Asked, Assumptions, Choice, Domain, ENGINE, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
 };
 use serde_json::Value;
 
@@ -39,8 +41,8 @@ fn f(x: f64) -> f64 {
     (3.0 * x).sin() + 0.5 * (9.0 * x).cos() - 0.3 * x
 }
 
-fn feedback(name: &str) -> Feedback {
-    if name.contains("batch") { Feedback::Batch(5) } else { Feedback::Delay(5) }
+fn feedback(name: &str) -> Mapping {
+    if name.contains("batch") { in_batches::<5> } else { with_delay::<5> }
 }
 
 fn grid100() -> Domain {
@@ -76,7 +78,7 @@ fn choices_of_igp_bucb_match_the_reference() {
         close(largest, norm_bound, "B");
         let xi = Hallucination::Number(1.0);
         let mut study = study(domain, kernel("se", lengthscale), Rule::IgpBucb, norm_bound, xi);
-        let run = simulate(&mut study, &feedback(name), 20, |s| f(s.point[0])).unwrap();
+        let run = play(&mut study, feedback(name), 20, |s| f(s.point[0]));
         let picks: Vec<usize> = run.iter().map(|s| s.choice.candidate).collect();
         assert_eq!(picks, indices(&expected["indices"]), "{name}");
         for (s, width) in run.iter().zip(floats(&expected["widths"])) {
@@ -101,11 +103,11 @@ fn multipliers_match_the_reference() {
         for setting in ["batch", "delay"] {
             let expected = &reference["kernels"][name]["widths_B1_5"][setting];
             let feedback = feedback(setting);
-            let observed: Vec<usize> = (1..=10).map(|t| feedback.observed_before(t).unwrap()).collect();
+            let observed: Vec<usize> = (1..=10).map(feedback).collect();
             assert_eq!(observed, indices(&expected["S"]));
             for (entry, rule, xi) in rows {
                 let mut study = study(grid100(), kernel(name, 0.2), rule, 1.5, xi);
-                let run = simulate(&mut study, &feedback, 10, |s| f(s.point[0])).unwrap();
+                let run = play(&mut study, feedback, 10, |s| f(s.point[0]));
                 for (s, width) in run.iter().zip(floats(&expected[entry])) {
                     close(s.choice.multiplier, width, &format!("{name} {setting} {entry} at t = {}", s.trial + 1));
                 }

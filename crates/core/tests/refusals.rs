@@ -6,8 +6,7 @@ mod common;
 use common::{f, line, prior, se, spec, study};
 use manyhands_core::gp::{self, Covariance, Grid, Kernel, Points, Prior};
 use manyhands_core::{
-    Domain, Error, Event, Feedback, Hallucination, Information, Initial, Result, Rule, Spec, Strategy, Study,
-    TrialState, simulate,
+    Domain, Error, Event, Hallucination, Information, Initial, Result, Rule, Spec, Strategy, Study, TrialState,
 };
 
 fn strategy() -> Strategy {
@@ -203,29 +202,6 @@ fn domains_that_cannot_be_chosen_from_are_refused_when_the_spec_is_made() {
 #[test]
 fn nothing_observed_has_no_best_trial() {
     assert_eq!(study(&spec(line(5), se(0.2), strategy())).best(), Err(Error::NothingObserved));
-}
-
-#[test]
-fn mappings_that_are_no_feedback_are_refused() {
-    let custom = |workers, mapping: fn(usize) -> usize| Feedback::Custom { workers, mapping: Box::new(mapping) };
-    let run = |feedback: &Feedback| {
-        let strategy = Strategy { max_pending: None, ..strategy() };
-        simulate(&mut study(&spec(line(12), se(0.2), strategy)), feedback, 10, |s| f(&s.point)).map(|run| run.len())
-    };
-    let refused = |feedback: &Feedback, t: usize, observed: usize| {
-        let error = run(feedback).unwrap_err();
-        assert!(matches!(error, Error::Feedback { t: at, observed: s, .. } if (at, s) == (t, observed)), "{error}");
-        assert!(error.to_string().contains(&format!("S({t}) = {observed}")), "{error}");
-    };
-    refused(&custom(3, |t| t), 1, 1);
-    refused(&custom(3, |t| t + 4), 1, 5);
-    refused(&custom(3, |_| 0), 4, 0);
-    // t - S(t) is within M, but S falls from 3 to 2.
-    refused(&custom(5, |t| if t == 4 { 3 } else { t.saturating_sub(3) }), 5, 2);
-    refused(&Feedback::Batch(0), 1, 0);
-    refused(&Feedback::Delay(0), 1, 0);
-    assert!(matches!(Feedback::Sequential.observed_before(0), Err(Error::Feedback { t: 0, .. })));
-    assert_eq!(run(&custom(3, |t| t.saturating_sub(2))), Ok(10));
 }
 
 #[test]

@@ -4,13 +4,13 @@
 mod common;
 
 use common::{
-    NOISE, Oracle, RULES, argmax, candidates, config, f, line, matern, on_one_and_two_threads, rng, se, spec, study,
-    uniform,
+    NOISE, Oracle, RULES, argmax, candidates, config, f, in_batches, line, matern, on_one_and_two_threads, play, rng,
+    se, spec, study, uniform, with_delay,
 };
 use manyhands_core::gp::{Grid, Prior};
 use manyhands_core::{
-    Asked, Certificate, Choice, Direction, Domain, ENGINE, Error, Event, Feedback, Hallucination, Information, Initial,
-    Phase, Rule, Spec, Strategy, Study, Suggestion, TrialState, simulate,
+    Asked, Certificate, Choice, Direction, Domain, ENGINE, Error, Event, Hallucination, Information, Initial, Phase,
+    Rule, Spec, Strategy, Study, Suggestion, TrialState,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -102,7 +102,7 @@ fn one_worker_is_the_sequential_algorithm() {
             for noise_bound in [None, Some(0.4)] {
                 let strategy = Strategy { noise_bound, max_pending: Some(1), ..strategy(Rule::IgpBucb) };
                 let spec = spec(domain.clone(), kernel.clone(), strategy);
-                let run = simulate(&mut study(&spec), &Feedback::Sequential, 25, |s| f(&s.point)).unwrap();
+                let run = play(&mut study(&spec), in_batches::<1>, 25, |s| f(&s.point));
                 for (t, (s, (candidate, beta))) in run.iter().zip(igp_ucb(&spec, 25)).enumerate() {
                     assert_eq!(s.choice.candidate, candidate, "round {t}");
                     // G is a sum of 25 logarithms of numbers with condition 1 + 25/noise.
@@ -116,7 +116,7 @@ fn one_worker_is_the_sequential_algorithm() {
 #[test]
 fn one_worker_of_gp_bts_is_asking_and_telling_one_by_one() {
     let spec = spec(line(40), se(0.2), Strategy { max_pending: Some(1), ..strategy(Rule::GpBts) }).with_seed(3);
-    let run = simulate(&mut study(&spec), &Feedback::Batch(1), 20, |s| f(&s.point)).unwrap();
+    let run = play(&mut study(&spec), in_batches::<1>, 20, |s| f(&s.point));
     let mut by_hand = study(&spec);
     for s in &run {
         assert_eq!(by_hand.ask(1).unwrap(), std::slice::from_ref(s));
@@ -124,7 +124,7 @@ fn one_worker_of_gp_bts_is_asking_and_telling_one_by_one() {
         by_hand.tell(s.trial, f(&s.point)).unwrap();
     }
     // A sampled choice is no accident of the seed's first number: another seed goes another way.
-    let other = simulate(&mut study(&spec.clone().with_seed(4)), &Feedback::Sequential, 20, |s| f(&s.point)).unwrap();
+    let other = play(&mut study(&spec.clone().with_seed(4)), in_batches::<1>, 20, |s| f(&s.point));
     assert_ne!(
         other.iter().map(|s| s.choice.candidate).collect::<Vec<_>>(),
         run.iter().map(|s| s.choice.candidate).collect::<Vec<_>>()
@@ -336,7 +336,7 @@ fn one_and_two_threads_make_the_same_log() {
             let spec = spec(Domain::Grid(grid), kernel, strategy).with_seed(5);
             let logs = on_one_and_two_threads(|| {
                 let mut live = study(&spec);
-                simulate(&mut live, &Feedback::Delay(4), 12, |s| f(&s.point)).unwrap();
+                play(&mut live, with_delay::<4>, 12, |s| f(&s.point));
                 (live.events().to_vec(), live.certificate().unwrap())
             });
             assert_eq!(logs[0], logs[1]);
@@ -349,7 +349,7 @@ fn verify_catches_a_log_that_was_tampered_with() {
     for rule in RULES {
         let spec = spec(line(30), se(0.2), strategy(rule));
         let mut live = study(&spec);
-        simulate(&mut live, &Feedback::Batch(3), 9, |s| f(&s.point)).unwrap();
+        play(&mut live, in_batches::<3>, 9, |s| f(&s.point));
         assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
         let tampered = |change: &dyn Fn(&mut Asked)| {
             let mut events = live.events().to_vec();

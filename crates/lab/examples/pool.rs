@@ -1,7 +1,7 @@
-//! A pool of real candidates: how many of them are tried before one of the best is found.
+//! A pool of real candidates: how many evaluations it takes to find one of the best.
 //!
 //! `cargo run --release --package manyhands-lab --example pool -- DIR`, where DIR holds a pool's file, say suzuki.csv: a
-//! header, one row a candidate, the objective in a column whose name begins with y_.
+//! header, one row per candidate, the objective in a column whose name begins with y_.
 
 use std::path::Path;
 

@@ -1,16 +1,16 @@
-//! An arm: one algorithm with one choice of constants, played on every instance of an experiment.
+//! An arm: one algorithm with one choice of constants, run on every instance of an experiment.
 
 use std::sync::Arc;
 
 use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
+use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
 use crate::experiment::{Experiment, Instance};
 use crate::statistics::{Estimate, curve};
-use crate::watch::{Certified, Coverage, certificates, coverage};
 use crate::{Error, Regret, Result, Settings};
 
-/// Who chooses.
+/// The algorithm that chooses the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// One of the rules.
@@ -37,72 +37,79 @@ impl Algorithm {
     }
 }
 
-/// What an algorithm takes for B.
+/// The norm bound B that an algorithm is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
-    /// max |f|, as the paper's experiments do.
-    Largest,
-    /// The function's RKHS norm, as the theorems ask.
-    Norm,
+pub enum NormBound {
+    /// max |f|, as in the paper's experiments.
+    LargestValue,
+    /// The function's RKHS norm, as the theorems require.
+    RkhsNorm,
 }
 
-/// What is looked at beside the regret.
+/// What is recorded of a run besides its regret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
-    /// Nothing else.
+pub enum Diagnostic {
+    /// Nothing more.
     Regret,
-    /// Whether the band that choices are made with holds.
+    /// Whether the confidence band that choices are made with covers the function.
     Band,
-    /// What the certificate promises, and what is true.
+    /// The certificate's bound beside the true regret.
     Certificate,
 }
 
 /// One algorithm with one choice of constants, on one experiment.
 #[derive(Debug, Clone)]
 pub struct Arm {
-    /// Where it plays.
+    /// The instances it is run on.
     pub experiment: Arc<Experiment>,
-    /// Who chooses.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// With which constants.
+    /// Its constants.
     pub settings: Settings,
-    /// After which initialization.
+    /// Its initialization scheme.
     pub initial: Initial,
-    /// With which B.
-    pub bound: Bound,
-    /// What is looked at.
-    pub watch: Watch,
+    /// The norm bound it is given.
+    pub bound: NormBound,
+    /// What is recorded besides the regret.
+    pub diagnostic: Diagnostic,
 }
 
-/// What one run showed.
+/// One run of an arm.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct ArmRun {
     /// The regret of its choices.
     pub regret: Regret,
-    /// For [`Watch::Band`].
+    /// For [`Diagnostic::Band`].
     pub coverage: Option<Coverage>,
-    /// For [`Watch::Certificate`], after every M rewards.
-    pub certificates: Vec<Certified>,
+    /// For [`Diagnostic::Certificate`], after every M rewards.
+    pub certificates: Vec<CertificateCheck>,
 }
 
 impl Arm {
     /// As in the paper: no initialization, B = max |f|.
     pub fn new(experiment: &Arc<Experiment>, algorithm: Algorithm, settings: Settings) -> Self {
         let experiment = experiment.clone();
-        Self { experiment, algorithm, settings, initial: Initial::None, bound: Bound::Largest, watch: Watch::Regret }
+        Self {
+            experiment,
+            algorithm,
+            settings,
+            initial: Initial::None,
+            bound: NormBound::LargestValue,
+            diagnostic: Diagnostic::Regret,
+        }
     }
 
-    /// Plays one instance.
-    pub fn play(&self, instance: &Instance) -> Result<Measured> {
+    /// Runs the arm on one instance.
+    pub fn play(&self, instance: &Instance) -> Result<ArmRun> {
         let rounds = self.settings.horizon;
         let Algorithm::Rule(rule) = self.algorithm else {
             let regret = instance.regret(instance.search_at_random(rounds));
-            return Ok(Measured { regret, coverage: None, certificates: vec![] });
+            return Ok(ArmRun { regret, coverage: None, certificates: vec![] });
         };
         let problem = instance.problem();
         let bound = match self.bound {
-            Bound::Largest => problem.largest(),
-            Bound::Norm => problem.norm().ok_or_else(|| Error::Problem {
+            NormBound::LargestValue => problem.largest(),
+            NormBound::RkhsNorm => problem.norm().ok_or_else(|| Error::Problem {
                 name: problem.name().to_string(),
                 reason: "its RKHS norm is not known".to_string(),
             })?,
@@ -112,31 +119,31 @@ impl Arm {
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
         let study = instance.play(strategy, &feedback, rounds)?;
         let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));
-        let (coverage, certificates) = match self.watch {
-            Watch::Regret => (None, vec![]),
-            Watch::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
-            Watch::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
+        let (coverage, certificates) = match self.diagnostic {
+            Diagnostic::Regret => (None, vec![]),
+            Diagnostic::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
+            Diagnostic::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
         };
-        Ok(Measured { regret, coverage, certificates })
+        Ok(ArmRun { regret, coverage, certificates })
     }
 }
 
-/// An arm and its runs, one for every instance of its experiment.
+/// An arm and its runs, one per instance of its experiment.
 #[derive(Debug, Clone)]
-pub struct Played {
-    /// What was played.
+pub struct PlayedArm {
+    /// The arm.
     pub arm: Arm,
-    /// What came of it.
-    pub runs: Vec<Measured>,
+    /// Its runs, in the order of the instances.
+    pub runs: Vec<ArmRun>,
 }
 
-impl Played {
-    /// Who chose.
+impl PlayedArm {
+    /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.arm.algorithm
     }
 
-    /// Where it was played.
+    /// The title of its experiment.
     pub fn title(&self) -> &str {
         &self.arm.experiment.title
     }
@@ -167,12 +174,12 @@ impl Played {
     }
 }
 
-/// Plays every instance of every arm, on all threads; `tick` hears of each finished run. Each run is a function of its
-/// arm and instance alone.
-pub fn play(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<Played>> {
+/// Runs every arm on every instance of its experiment, on all threads; `tick` is called after each run. A run is a function
+/// of its arm and instance alone.
+pub fn play_arms(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<PlayedArm>> {
     let runs: Vec<(&Arm, &Instance)> =
         arms.iter().flat_map(|arm| arm.experiment.instances.iter().map(move |instance| (arm, instance))).collect();
-    let measured: Result<Vec<Measured>> = runs
+    let measured: Result<Vec<ArmRun>> = runs
         .into_par_iter()
         .map(|(arm, instance)| {
             let measured = arm.play(instance);
@@ -181,6 +188,6 @@ pub fn play(arms: Vec<Arm>, tick: &(dyn Fn() + Sync)) -> Result<Vec<Played>> {
         })
         .collect();
     let mut measured = measured?.into_iter();
-    let played = |arm: Arm| Played { runs: measured.by_ref().take(arm.experiment.instances.len()).collect(), arm };
+    let played = |arm: Arm| PlayedArm { runs: measured.by_ref().take(arm.experiment.instances.len()).collect(), arm };
     Ok(arms.into_iter().map(played).collect())
 }

@@ -1,4 +1,4 @@
-//! Line charts with standard-error bands, several to a picture, told apart by colour and by markers.
+//! Line charts with standard-error bands, several per picture; curves differ in colour and in marker.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ const LEGEND_SIZE: u32 = 15;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
-/// A logarithmic x axis that spans more than this is too long for a number at every tick.
+/// A logarithmic x axis that spans a larger factor has numbers at powers of ten only.
 const MANY: f64 = 50.0;
 
 /// One curve.
@@ -46,11 +46,11 @@ pub struct Series {
 /// One chart.
 #[derive(Debug, Clone, Default)]
 pub struct Chart {
-    /// Above it.
+    /// The title.
     pub title: String,
-    /// Under it.
+    /// The label of the x axis.
     pub x_label: String,
-    /// Beside it.
+    /// The label of the y axis.
     pub y_label: String,
     /// Whether x is on a logarithmic scale.
     pub log_x: bool,
@@ -74,13 +74,13 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
     Picture::of(what, &figure.render())
 }
 
-/// Every curve's name once.
+/// One entry per name of a curve.
 fn legend(charts: &[Chart]) -> Vec<LegendEntry> {
     let mut entries: Vec<LegendEntry> = Vec::new();
     for series in charts.iter().flat_map(|chart| &chart.series) {
         let (color, marker) = STYLES[series.style % STYLES.len()];
         if entries.iter().all(|entry| entry.label.trim_end_matches('\u{a0}') != series.name) {
-            // kuva makes the box as wide as names of size 12 need.
+            // kuva computes the width of the box for names of size 12.
             let padding = "\u{a0}".repeat(series.name.chars().count() * (LEGEND_SIZE as usize - 12) / 6);
             let (label, color) = (series.name.clone() + &padding, color.to_string());
             entries.push(LegendEntry { label, color, shape: LegendShape::Marker(marker), dasharray: None });
@@ -108,7 +108,7 @@ impl Chart {
     }
 
     fn band(&self, series: &Series) -> Plot {
-        // A logarithmic scale has no room for a band that reaches 0.
+        // A band that reaches 0 cannot be drawn on a logarithmic scale.
         let lower = |y: &Estimate| if self.log_y { (y.mean - y.se).max(0.5 * y.mean) } else { y.mean - y.se };
         let xs = series.points.iter().map(|(x, _)| *x);
         let lowers = series.points.iter().map(|(_, y)| lower(y));
@@ -152,7 +152,7 @@ impl Series {
         Plot::Line(LinePlot::new().with_data(points).with_color(self.color()).with_stroke_width(1.6))
     }
 
-    /// A few markers, at places of the curve's own where curves are long.
+    /// A few markers; long curves have them at different positions, so that they do not overlap.
     fn markers(&self) -> Plot {
         let step = self.points.len().div_ceil(MARKERS + 1);
         let first = if step > 1 { (self.style + 1) * step / (STYLES.len() + 1) } else { 0 };

@@ -1,14 +1,17 @@
-//! What an experiment refuses, with the value, what is allowed, and how to mend it.
+//! What the lab refuses, with the value, what is allowed, and how to fix it.
 
 use std::path::PathBuf;
 
-/// A refusal.
+/// A refusal, or a failure of the machine.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The optimizer refused a setting.
     #[error(transparent)]
     Study(#[from] manyhands_core::Error),
+    /// A store that is measured refused.
+    #[error(transparent)]
+    Store(#[from] manyhands_store::Error),
     /// A setting has a value outside its range.
     #[error("{setting} must be {allowed}, got {value}")]
     Setting {
@@ -19,8 +22,18 @@ pub enum Error {
         /// What was given.
         value: String,
     },
-    /// A test problem is not one.
-    #[error("the problem \"{name}\" is not one: {reason}")]
+    /// A feedback mapping is not one of the paper's.
+    #[error("S({t}) = {observed} is not allowed: {reason}")]
+    Feedback {
+        /// The round.
+        t: usize,
+        /// S(t).
+        observed: usize,
+        /// The condition it breaks.
+        reason: &'static str,
+    },
+    /// A test problem cannot be used.
+    #[error("the problem \"{name}\" cannot be used: {reason}")]
     Problem {
         /// Its name.
         name: String,
@@ -69,12 +82,28 @@ pub enum Error {
         /// What is wrong, with the line.
         reason: String,
     },
-    /// A program that plays does not keep to the rules.
+    /// A program that plays does not follow the protocol.
     #[error("the program \"{name}\" cannot play: {reason}")]
     Program {
         /// What it is called.
         name: String,
         /// What it did.
+        reason: String,
+    },
+    /// A process that was started for a measurement failed.
+    #[error("{command} failed: {reason}")]
+    Process {
+        /// The command with its arguments.
+        command: String,
+        /// Its last words, its exit status, or what the system said.
+        reason: String,
+    },
+    /// A measurement did not do what it measures.
+    #[error("cannot measure {what}: {reason}")]
+    Measurement {
+        /// What was to be measured.
+        what: String,
+        /// What happened instead.
         reason: String,
     },
     /// No panel and no further figure is left to run.
@@ -101,7 +130,9 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Study(error) => error.code(),
+            Self::Store(error) => error.code(),
             Self::Setting { .. } => "setting",
+            Self::Feedback { .. } => "feedback",
             Self::Problem { .. } => "problem",
             Self::Suggestion { .. } => "suggestion",
             Self::Pool { .. } => "pool",
@@ -109,35 +140,45 @@ impl Error {
             Self::File { .. } => "file",
             Self::Table { .. } => "table",
             Self::Program { .. } => "program",
+            Self::Process { .. } => "process",
+            Self::Measurement { .. } => "measurement",
             Self::NothingToRun => "nothing-to-run",
             Self::Picture { .. } => "picture",
         }
     }
 
-    /// What to do about it, where that is not plain from the message.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::Study(error) => error.hint(),
+    /// What to do about it, where the message does not say.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Study(error) => return error.hint().map(str::to_string),
+            Self::Store(error) => return error.hint(),
             Self::Table { .. } => {
-                Some("a table has a header, a first column that numbers the rows, and one column of numbers per sensor")
+                "a table has a header, a first column that numbers the rows, and one column of numbers per sensor"
             }
             Self::Pool { .. } => {
-                Some("a pool has a header, one candidate a row, and an objective whose name begins with y_ or val_")
+                "a pool has a header, one row per candidate, and an objective whose name begins with y_ or val_"
             }
-            Self::Program { .. } => Some("`manyhands bench quality --help` says what a program reads and writes"),
-            Self::NothingToRun => Some("ask for other panels or further figures, or give the data folder"),
-            _ => None,
-        }
+            Self::Program { .. } => "`manyhands bench quality --help` says what a program reads and writes",
+            Self::NothingToRun => "ask for other panels or further figures, or give the data folder",
+            _ => return None,
+        };
+        Some(hint.to_string())
     }
 
     /// Whether the input is at fault, and not the machine.
     pub fn is_bad_input(&self) -> bool {
         !matches!(
             self,
-            Self::File { action: "write", .. } | Self::Picture { .. } | Self::Suggestion { .. } | Self::Threads { .. }
+            Self::File { action: "write", .. }
+                | Self::Picture { .. }
+                | Self::Suggestion { .. }
+                | Self::Threads { .. }
+                | Self::Process { .. }
+                | Self::Measurement { .. }
+                | Self::Store(_)
         )
     }
 }
 
-/// The result of an experiment's operations.
+/// The result of an operation of the lab.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use manyhands_core::{Feedback, Spec, Strategy, Study, simulate};
+use manyhands_core::{Spec, Strategy, Study};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::stream::{Family, Purpose, generator};
-use crate::{Problem, Regret, Result};
+use crate::feedback::{Feedback, simulate};
+use crate::stream::{ProblemFamily, Purpose, generator};
+use crate::{FiniteProblem, Regret, Result};
 
-/// How rewards arrive when M rounds are under way at once.
+/// How rewards arrive when M rounds are in progress at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// The paper's simple batch: M at a time.
@@ -27,7 +28,7 @@ impl Arrival {
         }
     }
 
-    /// In a word.
+    /// Its name in summaries.
     pub fn name(self) -> &'static str {
         match self {
             Self::Batch => "batch",
@@ -39,15 +40,15 @@ impl Arrival {
 /// One function together with everything random about its runs: all algorithms see the same noise in the same round.
 #[derive(Debug, Clone)]
 pub struct Instance {
-    problem: Arc<Problem>,
-    family: Family,
+    problem: Arc<FiniteProblem>,
+    family: ProblemFamily,
     index: usize,
     seed: u64,
 }
 
 impl Instance {
-    /// f at every candidate, and the rest of what is known of it.
-    pub fn problem(&self) -> &Problem {
+    /// The function, with its domain, prior and optimum.
+    pub fn problem(&self) -> &FiniteProblem {
         &self.problem
     }
 
@@ -58,7 +59,7 @@ impl Instance {
         (0..rounds).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect()
     }
 
-    /// Plays a strategy for `rounds` rounds.
+    /// Runs a strategy for `rounds` rounds.
     pub fn play(&self, strategy: Strategy, feedback: &Feedback, rounds: usize) -> Result<Study> {
         let (domain, prior) = (self.problem.domain().clone(), self.problem.prior().clone());
         let seed = self.generator(Purpose::Study).next_u64();
@@ -89,7 +90,7 @@ impl Instance {
 /// Instances of one kind.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// What it is, for a heading.
+    /// Its heading.
     pub title: String,
     /// How rewards arrive.
     pub arrival: Arrival,
@@ -101,8 +102,8 @@ impl Experiment {
     pub(crate) fn new(
         title: impl Into<String>,
         arrival: Arrival,
-        (family, seed): (Family, u64),
-        problems: impl IntoIterator<Item = Arc<Problem>>,
+        (family, seed): (ProblemFamily, u64),
+        problems: impl IntoIterator<Item = Arc<FiniteProblem>>,
     ) -> Self {
         let instance = |(index, problem)| Instance { problem, family, index, seed };
         Self { title: title.into(), arrival, instances: problems.into_iter().enumerate().map(instance).collect() }

@@ -1,53 +1,87 @@
-//! The experiments of "On Batch Bayesian Optimization": test problems, paired runs, regret, tests and figures.
+//! Experiments with the optimizer: the paper's figures reproduced, the quality of suggestions, and their speed.
 //!
-//! A [`Plan`] holds everything that was asked for, checked and ready; [`Plan::run`] plays it and gives a [`Reproduction`],
-//! which knows its figures, tables and verdicts and writes them into a folder.
+//! | question | start with |
+//! |---|---|
+//! | Do the paper's observations hold? | [`ReproductionPlan`]: panels, regret, paired tests, verdicts, files |
+//! | How close to the optimum do suggestions get? | [`quality`]: problems with known optima, pools of candidates, other programs |
+//! | How fast are they on this machine? | [`mod@bench`]: measurements beside rooflines and limits |
+//! | How does a study fare when rewards arrive late? | [`simulate`] with a [`Feedback`] mapping S(t), and the theorems' [`bounds`] |
+//!
+//! A reproduction goes from a request to a checked plan to its results. The same request gives the same files, byte for
+//! byte, on any number of threads.
 //!
 //! ```
-//! use manyhands_lab::{Panel, Plan, Request, Settings};
+//! use manyhands_lab::{Panel, ReproductionPlan, ReproductionRequest, Settings};
 //! # fn main() -> manyhands_lab::Result<()> {
 //! let settings = Settings { functions: 6, horizon: 40, ..Settings::default() };
-//! let plan = Plan::new(&Request { settings, panels: vec![Panel::A], ..Request::default() })?;
-//! let reproduction = plan.run(&|| ())?;
+//! let request = ReproductionRequest { settings, panels: vec![Panel::A], ..ReproductionRequest::default() };
+//! let reproduction = ReproductionPlan::new(&request)?.run(&|| ())?;
 //! assert_eq!(reproduction.observations[0].verdict().name(), "holds"); // IGP-BUCB outperforms GP-BUCB
-//! println!("{}", reproduction.report());
+//! println!("{}", reproduction.report()); // Markdown; `write` makes the figures and tables too
+//! # Ok(()) }
+//! ```
+//!
+//! One function of the paper, run by hand: draw it, choose in batches of five, and count the regret.
+//!
+//! ```
+//! use manyhands_core::gp::Kernel;
+//! use manyhands_core::{Rule, Spec, Strategy, Study};
+//! use manyhands_lab::{Feedback, Regret, problems, simulate};
+//! use rand::SeedableRng;
+//! # fn main() -> manyhands_lab::Result<()> {
+//! let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+//! let problem = problems::rkhs_function(Kernel::squared_exponential(&[0.2])?, 0.025, &mut rng)?;
+//! let strategy = Strategy::new(Rule::IgpBucb, problem.norm().unwrap_or(1.0));
+//! let spec = Spec::new(problem.domain().clone(), problem.prior().clone(), strategy)?;
+//! let run = simulate(&mut Study::new(spec)?, &Feedback::Batch(5), 50, |s| problem.values()[s.candidate])?;
+//! let regret = Regret::new(problem.optimum(), run.iter().map(|s| problem.values()[s.candidate]));
+//! assert!(regret.simple()[49] < 0.1);
 //! # Ok(()) }
 //! ```
 
 mod arm;
+pub mod bench;
+pub mod bounds;
 mod chart;
+mod diagnostics;
 mod error;
 mod experiment;
 mod extra;
+mod feedback;
+mod finite_problem;
+mod machine;
+mod numeric_table;
 mod observation;
 mod output;
 mod panel;
 mod picture;
-mod problem;
 pub mod problems;
+mod process;
 pub mod quality;
 mod regret;
 mod reproduction;
 mod settings;
 mod sheet;
-pub mod statistics;
+mod statistics;
 mod stream;
-mod table;
-mod watch;
+mod terminal;
 mod wilcoxon;
 
-pub use arm::{Algorithm, Arm, Bound, Measured, Played, Watch, play};
+pub use arm::{Algorithm, Arm, ArmRun, Diagnostic, NormBound, PlayedArm, play_arms};
+pub use diagnostics::{BoundedRegret, CertificateCheck, Coverage};
 pub use error::{Error, Result};
 pub use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;
+pub use feedback::{Feedback, simulate};
+pub use finite_problem::FiniteProblem;
+pub use numeric_table::NumericTable;
 pub use observation::{Comparison, Finding, Observation, Verdict};
 pub use output::{leftovers, prepare, replace};
 pub use panel::Panel;
 pub use picture::Picture;
-pub use problem::Problem;
+pub use process::Binary;
 pub use regret::Regret;
-pub use reproduction::{Missing, Outcome, Plan, Reproduction, Request};
+pub use reproduction::{Missing, PanelResult, Reproduction, ReproductionPlan, ReproductionRequest};
 pub use settings::Settings;
-pub use table::Table;
-pub use watch::{Certified, Coverage, Promise};
+pub use statistics::{Estimate, Quartiles};
 pub use wilcoxon::SignedRank;

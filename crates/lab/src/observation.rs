@@ -1,4 +1,4 @@
-//! The paper's three observations, put to the test: paired comparisons at the last round, and a verdict on each.
+//! The paper's three observations, tested: paired comparisons at the last round, and a verdict on each.
 
 use manyhands_core::Rule;
 
@@ -13,9 +13,9 @@ const COMPARABLE: f64 = 0.1;
 /// Two algorithms on the same instances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The one whose regret should be smaller.
+    /// The algorithm whose regret should be smaller.
     pub first: Algorithm,
-    /// The other one.
+    /// The other algorithm.
     pub second: Algorithm,
     /// How many pairs.
     pub pairs: usize,
@@ -32,7 +32,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Of the time-average regrets of two algorithms, pair by pair.
+    /// Compares the time-average regrets of two algorithms, pair by pair.
     pub fn new((first, a): (Algorithm, &[f64]), (second, b): (Algorithm, &[f64])) -> Self {
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         Self {
@@ -47,8 +47,8 @@ impl Comparison {
         }
     }
 
-    /// Whether the first is better: a smaller mean, and a one-sided test at 5 %. The same the other way round says that
-    /// it is not.
+    /// Whether the first is better: a smaller mean, and a one-sided test at 5 %. A larger mean with a significant test the
+    /// other way refutes it.
     fn is_better(&self) -> Verdict {
         if self.difference.mean < 0.0 && self.test.p_less < LEVEL {
             Verdict::Holds
@@ -60,7 +60,7 @@ impl Comparison {
     }
 
     /// Whether the first is comparable to the second, if not better: a mean within 10 % of the other's, or below it.
-    /// Where it is higher than that, a one-sided test at 5 % says whether by more than chance.
+    /// Where it is higher, a one-sided test at 5 % decides.
     fn is_comparable(&self) -> Verdict {
         if self.ratio <= 1.0 + COMPARABLE {
             Verdict::Holds
@@ -72,7 +72,7 @@ impl Comparison {
     }
 }
 
-/// What became of a claim.
+/// Whether a claim holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It holds.
@@ -114,7 +114,7 @@ pub struct Finding {
     pub panel: Panel,
     /// The comparison that decides it.
     pub comparison: Comparison,
-    /// What became of the claim there.
+    /// Whether the claim holds there.
     pub verdict: Verdict,
 }
 
@@ -127,7 +127,7 @@ pub struct Observation {
     pub claim: &'static str,
     /// What was found, panel by panel.
     pub findings: Vec<Finding>,
-    /// The panels it speaks of that were not run.
+    /// The panels of the claim that were not run.
     pub not_run: Vec<Panel>,
 }
 
@@ -149,11 +149,11 @@ impl Observation {
         let [igp, bts, bucb] = [Rule::IgpBucb, Rule::GpBts, Rule::GpBucb].map(Algorithm::Rule);
         let (synthetic, sensors) = Panel::PAPER.split_at(6);
         let better =
-            |number, claim, panels, sides| Claim { number, claim, panels, sides, judge: Comparison::is_better };
+            |number, claim, panels, sides| PaperClaim { number, claim, panels, sides, judge: Comparison::is_better };
         let claims = [
             better(1, "IGP-BUCB outperforms GP-BUCB in all experiments", &Panel::PAPER[..], [igp, bucb]),
             better(2, "for synthetic benchmarks, IGP-BUCB performs better than GP-BTS", synthetic, [igp, bts]),
-            Claim {
+            PaperClaim {
                 number: 3,
                 claim: "for sensor data, GP-BTS fares comparably, if not better, with IGP-BUCB",
                 panels: sensors,
@@ -165,8 +165,8 @@ impl Observation {
     }
 }
 
-/// What the paper says of two algorithms on some panels.
-struct Claim<'a> {
+/// A statement of the paper about two algorithms on some panels.
+struct PaperClaim<'a> {
     number: usize,
     claim: &'static str,
     panels: &'a [Panel],
@@ -174,7 +174,7 @@ struct Claim<'a> {
     judge: fn(&Comparison) -> Verdict,
 }
 
-impl Claim<'_> {
+impl PaperClaim<'_> {
     fn test(&self, regrets: impl Fn(Panel, Algorithm) -> Option<Vec<f64>>) -> Observation {
         let [first, second] = self.sides;
         let (mut findings, mut not_run) = (Vec::new(), Vec::new());

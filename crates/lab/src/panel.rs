@@ -1,4 +1,4 @@
-//! The eight panels of the paper's figure, and one of our own for those without its sensor files.
+//! The eight panels of the paper's figure, and a synthetic one that needs no sensor files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use manyhands_core::gp::Kernel;
 
 use crate::problems::{self, Sensors};
-use crate::stream::{Family, Purpose, generator};
-use crate::{Arrival, Error, Experiment, Problem, Result, Settings};
+use crate::stream::{ProblemFamily, Purpose, generator};
+use crate::{Arrival, Error, Experiment, FiniteProblem, Result, Settings};
 
 /// A panel of the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,15 +113,15 @@ impl Panel {
         Ok(Experiment::new(self.heading(), arrival, (family, settings.seed), problems))
     }
 
-    fn family(self) -> Family {
+    fn family(self) -> ProblemFamily {
         match self {
-            Self::A | Self::C => Family::SquaredExponential,
-            Self::B | Self::D => Family::Matern,
-            Self::E => Family::Cosines,
-            Self::F => Family::Rosenbrock,
-            Self::G => Family::Temperature,
-            Self::H => Family::Light,
-            Self::Field => Family::Field,
+            Self::A | Self::C => ProblemFamily::SquaredExponential,
+            Self::B | Self::D => ProblemFamily::Matern,
+            Self::E => ProblemFamily::Cosines,
+            Self::F => ProblemFamily::Rosenbrock,
+            Self::G => ProblemFamily::Temperature,
+            Self::H => ProblemFamily::Light,
+            Self::Field => ProblemFamily::Field,
         }
     }
 
@@ -170,7 +170,7 @@ fn unknown(text: &str) -> Error {
     }
 }
 
-fn rkhs_functions(kernel: &Kernel, settings: &Settings, family: Family) -> Result<Vec<Arc<Problem>>> {
+fn rkhs_functions(kernel: &Kernel, settings: &Settings, family: ProblemFamily) -> Result<Vec<Arc<FiniteProblem>>> {
     let draw = |index| {
         let mut rng = generator(settings.seed, Purpose::Function, family, index);
         problems::rkhs_function(kernel.clone(), settings.noise, &mut rng).map(Arc::new)
@@ -178,13 +178,13 @@ fn rkhs_functions(kernel: &Kernel, settings: &Settings, family: Family) -> Resul
     (0..settings.functions).map(draw).collect()
 }
 
-/// One function under many noises.
-fn same(problem: Problem, settings: &Settings) -> Vec<Arc<Problem>> {
+/// One function with many noise seeds.
+fn same(problem: FiniteProblem, settings: &Settings) -> Vec<Arc<FiniteProblem>> {
     let problem = Arc::new(problem);
     vec![problem; settings.functions]
 }
 
-fn rows(sensors: &Sensors, settings: &Settings, family: Family) -> Result<Vec<Arc<Problem>>> {
+fn rows(sensors: &Sensors, settings: &Settings, family: ProblemFamily) -> Result<Vec<Arc<FiniteProblem>>> {
     let mut rng = generator(settings.seed, Purpose::Function, family, 0);
     Ok(sensors.draw(settings.functions, &mut rng)?.into_iter().map(Arc::new).collect())
 }

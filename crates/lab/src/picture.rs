@@ -1,4 +1,4 @@
-//! A drawn picture, in the two formats that people ask for.
+//! A drawn picture as SVG and PNG.
 
 use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;

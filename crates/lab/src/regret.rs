@@ -1,4 +1,4 @@
-//! Regret: what was lost by not choosing the optimum, round by round.
+//! Regret: the difference between the optimum and the chosen value, round by round.
 
 /// The regret of one run.
 #[derive(Debug, Clone, PartialEq)]

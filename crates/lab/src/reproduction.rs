@@ -1,18 +1,18 @@
-//! A reproduction from request to result: what is asked, what can be played, and what came of it.
+//! A reproduction from request to result: what is asked for, what can be run, and the results.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::arm::{Arm, Played, play};
-use crate::extra::Finished;
+use crate::arm::{Arm, PlayedArm, play_arms};
+use crate::extra::FinishedExtra;
 use crate::{Algorithm, Comparison, Extra, Observation, Panel, Result, Settings};
 
 /// What to reproduce.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// With which constants.
+pub struct ReproductionRequest {
+    /// The constants.
     pub settings: Settings,
     /// Which panels.
     pub panels: Vec<Panel>,
@@ -22,14 +22,14 @@ pub struct Request {
     pub data: Option<PathBuf>,
 }
 
-impl Default for Request {
+impl Default for ReproductionRequest {
     fn default() -> Self {
         Self { settings: Settings::default(), panels: Panel::PAPER.to_vec(), extras: vec![], data: None }
     }
 }
 
-impl Request {
-    /// The panels, of those asked for or used by further figures, whose files are not there.
+impl ReproductionRequest {
+    /// The panels, of those asked for or used by further figures, whose files are missing.
     fn missing(&self) -> Vec<Missing> {
         let used = self.extras.iter().flat_map(|extra| extra.panels());
         let wanted: BTreeSet<Panel> = self.panels.iter().chain(used).copied().collect();
@@ -41,7 +41,7 @@ impl Request {
     }
 }
 
-/// A panel that cannot be played for want of its files.
+/// A panel whose data files are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The panel.
@@ -63,19 +63,19 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Everything checked and ready to be played.
+/// Everything that was asked for, checked and ready to run.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct ReproductionPlan {
     settings: Settings,
     missing: Vec<Missing>,
     panels: Vec<(Panel, Vec<Arm>)>,
     extras: Vec<(Extra, Vec<Arm>)>,
 }
 
-impl Plan {
+impl ReproductionPlan {
     /// Reads files and draws functions; refuses settings out of range and files that are not what they should be. Panels
-    /// whose files are not there are left out and told by [`Plan::missing`].
-    pub fn new(request: &Request) -> Result<Self> {
+    /// whose files are missing are left out; [`ReproductionPlan::missing`] lists them.
+    pub fn new(request: &ReproductionRequest) -> Result<Self> {
         let (settings, data) = (request.settings, request.data.as_deref());
         settings.check()?;
         let missing = request.missing();
@@ -90,7 +90,7 @@ impl Plan {
         Ok(Self { settings, missing, panels, extras })
     }
 
-    /// The panels that cannot be played.
+    /// The panels that cannot be run.
     pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
@@ -100,15 +100,15 @@ impl Plan {
         self.arms().map(|arm| arm.experiment.instances.len()).sum()
     }
 
-    /// Plays everything on all threads; `tick` hears of each finished run.
+    /// Runs everything on all threads; `tick` is called after each run.
     pub fn run(self, tick: &(dyn Fn() + Sync)) -> Result<Reproduction> {
-        let mut played = play(self.arms().cloned().collect(), tick)?.into_iter();
-        let mut take = |arms: &[Arm]| -> Vec<Played> { played.by_ref().take(arms.len()).collect() };
-        let panels: Vec<Outcome> =
-            self.panels.iter().map(|(panel, arms)| Outcome { panel: *panel, played: take(arms) }).collect();
+        let mut played = play_arms(self.arms().cloned().collect(), tick)?.into_iter();
+        let mut take = |arms: &[Arm]| -> Vec<PlayedArm> { played.by_ref().take(arms.len()).collect() };
+        let panels: Vec<PanelResult> =
+            self.panels.iter().map(|(panel, arms)| PanelResult { panel: *panel, played: take(arms) }).collect();
         let extras = self.extras.iter().map(|(extra, arms)| extra.finish(&take(arms))).collect();
         let observations = Observation::all(|panel, algorithm| {
-            panels.iter().find(|outcome| outcome.panel == panel)?.final_averages(algorithm)
+            panels.iter().find(|result| result.panel == panel)?.final_averages(algorithm)
         });
         Ok(Reproduction { settings: self.settings, missing: self.missing, panels, observations, extras })
     }
@@ -118,19 +118,19 @@ impl Plan {
     }
 }
 
-/// What came of a panel.
+/// The runs of a panel.
 #[derive(Debug, Clone)]
-pub struct Outcome {
-    /// Which.
+pub struct PanelResult {
+    /// The panel.
     pub panel: Panel,
     /// Its algorithms, in the order of [`Algorithm::ALL`].
-    pub played: Vec<Played>,
+    pub played: Vec<PlayedArm>,
 }
 
-impl Outcome {
+impl PanelResult {
     /// The time-average regret of an algorithm's runs at the last round.
     pub fn final_averages(&self, algorithm: Algorithm) -> Option<Vec<f64>> {
-        self.played.iter().find(|played| played.algorithm() == algorithm).map(Played::final_averages)
+        self.played.iter().find(|played| played.algorithm() == algorithm).map(PlayedArm::final_averages)
     }
 
     /// Every pair of algorithms, at the last round.
@@ -145,17 +145,17 @@ impl Outcome {
     }
 }
 
-/// What came of it all.
+/// The results.
 #[derive(Debug, Clone)]
 pub struct Reproduction {
-    /// With which constants.
+    /// The constants.
     pub settings: Settings,
-    /// The panels that could not be played.
+    /// The panels that could not be run.
     pub missing: Vec<Missing>,
-    /// The panels that were.
-    pub panels: Vec<Outcome>,
+    /// The panels that were run.
+    pub panels: Vec<PanelResult>,
     /// The paper's observations.
     pub observations: Vec<Observation>,
     /// The further figures.
-    pub extras: Vec<Finished>,
+    pub extras: Vec<FinishedExtra>,
 }

@@ -3,17 +3,17 @@
 use manyhands_core::gp::{Family, Kernel, Prior};
 use manyhands_core::{Hallucination, Information, Rule, Strategy};
 
-use crate::{Error, Problem, Result};
+use crate::{Error, FiniteProblem, Result};
 
 /// The largest horizon: a run keeps T^2/2 numbers.
 const LONGEST: usize = 5_000;
 /// The most functions of one panel, and the most workers.
 const MOST: usize = 10_000;
 
-/// What all runs of a reproduction have in common.
+/// The constants that all runs of a reproduction share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// For all that is random.
+    /// The seed of everything random.
     pub seed: u64,
     /// How many functions (or noise seeds, or test rows) a panel has.
     pub functions: usize,
@@ -50,7 +50,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Refuses what cannot be run.
+    /// Refuses values out of range.
     pub fn check(&self) -> Result<()> {
         let counts = [
             ("functions", self.functions, 2, MOST),
@@ -68,8 +68,8 @@ impl Settings {
         Ok(())
     }
 
-    /// gamma as it is on this problem.
-    pub fn information_on(&self, problem: &Problem) -> Information {
+    /// The choice of gamma on this problem; empirical kernels have no closed form.
+    pub fn information_on(&self, problem: &FiniteProblem) -> Information {
         match (self.information, problem.prior().kernel().family()) {
             (Information::ClosedForm, Family::Empirical) => Information::Log,
             (information, _) => information,
@@ -77,7 +77,7 @@ impl Settings {
     }
 
     /// A rule with these constants on a problem, R^2 being the problem's noise.
-    pub fn strategy(&self, rule: Rule, problem: &Problem, norm_bound: f64) -> Strategy {
+    pub fn strategy(&self, rule: Rule, problem: &FiniteProblem, norm_bound: f64) -> Strategy {
         Strategy { information: self.information_on(problem), ..self.constants(rule, norm_bound) }
     }
 
@@ -91,7 +91,7 @@ impl Settings {
         }
     }
 
-    /// The rounds at which a summary looks: 25, 50, 100, 200 as far as they are reached, and the last.
+    /// The rounds that a summary reports: 25, 50, 100, 200 as far as they are reached, and the last.
     pub fn milestones(&self) -> Vec<usize> {
         let mut rounds: Vec<usize> = [25, 50, 100, 200].into_iter().filter(|&t| t < self.horizon).collect();
         rounds.push(self.horizon);

@@ -1,4 +1,4 @@
-//! A table of results that can be written as CSV, JSON or Markdown: one home for every figure that is published.
+//! A table of results that can be written as CSV, JSON or Markdown: the one source of every published number.
 
 use manyhands_core::significant;
 use serde_json::{Map, Value};
@@ -7,49 +7,49 @@ use crate::{Error, Result};
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum SheetCell {
     /// A word.
     Text(String),
     /// A measured number.
     Number(f64),
     /// A whole number.
     Count(usize),
-    /// Nothing to tell.
+    /// No value.
     Empty,
 }
 
-impl From<&str> for Cell {
+impl From<&str> for SheetCell {
     fn from(text: &str) -> Self {
         Self::Text(text.to_string())
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for SheetCell {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<f64> for Cell {
+impl From<f64> for SheetCell {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Empty }
     }
 }
 
-impl From<usize> for Cell {
+impl From<usize> for SheetCell {
     fn from(count: usize) -> Self {
         Self::Count(count)
     }
 }
 
-impl<T: Into<Cell>> From<Option<T>> for Cell {
+impl<T: Into<SheetCell>> From<Option<T>> for SheetCell {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Empty, Into::into)
     }
 }
 
-impl Cell {
-    /// Every digit.
+impl SheetCell {
+    /// With every digit.
     fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -59,7 +59,7 @@ impl Cell {
         }
     }
 
-    /// For reading.
+    /// With few digits.
     fn short(&self) -> String {
         match self {
             Self::Number(number) => significant(*number, DIGITS),
@@ -85,7 +85,7 @@ const DIGITS: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
     columns: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<SheetCell>>,
 }
 
 impl Sheet {
@@ -95,7 +95,7 @@ impl Sheet {
     }
 
     /// One more row, an entry for every column.
-    pub fn push(&mut self, row: Vec<Cell>) {
+    pub fn push(&mut self, row: Vec<SheetCell>) {
         debug_assert_eq!(row.len(), self.columns.len());
         self.rows.push(row);
     }
@@ -114,9 +114,9 @@ impl Sheet {
             }
         }
         for row in &self.rows {
-            let key: Vec<Cell> = keys.iter().map(|&i| row[i].clone()).collect();
+            let key: Vec<SheetCell> = keys.iter().map(|&i| row[i].clone()).collect();
             let line = wide.rows.iter().position(|row| row.starts_with(&key)).unwrap_or_else(|| {
-                wide.rows.push([key, vec![Cell::Empty; names.len()]].concat());
+                wide.rows.push([key, vec![SheetCell::Empty; names.len()]].concat());
                 wide.rows.len() - 1
             });
             let name = row[across].exact();
@@ -134,14 +134,14 @@ impl Sheet {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.columns).map_err(|error| broken(error.to_string()))?;
         for row in &self.rows {
-            writer.write_record(row.iter().map(Cell::exact)).map_err(|error| broken(error.to_string()))?;
+            writer.write_record(row.iter().map(SheetCell::exact)).map_err(|error| broken(error.to_string()))?;
         }
         writer.into_inner().map_err(|error| broken(error.to_string()))
     }
 
     /// An array of objects.
     pub fn to_json(&self) -> Value {
-        let object = |row: &Vec<Cell>| {
+        let object = |row: &Vec<SheetCell>| {
             let entries = self.columns.iter().zip(row).map(|(column, cell)| (column.to_string(), cell.json()));
             Value::Object(Map::from_iter(entries))
         };
@@ -153,7 +153,7 @@ impl Sheet {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let header = line(self.columns.iter().map(|column| column.replace('_', " ")).collect());
         let rule = format!("|{}\n", "---|".repeat(self.columns.len()));
-        let rows: String = self.rows.iter().map(|row| line(row.iter().map(Cell::short).collect())).collect();
+        let rows: String = self.rows.iter().map(|row| line(row.iter().map(SheetCell::short).collect())).collect();
         header + &rule + &rows
     }
 }

@@ -1,4 +1,4 @@
-//! Means with standard errors, quartiles, and medians that know of runs which never arrived.
+//! Means with standard errors, quartiles, and medians of censored values.
 
 /// A mean and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,8 +23,7 @@ impl Estimate {
     }
 }
 
-/// The median of some numbers and what a quarter of them lies below and above, by linear interpolation; some may be
-/// infinite. NaN of nothing.
+/// The median and the quartiles of some numbers, by linear interpolation; some numbers may be infinite. NaN of nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quartiles {
     /// A quarter is below.
@@ -54,14 +53,20 @@ impl Quartiles {
     }
 }
 
+/// The median; NaN of nothing.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    Quartiles::of(values.iter().copied()).median
+}
+
 /// The estimate at every position of curves of one length.
-pub fn curve(runs: &[Vec<f64>]) -> Vec<Estimate> {
+pub(crate) fn curve(runs: &[Vec<f64>]) -> Vec<Estimate> {
     let length = runs.first().map_or(0, Vec::len);
     (0..length).map(|t| Estimate::of(&runs.iter().map(|run| run[t]).collect::<Vec<_>>())).collect()
 }
 
-/// The median of numbers of which some are not known but larger than all known ones; None where the median is such a one.
-pub fn censored_median(values: &[Option<f64>]) -> Option<f64> {
+/// The median of right-censored numbers: those that are not known are larger than all known ones. None where the median is
+/// not known.
+pub(crate) fn censored_median(values: &[Option<f64>]) -> Option<f64> {
     let mut known: Vec<f64> = values.iter().flatten().copied().collect();
     known.sort_by(f64::total_cmp);
     let (low, high) = ((values.len().max(1) - 1) / 2, values.len() / 2);
@@ -90,10 +95,11 @@ mod tests {
         let late = Quartiles::of([1.0, 2.0, f64::INFINITY, f64::INFINITY, f64::INFINITY]);
         assert_eq!(late, Quartiles { lower: 2.0, median: f64::INFINITY, upper: f64::INFINITY });
         assert!(Quartiles::of([]).median.is_nan());
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
     }
 
     #[test]
-    fn a_median_counts_those_who_never_arrived() {
+    fn a_censored_median_counts_the_unknown_ones() {
         assert_eq!(censored_median(&[Some(3.0), None, Some(1.0)]), Some(3.0));
         assert_eq!(censored_median(&[Some(3.0), Some(1.0)]), Some(2.0));
         assert_eq!(censored_median(&[Some(3.0), None, None]), None);

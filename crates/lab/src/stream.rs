@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are for.
+/// What random numbers are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Drawing a function.
@@ -18,9 +18,9 @@ pub enum Purpose {
     Duration,
 }
 
-/// What kind of problem they are for.
+/// The kind of problem they are used on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum ProblemFamily {
     /// Functions of the squared exponential kernel's RKHS.
     SquaredExponential = 1,
     /// Functions of the Matern kernel's RKHS.
@@ -40,7 +40,7 @@ pub enum Family {
 }
 
 /// The generator of one purpose for the problem `index` of a family.
-pub fn generator(seed: u64, purpose: Purpose, family: Family, index: usize) -> ChaCha8Rng {
+pub fn generator(seed: u64, purpose: Purpose, family: ProblemFamily, index: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(((purpose as u64) << 56) | ((family as u64) << 48) | index as u64);
     rng

@@ -6,13 +6,13 @@
 //! | W+ | positive | sum of the ranks of abs d_i with d_i > 0; tied ones share their mean rank |
 //!
 //! Under the hypothesis that each d_i is symmetric around 0, every rank counts with probability 1/2. Up to 100 pairs the
-//! distribution of W+ is summed out over the ranks at hand; from there a normal with the variance of those ranks and a
-//! continuity correction takes its place.
+//! distribution of W+ is summed out over the ranks at hand; for more pairs a normal with the variance of those ranks and a
+//! continuity correction replaces it.
 
 /// With more pairs than this the normal approximation is used.
 const EXACT: usize = 100;
 
-/// What the test found.
+/// The result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignedRank {
     /// Pairs that differ.

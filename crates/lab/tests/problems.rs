@@ -9,7 +9,7 @@ use common::{dot, solve};
 use manyhands_core::Domain;
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_lab::problems::{Sensors, cosines, field, light, rkhs_function, rosenbrock, temperature};
-use manyhands_lab::{Problem, Table};
+use manyhands_lab::{FiniteProblem, NumericTable};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -74,8 +74,8 @@ fn the_benchmarks_are_those_of_the_reference() {
     }
 }
 
-fn table(rows: &[[f64; 2]]) -> Table {
-    Table::new("t", vec!["a".into(), "b".into()], rows.iter().map(|row| row.to_vec()).collect()).unwrap()
+fn table(rows: &[[f64; 2]]) -> NumericTable {
+    NumericTable::new("t", vec!["a".into(), "b".into()], rows.iter().map(|row| row.to_vec()).collect()).unwrap()
 }
 
 /// Readings 1, 2, 6 and 3, 5, 1: means 3 and 3, variances 7 and 4, covariance -4, average variance 5.5, grand mean 3.
@@ -124,13 +124,13 @@ fn the_synthetic_field_has_the_size_and_spread_it_says() {
 fn what_is_no_problem_is_refused() {
     let prior = || Prior::new(Kernel::squared_exponential(&[0.2]).unwrap(), 0.0, 0.1).unwrap();
     let grid = || Domain::Grid(Grid::even(&[(0.0, 1.0, 3)]).unwrap());
-    let refusal = |domain, values| Problem::new("p", domain, prior(), values).unwrap_err().to_string();
+    let refusal = |domain, values| FiniteProblem::new("p", domain, prior(), values).unwrap_err().to_string();
     assert!(refusal(grid(), vec![1.0]).contains("1 values for 3 candidates"));
     assert!(refusal(grid(), vec![1.0, f64::NAN, 0.0]).contains("finite, got NaN"));
     assert!(refusal(grid(), vec![0.0; 3]).contains("0 everywhere"));
     assert!(refusal(Domain::Discretized { side: 1.0, dimension: 1 }, vec![]).contains("finite"));
     let points = Domain::Points(Points::from_rows(&[vec![0.5], vec![0.7]]).unwrap());
-    let problem = Problem::new("p", points, prior(), vec![-1.0, -3.0]).unwrap();
+    let problem = FiniteProblem::new("p", points, prior(), vec![-1.0, -3.0]).unwrap();
     assert_eq!((problem.optimum(), problem.range(), problem.largest()), (-1.0, 2.0, 3.0));
 }
 
@@ -147,7 +147,7 @@ fn the_sensor_files_are_the_papers() {
     let temperature = temperature(&data).unwrap();
     assert_eq!(temperature.test_rows(), 2400);
     assert_eq!(temperature.draw(1, &mut rng(1)).unwrap()[0].values().len(), 52);
-    let all = Table::read(data.join("intel_lab/intel_temp_1min.csv.gz"), "minute").unwrap();
+    let all = NumericTable::read(data.join("intel_lab/intel_temp_1min.csv.gz"), "minute").unwrap();
     let whole = Sensors::new("all", &all, &all).unwrap();
     assert!((whole.average_variance() - 10.6510).abs() < 1e-3, "{}", whole.average_variance());
 }

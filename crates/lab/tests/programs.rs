@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use manyhands_core::Value;
 use manyhands_lab::Error;
-use manyhands_lab::quality::{Bench, Contender, Games, Program, Protocol, problems};
+use manyhands_lab::quality::{Contender, Games, PlayerProgram, Protocol, Tournament, problems};
 use serde_json::{Value as Json, json};
 
 fn folder(name: &str) -> PathBuf {
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A program that keeps what it hears in `heard` and says `answer` when asked.
-fn program(name: &str, answer: &str) -> (Program, PathBuf) {
+fn program(name: &str, answer: &str) -> (PlayerProgram, PathBuf) {
     let folder = folder(name);
     let (script, heard) = (folder.join("play.sh"), folder.join("heard"));
     let says = format!(
@@ -25,12 +25,12 @@ fn program(name: &str, answer: &str) -> (Program, PathBuf) {
         heard.display()
     );
     fs::write(&script, says).unwrap();
-    (Program { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
+    (PlayerProgram { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
 }
 
-fn play(program: Program, problem: &str) -> manyhands_lab::Result<Games<Vec<f64>>> {
+fn play(program: PlayerProgram, problem: &str) -> manyhands_lab::Result<Games<Vec<f64>>> {
     let protocol = Protocol { seeds: 1, evaluations: 4, batch: 2, ..Protocol::default() };
-    let bench = Bench { contenders: vec![Contender::Program(program)], protocol, threads: 1 };
+    let bench = Tournament { contenders: vec![Contender::Program(program)], protocol, threads: 1 };
     Ok(bench.play(&problems::named(&[problem.to_string()])?, &|| ())?.remove(0).remove(0))
 }
 
@@ -44,7 +44,7 @@ fn a_program_hears_the_problem_and_every_result_and_is_judged_by_its_points() {
     let (first, second) = (value(1.0, 2.0), value(3.5, 2.5));
     assert!(second < first);
     let regrets = [problem.regret(first), problem.regret(second), problem.regret(second), problem.regret(second)];
-    assert_eq!(games.played[0].outcome, regrets);
+    assert_eq!(games.played[0].performance, regrets);
     let lines: Vec<Json> =
         fs::read_to_string(heard).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["play"], &lines[0]["direction"]), (&json!("branin"), &json!("minimize")));
@@ -85,17 +85,17 @@ fn what_a_program_does_wrong_is_named() {
         let message = play(program(name, &answer).0, "branin").unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
-    let absent = Program { name: "absent".to_string(), command: vec!["/no/such/program".to_string()] };
+    let absent = PlayerProgram { name: "absent".to_string(), command: vec!["/no/such/program".to_string()] };
     let error = play(absent, "branin").unwrap_err();
     assert!(matches!(&error, Error::Program { .. }) && error.to_string().contains("does not start"), "{error}");
 }
 
 #[test]
 fn a_command_has_a_name_and_arguments() {
-    let program = Program::parse("tpe=python3 peers.py --x=1").unwrap();
+    let program = PlayerProgram::parse("tpe=python3 peers.py --x=1").unwrap();
     assert_eq!((program.name.as_str(), program.command.len(), program.command[2].as_str()), ("tpe", 3, "--x=1"));
     for wrong in ["python3", "=python3", "tpe=", "tpe= "] {
-        let message = Program::parse(wrong).unwrap_err().to_string();
+        let message = PlayerProgram::parse(wrong).unwrap_err().to_string();
         assert!(message.contains("NAME=COMMAND") || message.contains("such as"), "{message}");
     }
 }
@@ -103,7 +103,7 @@ fn a_command_has_a_name_and_arguments() {
 #[test]
 fn players_that_could_not_be_told_apart_are_refused() {
     let contenders = vec![Contender::Random, Contender::Program(program("random", "exit 0").0)];
-    let bench = Bench { contenders, protocol: Protocol::default(), threads: 1 };
+    let bench = Tournament { contenders, protocol: Protocol::default(), threads: 1 };
     let error = bench.play(&problems::named(&["branin".to_string()]).unwrap(), &|| ()).unwrap_err();
     assert!(error.to_string().contains("must be different") && error.to_string().contains("got random"), "{error}");
 }

@@ -9,15 +9,15 @@ use std::rc::Rc;
 
 use manyhands_core::{Direction, Value};
 use manyhands_lab::quality::{
-    Bench, Board, Contender, FLOOR, Game, Games, POOLS, Player, Pool, Protocol, REFERENCES, RandomOrder, Schedule,
-    Selection, problems,
+    Board, Contender, FLOOR, Game, Games, POOLS, Player, PoolProblem, Protocol, RandomOrder, Schedule, Selection,
+    Tournament, problems,
 };
 use manyhands_lab::{Error, Result};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-fn named(names: &[&str]) -> Vec<manyhands_lab::quality::Problem> {
+fn named(names: &[&str]) -> Vec<manyhands_lab::quality::SpaceProblem> {
     problems::named(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
 }
 
@@ -25,8 +25,8 @@ fn small() -> Protocol {
     Protocol { seeds: 2, evaluations: 10, ..Protocol::default() }
 }
 
-fn random(protocol: Protocol, threads: usize) -> Bench {
-    Bench { contenders: vec![Contender::Random], protocol, threads }
+fn random(protocol: Protocol, threads: usize) -> Tournament {
+    Tournament { contenders: vec![Contender::Random], protocol, threads }
 }
 
 /// What a player saw, in order: the most that was pending, the trials told.
@@ -39,10 +39,10 @@ struct Seen {
 }
 
 /// Always suggests the same, and keeps a record.
-struct Recorder<Choice>(Choice, Rc<RefCell<Seen>>);
+struct Recorder<Proposal>(Proposal, Rc<RefCell<Seen>>);
 
-impl<Choice: Clone> Player<Choice> for Recorder<Choice> {
-    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Choice)>> {
+impl<Proposal: Clone> Player<Proposal> for Recorder<Proposal> {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Proposal)>> {
         let mut seen = self.1.borrow_mut();
         let first: usize = seen.asked.iter().sum();
         seen.asked.push(count);
@@ -70,30 +70,30 @@ fn recorded(protocol: &Protocol, seed: u64) -> Seen {
 #[test]
 fn random_search_is_the_same_on_one_and_two_threads() {
     let problems = named(&["branin-noise-5", "training", "mixture", "branin-constrained"]);
-    let outcomes = |threads| -> Vec<Vec<(u64, Vec<f64>)>> {
-        let strip = |games: &Games<Vec<f64>>| games.played.iter().map(|g| (g.seed, g.outcome.clone())).collect();
+    let performances = |threads| -> Vec<Vec<(u64, Vec<f64>)>> {
+        let strip = |games: &Games<Vec<f64>>| games.played.iter().map(|g| (g.seed, g.performance.clone())).collect();
         random(small(), threads).play(&problems, &|| ()).unwrap().iter().map(|games| strip(&games[0])).collect()
     };
-    assert_eq!(outcomes(1), outcomes(2));
-    assert_eq!(outcomes(1)[0].iter().map(|(seed, _)| *seed).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(performances(1), performances(2));
+    assert_eq!(performances(1)[0].iter().map(|(seed, _)| *seed).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]
 fn a_game_does_not_depend_on_the_others() {
-    let outcome = |names: &[&str], name: &str| {
+    let performance = |names: &[&str], name: &str| {
         let problems = named(names);
         let place = problems.iter().position(|problem| problem.name() == name).unwrap();
-        random(small(), 2).play(&problems, &|| ()).unwrap()[place][0].played[1].outcome.clone()
+        random(small(), 2).play(&problems, &|| ()).unwrap()[place][0].played[1].performance.clone()
     };
-    assert_eq!(outcome(&["cosines"], "cosines"), outcome(&["branin", "cosines", "levy10"], "cosines"));
+    assert_eq!(performance(&["cosines"], "cosines"), performance(&["branin", "cosines", "levy10"], "cosines"));
 }
 
 #[test]
 fn regret_falls_and_is_judged_by_true_values() {
     let problem = &named(&["hartmann6-noise-100"])[0];
     for game in &random(small(), 1).play(std::slice::from_ref(problem), &|| ()).unwrap()[0][0].played {
-        assert_eq!(game.outcome.len(), 10);
-        assert!(game.outcome.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", game.outcome);
+        assert_eq!(game.performance.len(), 10);
+        assert!(game.performance.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", game.performance);
     }
     let point: Vec<Value> = problem.optimum().point.clone();
     let seen = Rc::new(RefCell::new(Seen::default()));
@@ -136,29 +136,29 @@ fn asynchronous_results_overtake_each_other() {
 #[test]
 fn random_order_needs_what_the_closed_form_says() {
     let points: Vec<Vec<f64>> = (0..150).map(|i| vec![f64::from(i)]).collect();
-    let pool = Pool::new("line", Direction::Minimize, points.clone(), points).unwrap();
+    let pool = PoolProblem::new("line", Direction::Minimize, points.clone(), points).unwrap();
     assert_eq!((pool.best(), pool.random_order()), (2, 151.0 / 3.0));
     let protocol = Protocol { seeds: 4000, ..Protocol::default() };
     let games = &random(protocol, 1).play(&[pool], &|| ()).unwrap()[0][0];
-    let counts: Vec<f64> = games.played.iter().map(|game| game.outcome.unwrap() as f64).collect();
-    let mean = manyhands_lab::statistics::Estimate::of(&counts);
+    let counts: Vec<f64> = games.played.iter().map(|game| game.performance.unwrap() as f64).collect();
+    let mean = manyhands_lab::Estimate::of(&counts);
     assert!((mean.mean - 151.0 / 3.0).abs() <= 5.0 * mean.se, "{mean:?}");
 }
 
 #[test]
 fn what_is_not_reached_is_not_counted() {
     let points: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i)]).collect();
-    let pool = Pool::new("line", Direction::Maximize, points.clone(), points).unwrap();
+    let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
     let protocol = Protocol { pool_evaluations: 1, seeds: 20, ..Protocol::default() };
     let games = &random(protocol, 1).play(&[pool], &|| ()).unwrap()[0][0];
-    assert!(games.played.iter().all(|game| game.outcome.is_none_or(|count| count == 1)));
+    assert!(games.played.iter().all(|game| game.performance.is_none_or(|count| count == 1)));
     assert_eq!(games.evaluations().median, f64::INFINITY);
 }
 
 #[test]
 fn candidates_that_were_evaluated_or_are_not_there_are_refused() {
     let points: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i)]).collect();
-    let pool = Pool::new("line", Direction::Maximize, points.clone(), points).unwrap();
+    let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
     let refusal = |candidate: usize| {
         let mut player = Recorder(candidate, Rc::default());
         pool.evaluations_needed(&mut player, &small(), &Game::new("line", 1)).unwrap_err().to_string()
@@ -174,7 +174,7 @@ fn candidates_that_were_evaluated_or_are_not_there_are_refused() {
 struct Trap;
 
 impl Board for Trap {
-    type Outcome = ();
+    type Performance = ();
 
     fn name(&self) -> &str {
         "trap"
@@ -201,14 +201,6 @@ fn what_cannot_be_played_is_refused() {
     assert_eq!(refusal(Protocol { evaluations: 0, ..small() }), "evaluations must be from 1 to 1000, got 0");
     assert_eq!(Protocol::default().milestones(), [20, 40, 60]);
     assert_eq!(small().milestones(), [10]);
-}
-
-#[test]
-fn references_speak_of_the_first_five_problems() {
-    let names: Vec<String> =
-        problems::all().unwrap().iter().take(5).map(|problem| problem.name().to_string()).collect();
-    assert_eq!(REFERENCES.map(|reference| reference.problem).to_vec(), names);
-    assert_eq!(REFERENCES[0].best_peer(), ("egobox q-EI", -6.9));
 }
 
 /// An empty folder of this name.
@@ -294,7 +286,7 @@ fn unknown_names_are_answered_with_the_known_ones() {
     }
 }
 
-/// Rows, inputs and best candidates of the real files, where MANYHANDS_DATA names their folder.
+/// PoolRows, inputs and best candidates of the real files, where MANYHANDS_DATA names their folder.
 #[test]
 fn the_real_pools_are_read() {
     let Some(data) = std::env::var_os("MANYHANDS_DATA").map(PathBuf::from).filter(|data| data.join("pools").is_dir())

@@ -3,16 +3,16 @@
 
 use manyhands_core::{Direction, ParameterKind, Relation, Value};
 use manyhands_lab::quality::problems::{BRANIN_SPREAD, HARTMANN6_SPREAD, all, named};
-use manyhands_lab::quality::{Problem, RandomSearch};
+use manyhands_lab::quality::{RandomSearch, SpaceProblem};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn search(problem: &Problem, seed: u64) -> RandomSearch {
+fn search(problem: &SpaceProblem, seed: u64) -> RandomSearch {
     RandomSearch::new(problem.space().clone(), ChaCha8Rng::seed_from_u64(seed)).unwrap()
 }
 
 /// How much better than the optimum a value is; negative if it is worse.
-fn gain(problem: &Problem, value: f64) -> f64 {
+fn gain(problem: &SpaceProblem, value: f64) -> f64 {
     match problem.direction() {
         Direction::Maximize => value - problem.optimum().value,
         Direction::Minimize => problem.optimum().value - value,
@@ -20,12 +20,12 @@ fn gain(problem: &Problem, value: f64) -> f64 {
 }
 
 /// Rounding of a value whose terms are up to a hundred times its size: below 1e-12 of it, where regrets end.
-fn rounding(problem: &Problem) -> f64 {
+fn rounding(problem: &SpaceProblem) -> f64 {
     4096.0 * f64::EPSILON * problem.optimum().value.abs().max(1.0)
 }
 
 /// One problem of every function: noise changes no truth.
-fn noiseless() -> Vec<Problem> {
+fn noiseless() -> Vec<SpaceProblem> {
     all().unwrap().into_iter().filter(|problem| problem.noise() == 0.0).collect()
 }
 
@@ -40,7 +40,7 @@ fn the_optimum_has_its_value() {
 
 /// Moves a point a little in every number; categories and lists are left to the draws. Under an equality one number
 /// takes back what another gets.
-fn nudged(problem: &Problem, point: &[Value], size: f64, rng: &mut ChaCha8Rng) -> Vec<Value> {
+fn nudged(problem: &SpaceProblem, point: &[Value], size: f64, rng: &mut ChaCha8Rng) -> Vec<Value> {
     let mut next = point.to_vec();
     for (value, parameter) in next.iter_mut().zip(problem.space().parameters()) {
         if let (Value::Float(x), ParameterKind::Float { low, high, .. }) = (&mut *value, parameter.kind()) {
@@ -169,8 +169,8 @@ fn names_are_unique_and_dimensions_go_from_one_to_ten() {
     for (i, problem) in problems.iter().enumerate() {
         assert!(problems[..i].iter().all(|other| other.name() != problem.name()), "{}", problem.name());
     }
-    assert_eq!(problems.iter().map(Problem::dimension).min(), Some(1));
-    assert_eq!(problems.iter().map(Problem::dimension).max(), Some(10));
+    assert_eq!(problems.iter().map(SpaceProblem::dimension).min(), Some(1));
+    assert_eq!(problems.iter().map(SpaceProblem::dimension).max(), Some(10));
 }
 
 #[test]

@@ -9,11 +9,13 @@ use std::path::Path;
 
 use common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
-use manyhands_lab::{Algorithm, Extra, Panel, Plan, Reproduction, Request, Settings, SignedRank, Verdict};
+use manyhands_lab::{
+    Algorithm, Extra, Panel, Reproduction, ReproductionPlan, ReproductionRequest, Settings, SignedRank, Verdict,
+};
 use serde_json::Value;
 
-fn everything(data: &Path) -> Request {
-    Request {
+fn everything(data: &Path) -> ReproductionRequest {
+    ReproductionRequest {
         settings: small(),
         panels: Panel::ALL.to_vec(),
         extras: Extra::ALL.to_vec(),
@@ -21,12 +23,12 @@ fn everything(data: &Path) -> Request {
     }
 }
 
-fn reproduce(request: &Request) -> Reproduction {
-    Plan::new(request).unwrap().run(&|| ()).unwrap()
+fn reproduce(request: &ReproductionRequest) -> Reproduction {
+    ReproductionPlan::new(request).unwrap().run(&|| ()).unwrap()
 }
 
-fn refusal(request: &Request) -> String {
-    Plan::new(request).unwrap_err().to_string()
+fn refusal(request: &ReproductionRequest) -> String {
+    ReproductionPlan::new(request).unwrap_err().to_string()
 }
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -66,7 +68,11 @@ fn every_panel_and_every_extra_is_written_and_the_same_on_any_number_of_threads(
 
 #[test]
 fn the_progress_hears_of_every_run() {
-    let plan = Plan::new(&Request { panels: vec![Panel::A, Panel::Field], settings: small(), ..Request::default() });
+    let plan = ReproductionPlan::new(&ReproductionRequest {
+        panels: vec![Panel::A, Panel::Field],
+        settings: small(),
+        ..ReproductionRequest::default()
+    });
     let (plan, heard) = (plan.unwrap(), std::sync::atomic::AtomicUsize::new(0));
     let runs = plan.runs();
     assert_eq!(runs, 2 * 4 * 3);
@@ -78,7 +84,8 @@ fn the_progress_hears_of_every_run() {
 #[test]
 fn a_panels_csv_has_every_algorithm_and_round() {
     let out = folder("csv");
-    let reproduction = reproduce(&Request { panels: vec![Panel::D], settings: small(), ..Request::default() });
+    let reproduction =
+        reproduce(&ReproductionRequest { panels: vec![Panel::D], settings: small(), ..ReproductionRequest::default() });
     reproduction.write(&out).unwrap();
     let text = fs::read_to_string(out.join("panel-d.csv")).unwrap();
     let mut lines = text.lines();
@@ -101,7 +108,7 @@ fn a_panels_csv_has_every_algorithm_and_round() {
 #[test]
 fn the_summary_tells_settings_regrets_tests_and_verdicts() {
     let settings = Settings { horizon: 60, information: Information::Greedy, ..small() };
-    let request = Request { settings, ..everything(&data("summary-data")) };
+    let request = ReproductionRequest { settings, ..everything(&data("summary-data")) };
     let reproduction = reproduce(&request);
     let summary = reproduction.summary();
     let told = &summary["settings"];
@@ -137,9 +144,10 @@ fn the_summary_tells_settings_regrets_tests_and_verdicts() {
 #[test]
 fn verdicts_follow_from_the_pairs() {
     let settings = Settings { functions: 8, horizon: 60, workers: 5, ..Settings::default() };
-    let reproduction = reproduce(&Request { settings, panels: vec![Panel::A], ..Request::default() });
-    let outcome = &reproduction.panels[0];
-    let [igp, bucb] = [Rule::IgpBucb, Rule::GpBucb].map(|rule| outcome.final_averages(Algorithm::Rule(rule)).unwrap());
+    let reproduction =
+        reproduce(&ReproductionRequest { settings, panels: vec![Panel::A], ..ReproductionRequest::default() });
+    let result = &reproduction.panels[0];
+    let [igp, bucb] = [Rule::IgpBucb, Rule::GpBucb].map(|rule| result.final_averages(Algorithm::Rule(rule)).unwrap());
     let first = &reproduction.observations[0];
     let finding = &first.findings[0];
     assert_eq!(finding.comparison.wins, igp.iter().zip(&bucb).filter(|(a, b)| *a < b).count());
@@ -148,21 +156,27 @@ fn verdicts_follow_from_the_pairs() {
     assert_eq!((finding.verdict, first.verdict()), (Verdict::Holds, Verdict::Holds));
     assert_eq!(reproduction.observations[2].verdict(), Verdict::Untested);
     let mean = igp.iter().sum::<f64>() / 8.0;
-    let last = *outcome.played[0].time_average().last().unwrap();
+    let last = *result.played[0].time_average().last().unwrap();
     assert!((last.mean - mean).abs() < 1e-14);
 }
 
 #[test]
 fn without_files_the_sensor_panels_say_so_and_the_rest_runs() {
-    let plan = Plan::new(&Request { settings: small(), ..Request::default() }).unwrap();
+    let plan =
+        ReproductionPlan::new(&ReproductionRequest { settings: small(), ..ReproductionRequest::default() }).unwrap();
     let told: Vec<String> = plan.missing().iter().map(ToString::to_string).collect();
     assert_eq!(told[0], "panel g needs intel_lab/intel_temp_1min.csv.gz, and no data folder was given");
     assert!(told[1].contains("light_train_lux.csv and cmu_light_sensor/light_test_lux.csv"), "{told:?}");
     assert_eq!(plan.runs(), 6 * 4 * 3);
     let half = folder("half-data");
     write(&half, "cmu_light_sensor/light_train_lux.csv", &readings("row", &["s01", "s02"], 20));
-    let request = Request { settings: small(), panels: vec![Panel::H], data: Some(half.clone()), ..Request::default() };
-    let plan = Plan::new(&request).unwrap();
+    let request = ReproductionRequest {
+        settings: small(),
+        panels: vec![Panel::H],
+        data: Some(half.clone()),
+        ..ReproductionRequest::default()
+    };
+    let plan = ReproductionPlan::new(&request).unwrap();
     let expected = format!("panel h needs cmu_light_sensor/light_test_lux.csv, not found in {}", half.display());
     assert_eq!(plan.missing()[0].to_string(), expected);
     let report = plan.run(&|| ()).unwrap().report();
@@ -180,10 +194,13 @@ fn settings_out_of_range_are_refused_by_name() {
         (Settings { width: -1.0, ..small() }, "width must be"),
     ];
     for (settings, expected) in cases {
-        let told = refusal(&Request { settings, ..Request::default() });
+        let told = refusal(&ReproductionRequest { settings, ..ReproductionRequest::default() });
         assert!(told.contains(expected), "{told}");
     }
-    let zero = refusal(&Request { settings: Settings { delta: 0.0, ..small() }, ..Request::default() });
+    let zero = refusal(&ReproductionRequest {
+        settings: Settings { delta: 0.0, ..small() },
+        ..ReproductionRequest::default()
+    });
     assert_eq!(zero, "delta must be above 0 (from 1e-100) and at most 1, got 0");
 }
 
@@ -192,7 +209,12 @@ fn malformed_sensor_files_are_refused_with_file_line_and_column() {
     let light = |test: &str| {
         let path = data("malformed");
         write(&path, "cmu_light_sensor/light_test_lux.csv", test);
-        refusal(&Request { settings: small(), panels: vec![Panel::H], data: Some(path), ..Request::default() })
+        refusal(&ReproductionRequest {
+            settings: small(),
+            panels: vec![Panel::H],
+            data: Some(path),
+            ..ReproductionRequest::default()
+        })
     };
     let good = readings("row", &["s01", "s02", "s03"], 9);
     let told = light(&readings("row", &["s01", "s03"], 9));
@@ -218,7 +240,12 @@ fn malformed_sensor_files_are_refused_with_file_line_and_column() {
     let temperature = |file: &str, text: &str| {
         let path = folder("malformed-temperature");
         write(&path, file, text);
-        refusal(&Request { settings: small(), panels: vec![Panel::G], data: Some(path), ..Request::default() })
+        refusal(&ReproductionRequest {
+            settings: small(),
+            panels: vec![Panel::G],
+            data: Some(path),
+            ..ReproductionRequest::default()
+        })
     };
     let told = temperature("intel_lab/intel_temp_1min.csv", &readings("minute", &["m01", "m02"], 2));
     assert!(told.contains("1 training rows of 2 sensors, a covariance needs 2 of each"), "{told}");
@@ -234,7 +261,8 @@ fn malformed_sensor_files_are_refused_with_file_line_and_column() {
 fn a_folder_that_cannot_be_written_is_named() {
     let out = folder("unwritable").join("file");
     fs::write(&out, "in the way").unwrap();
-    let reproduction = reproduce(&Request { panels: vec![Panel::A], settings: small(), ..Request::default() });
+    let reproduction =
+        reproduce(&ReproductionRequest { panels: vec![Panel::A], settings: small(), ..ReproductionRequest::default() });
     let error = reproduction.write(&out).unwrap_err();
     assert!(error.to_string().starts_with("cannot write") && error.to_string().contains("unwritable"), "{error}");
     assert!(!error.is_bad_input());
@@ -252,8 +280,9 @@ fn every_setting_runs() {
             let (information, hallucination) = (*information.as_ref().unwrap(), *hallucination.as_ref().unwrap());
             let settings = Settings { information, hallucination, horizon: 6, functions: 2, ..small() };
             let panels = vec![Panel::B, Panel::G];
-            let request = Request { settings, panels, data: Some(path.clone()), ..Request::default() };
-            let played = reproduce(&request).panels.into_iter().flat_map(|outcome| outcome.played);
+            let request =
+                ReproductionRequest { settings, panels, data: Some(path.clone()), ..ReproductionRequest::default() };
+            let played = reproduce(&request).panels.into_iter().flat_map(|result| result.played);
             for played in played {
                 for (run, instance) in played.runs.iter().zip(&played.arm.experiment.instances) {
                     let possible = 0.0..=instance.problem().range();
@@ -264,14 +293,14 @@ fn every_setting_runs() {
         }
     }
     let settings = Settings { workers: 1, horizon: 6, functions: 2, ..small() };
-    let request = Request { settings, panels: vec![Panel::C], extras: Extra::ALL.to_vec(), data: None };
+    let request = ReproductionRequest { settings, panels: vec![Panel::C], extras: Extra::ALL.to_vec(), data: None };
     assert_eq!(reproduce(&request).extras.len(), 6);
 }
 
 /// docs/reproduction.md tells what the command gives; another kind of CPU may make another choice now and then.
 #[test]
 fn the_documented_numbers_are_those_of_the_default_settings() {
-    let reproduction = reproduce(&Request { panels: vec![Panel::A], ..Request::default() });
+    let reproduction = reproduce(&ReproductionRequest { panels: vec![Panel::A], ..ReproductionRequest::default() });
     let page = include_str!("../../../docs/reproduction.md");
     let number = |cell: &str| cell.split_whitespace().next().unwrap().parse::<f64>().unwrap();
     for t in [25, 50, 100, 200] {
@@ -293,7 +322,12 @@ fn a_packed_file_is_the_unpacked_one() {
     let path = folder("packed");
     let text = readings("minute", &["m01", "m02", "m03"], 30);
     write(&path, "intel_lab/intel_temp_1min.csv", &text);
-    let request = Request { settings: small(), panels: vec![Panel::G], data: Some(path.clone()), ..Request::default() };
+    let request = ReproductionRequest {
+        settings: small(),
+        panels: vec![Panel::G],
+        data: Some(path.clone()),
+        ..ReproductionRequest::default()
+    };
     let plain = reproduce(&request).summary();
     fs::remove_file(path.join("intel_lab/intel_temp_1min.csv")).unwrap();
     let packed = fs::File::create(path.join("intel_lab/intel_temp_1min.csv.gz")).unwrap();
@@ -307,8 +341,11 @@ fn a_packed_file_is_the_unpacked_one() {
 #[test]
 fn every_run_is_written_and_the_tests_follow_from_it() {
     let out = folder("runs");
-    let reproduction =
-        reproduce(&Request { panels: vec![Panel::A, Panel::E], settings: small(), ..Request::default() });
+    let reproduction = reproduce(&ReproductionRequest {
+        panels: vec![Panel::A, Panel::E],
+        settings: small(),
+        ..ReproductionRequest::default()
+    });
     reproduction.write(&out).unwrap();
     let text = fs::read_to_string(out.join("runs.csv")).unwrap();
     assert_eq!(text.lines().next(), Some("panel,run,algorithm,time_average_regret,simple_regret"));
@@ -325,8 +362,8 @@ fn every_run_is_written_and_the_tests_follow_from_it() {
 
 #[test]
 fn sensor_panels_that_a_further_figure_lacks_are_told() {
-    let request = Request { settings: small(), panels: vec![], extras: vec![Extra::Width], data: None };
-    let plan = Plan::new(&request).unwrap();
+    let request = ReproductionRequest { settings: small(), panels: vec![], extras: vec![Extra::Width], data: None };
+    let plan = ReproductionPlan::new(&request).unwrap();
     assert_eq!(plan.missing().iter().map(|missing| missing.panel).collect::<Vec<_>>(), [Panel::G, Panel::H]);
     assert_eq!(plan.runs(), 4 * 3 * 7 * 3);
     assert!(plan.run(&|| ()).unwrap().report().contains("## Not run"));

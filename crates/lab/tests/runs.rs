@@ -9,7 +9,9 @@ use std::sync::Arc;
 use common::{dot, small, solve};
 use manyhands_core::gp::{Prior, TIE};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
-use manyhands_lab::{Algorithm, Arm, Bound, Experiment, Instance, Panel, Promise, Settings, Watch, play};
+use manyhands_lab::{
+    Algorithm, Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, Panel, Settings, play_arms,
+};
 
 fn experiment(panel: Panel, settings: &Settings) -> Arc<Experiment> {
     Arc::new(panel.experiment(settings, Path::new("")).unwrap())
@@ -101,7 +103,7 @@ fn a_shorter_horizon_is_the_beginning_of_a_longer_one_and_fewer_functions_the_fi
     for algorithm in Algorithm::ALL {
         let regrets = |settings: Settings| {
             let arm = Arm::new(&experiment(Panel::B, &settings), algorithm, settings);
-            play(vec![arm], &|| ()).unwrap().remove(0).runs
+            play_arms(vec![arm], &|| ()).unwrap().remove(0).runs
         };
         for (a, b) in regrets(short).iter().zip(&regrets(long)) {
             assert_eq!(a.regret.instantaneous(), &b.regret.instantaneous()[..12], "{}", algorithm.name());
@@ -116,7 +118,7 @@ fn threads_change_nothing() {
         Algorithm::ALL.iter().map(|who| Arm::new(&experiment(Panel::E, &settings), *who, settings)).collect();
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let played = pool.install(|| play(arms.clone(), &|| ()).unwrap());
+        let played = pool.install(|| play_arms(arms.clone(), &|| ()).unwrap());
         played.into_iter().map(|one| one.runs).collect::<Vec<_>>()
     };
     assert_eq!(on(1), on(2));
@@ -132,7 +134,7 @@ fn coverage_is_that_of_dense_solves() {
     // A quarter of the width, so that the band fails and holds at many places.
     for (instance, width) in experiment.instances.iter().zip([0.25, 1.0, 4.0]) {
         let settings = Settings { width, ..settings };
-        let arm = Arm { bound: Bound::Norm, watch: Watch::Band, settings, ..arm.clone() };
+        let arm = Arm { bound: NormBound::RkhsNorm, diagnostic: Diagnostic::Band, settings, ..arm.clone() };
         let seen = arm.play(instance).unwrap().coverage.unwrap();
         let strategy = settings.strategy(Rule::IgpBucb, instance.problem(), instance.problem().norm().unwrap());
         let study = instance.play(strategy, &experiment.arrival.feedback(3), 12).unwrap();
@@ -163,7 +165,7 @@ fn certificates_are_the_studys_own_along_its_log() {
     let settings = small();
     let experiment = experiment(Panel::A, &settings);
     let arm = Arm::new(&experiment, Algorithm::Rule(Rule::GpBts), settings);
-    let arm = Arm { bound: Bound::Norm, watch: Watch::Certificate, ..arm };
+    let arm = Arm { bound: NormBound::RkhsNorm, diagnostic: Diagnostic::Certificate, ..arm };
     for instance in &experiment.instances {
         let certified = arm.play(instance).unwrap().certificates;
         assert_eq!(certified.iter().map(|one| one.observed).collect::<Vec<_>>(), [3, 6, 9, 12]);
@@ -171,9 +173,9 @@ fn certificates_are_the_studys_own_along_its_log() {
         let mut study = instance.play(strategy, &experiment.arrival.feedback(3), 12).unwrap();
         let last = study.certificate().unwrap();
         let regret = instance.problem().optimum() - instance.problem().values()[last.candidate.unwrap()];
-        assert_eq!(certified[3].promise, Some(Promise { bound: last.regret_bound, regret }));
+        assert_eq!(certified[3].bounded, Some(BoundedRegret { bound: last.regret_bound, regret }));
         assert!(
-            certified.windows(2).all(|pair| pair[1].promise.unwrap().bound <= pair[0].promise.unwrap().bound),
+            certified.windows(2).all(|pair| pair[1].bounded.unwrap().bound <= pair[0].bounded.unwrap().bound),
             "bounds only fall"
         );
         assert!(certified.iter().all(|one| one.holds()));
@@ -186,7 +188,7 @@ fn initialization_ignores_rewards_and_its_regret_counts() {
     let experiment = experiment(Panel::A, &settings);
     let arm = Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings);
     let arm = Arm { initial: Initial::Count(12), ..arm };
-    let runs = play(vec![arm], &|| ()).unwrap().remove(0).runs;
+    let runs = play_arms(vec![arm], &|| ()).unwrap().remove(0).runs;
     for (run, instance) in runs.iter().zip(&experiment.instances) {
         // Every function is met at the same twelve points: greedy in variance, whatever the rewards.
         let (mut chosen, f) = (vec![], instance.problem().values());
@@ -204,7 +206,7 @@ fn initialization_ignores_rewards_and_its_regret_counts() {
 fn a_norm_that_is_not_known_is_not_made_up() {
     let settings = small();
     let experiment = experiment(Panel::E, &settings);
-    let arm = Arm { bound: Bound::Norm, ..Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings) };
+    let arm = Arm { bound: NormBound::RkhsNorm, ..Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings) };
     let told = arm.play(&experiment.instances[0]).unwrap_err().to_string();
-    assert_eq!(told, "the problem \"Cosines\" is not one: its RKHS norm is not known");
+    assert_eq!(told, "the problem \"Cosines\" cannot be used: its RKHS norm is not known");
 }

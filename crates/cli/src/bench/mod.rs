@@ -1,33 +1,17 @@
-//! `manyhands bench`: how fast this is here, against what the machine can do, with the limits it must keep.
+//! `manyhands bench`: the benches of the lab, measured on this machine.
 
-mod append;
-mod certified;
-mod durable;
-mod fit;
-mod fleet;
-mod growth;
-mod live;
-mod measure;
-mod million;
-mod part;
-mod problem;
-mod products;
 mod quality;
-mod report;
-mod rows;
-mod sample;
 mod strategy;
-mod suggest;
-mod table;
-mod verbs;
 
 use std::io::{Write, stdout};
 
 use anyhow::{Context, Result};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use manyhands_lab::Binary;
+use manyhands_lab::bench::{Monitor, Section, Size, SpeedBench, Task};
+use serde_json::Value as Json;
 
-pub use self::part::run_part;
-use self::report::Report;
 use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
@@ -54,7 +38,7 @@ pub struct Options {
     #[arg(long, conflicts_with = "quick")]
     full: bool,
     /// Only this section; may be given several times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = sections())]
     only: Vec<Section>,
     /// A PostgreSQL database whose fleets of workers are measured too, beside SQLite's (durable)
     #[arg(long, value_name = "URL")]
@@ -72,7 +56,7 @@ enum Other {
 }
 
 impl Options {
-    /// Whether programs listen.
+    /// Whether errors are to be printed as JSON.
     pub fn speaks_json(&self) -> bool {
         match &self.other {
             Some(Other::Quality(options)) => options.json,
@@ -82,45 +66,14 @@ impl Options {
     }
 }
 
-/// How large the measurements are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Size {
-    Quick,
-    Full,
+fn sections() -> impl TypedValueParser<Value = Section> {
+    let value = |section: Section| PossibleValue::new(section.name()).help(section.title());
+    PossibleValuesParser::new(Section::ALL.map(value)).try_map(|name| {
+        Section::ALL.into_iter().find(|section| section.name() == name).ok_or("there is no such section")
+    })
 }
 
-impl Size {
-    /// The number of points that the runs go up to.
-    fn rounds(self) -> usize {
-        match self {
-            Self::Quick => 300,
-            Self::Full => 1000,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Section {
-    /// Appending one point to the factor
-    Append,
-    /// A live run on 100,000 candidates
-    Live,
-    /// A live run on a million candidates
-    Million,
-    /// One exact posterior sample on a million candidates
-    Sample,
-    /// How the cost of a suggestion grows
-    Growth,
-    /// Suggestions of a learned model, fits included
-    Suggest,
-    /// Maxima with a proof, by branch and bound
-    Certified,
-    /// Asking and telling through a store, reopening a study, fleets of workers, what each verb costs
-    Durable,
-}
-
-/// Runs the sections and prints what they found; whether every limit was kept.
+/// Runs a bench and prints its report; whether every limit was kept.
 pub fn run(options: &Options) -> Result<bool> {
     match &options.other {
         Some(Other::Quality(options)) => return quality::run(options).map(|()| true),
@@ -128,30 +81,36 @@ pub fn run(options: &Options) -> Result<bool> {
         None => {}
     }
     let size = if options.full { Size::Full } else { Size::Quick };
-    let mut report = Report::new(size);
-    for &section in Section::value_variants() {
-        if options.only.is_empty() || options.only.contains(&section) {
-            section.run(size, options.postgres.as_deref(), &mut report)?;
-        }
-    }
-    let text = if options.json { serde_json::to_string_pretty(&report.to_json())? } else { table::render(&report) };
-    writeln!(stdout(), "{text}").context("cannot write to standard output")?;
+    let bench = SpeedBench { size, sections: options.only.clone(), postgres: options.postgres.clone() };
+    let binary = Binary::at(std::env::current_exe().context("cannot find the path of this program")?);
+    let report = bench.run(&binary, &Bars)?;
+    print(options.json, || report.to_json(), || report.to_text())?;
     Ok(report.passed())
 }
 
-impl Section {
-    fn run(self, size: Size, postgres: Option<&str>, report: &mut Report) -> Result<()> {
-        let rounds = size.rounds();
-        match self {
-            Self::Append => report.rows.extend(append::measure(&Progress::new("append", append::REPEATS))?),
-            Self::Live => report.rows.extend(live::measure(rounds)?),
-            Self::Million => report.rows.extend(million::measure(rounds)?),
-            Self::Sample => report.rows.extend(sample::measure(rounds)?),
-            Self::Growth => report.growth.extend(growth::measure(size)?),
-            Self::Suggest => report.rows.extend(suggest::measure(size)?),
-            Self::Certified => report.rows.extend(certified::measure()?),
-            Self::Durable => report.rows.extend(durable::measure(size, postgres)?),
-        }
-        Ok(())
+/// Measures one part of a bench in this process and prints the result as JSON.
+pub fn run_part(part: &str) -> Result<()> {
+    let json = manyhands_lab::bench::run_part(part, &Bars)?;
+    writeln!(stdout(), "{json}").context("cannot write to standard output")
+}
+
+/// Prints a report as JSON or as text.
+fn print(as_json: bool, json: impl FnOnce() -> Json, text: impl FnOnce() -> String) -> Result<()> {
+    let text = if as_json { serde_json::to_string_pretty(&json())? } else { text() };
+    writeln!(stdout(), "{text}").context("cannot write to standard output")
+}
+
+/// Tasks as progress bars.
+struct Bars;
+
+impl Monitor for Bars {
+    fn begin(&self, name: &str, steps: usize) -> Box<dyn Task> {
+        Box::new(Progress::new(name, steps))
+    }
+}
+
+impl Task for Progress {
+    fn advance(&self, steps: usize) {
+        Self::advance(self, steps);
     }
 }

@@ -29,7 +29,6 @@ impl Error {
             Self::BadLog { .. } => "bad-log",
             Self::NotReproduced { .. } => "not-reproduced",
             Self::DiscretizationTooLarge { .. } => "discretization-too-large",
-            Self::Feedback { .. } => "feedback",
             Self::EmptyName | Self::Parameter { .. } | Self::NothingVaries { .. } => "space",
             Self::ParameterValue { .. } | Self::ParameterCount { .. } => "parameter-value",
             Self::MissingParameter { .. } => "missing-parameter",

@@ -221,16 +221,6 @@ pub enum Error {
         /// The number of coordinates.
         dimension: usize,
     },
-    /// A feedback mapping is not one of the paper's.
-    #[error("S({t}) = {observed} is not allowed: {reason}")]
-    Feedback {
-        /// The round.
-        t: usize,
-        /// S(t).
-        observed: usize,
-        /// The condition it breaks.
-        reason: &'static str,
-    },
     /// A parameter has no name.
     #[error("a parameter's name must not be empty")]
     EmptyName,

@@ -8,7 +8,7 @@ pub mod landscape;
 mod seeded;
 
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
-use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
+use manyhands_core::{Domain, Rule, Spec, Strategy, Study, Suggestion};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -58,6 +58,39 @@ pub fn spec(domain: Domain, kernel: Kernel, strategy: Strategy) -> Spec {
 
 pub fn study(spec: &Spec) -> Study {
     Study::new(spec.clone()).unwrap()
+}
+
+/// S(t): the number of values that are known when trial t (from 1) is chosen.
+pub type Mapping = fn(usize) -> usize;
+
+/// Asks for `rounds` trials one at a time and tells their values in order, as the mapping says.
+pub fn play(
+    study: &mut Study,
+    observed_before: Mapping,
+    rounds: usize,
+    value: impl Fn(&Suggestion) -> f64,
+) -> Vec<Suggestion> {
+    let mut suggestions: Vec<Suggestion> = Vec::new();
+    let mut told = 0;
+    for t in 1..=rounds + 1 {
+        let known = if t <= rounds { observed_before(t) } else { rounds };
+        suggestions[told..known].iter().for_each(|s| study.tell(s.trial, value(s)).unwrap());
+        told = known;
+        if t <= rounds {
+            suggestions.extend(study.ask(1).unwrap());
+        }
+    }
+    suggestions
+}
+
+/// S(t) of batches of M; batches of 1 are the sequential algorithm.
+pub fn in_batches<const M: usize>(t: usize) -> usize {
+    M * ((t - 1) / M)
+}
+
+/// S(t) where every value arrives M rounds late.
+pub fn with_delay<const M: usize>(t: usize) -> usize {
+    t.saturating_sub(M)
 }
 
 /// Mean and variance at every candidate, and G = (1/2) ln det(I + K/noise), from scratch.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use manyhands_core::Rule;
 
-use super::{Extra, Finished, series, titles};
-use crate::arm::{Arm, Played};
+use super::{Extra, FinishedExtra, series, titles};
+use crate::arm::{Arm, PlayedArm};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::{Algorithm, Experiment, Settings};
@@ -16,7 +16,7 @@ pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     RULES.map(|(rule, _)| Arm::new(experiment, Algorithm::Rule(rule), *settings)).to_vec()
 }
 
-pub fn finish(played: &[Played]) -> Finished {
+pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
     let mut sheet = Sheet::new(&["experiment", "algorithm", "t", "mean", "se"]);
     for one in played {
         let curve = one.regret_curve();
@@ -26,13 +26,13 @@ pub fn finish(played: &[Played]) -> Finished {
             sheet.push(vec![title, one.algorithm().name().into(), t.into(), regret.mean.into(), regret.se.into()]);
         }
     }
-    let name = |one: &Played| {
+    let name = |one: &PlayedArm| {
         let style = RULES.iter().find(|(rule, _)| Algorithm::Rule(*rule) == one.algorithm()).map_or(0, |(_, s)| *s);
         (one.algorithm().name().to_string(), style)
     };
     let chart = |title: &str| {
         let ours = played.iter().filter(|one| one.title() == title);
-        Chart::of_regret(title, "t", series(ours, name, Played::regret_curve))
+        Chart::of_regret(title, "t", series(ours, name, PlayedArm::regret_curve))
     };
     let charts = titles(played).into_iter().map(chart).collect();
     let note = "GP-BUCB's multiplier is sqrt(2 B^2 + 300 gamma_t ln^3(t/delta)) where f has a bounded RKHS norm, and sqrt(2 \
@@ -40,5 +40,5 @@ pub fn finish(played: &[Played]) -> Finished {
         width carries no guarantee for them."
         .to_string();
     let digest = sheet.pivot(&["experiment", "algorithm"], "t", "mean");
-    Finished { extra: Extra::Bayesian, note, charts, sheet, digest }
+    FinishedExtra { extra: Extra::Bayesian, note, charts, sheet, digest }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use manyhands_core::{Hallucination, Information, Rule};
 
-use super::{Extra, Finished, series, titles};
-use crate::arm::{Arm, Bound, Played, Watch};
+use super::{Extra, FinishedExtra, series, titles};
+use crate::arm::{Arm, Diagnostic, NormBound, PlayedArm};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
@@ -23,12 +23,12 @@ pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     let arm = |(hallucination, _)| {
         let settings = Settings { hallucination, information: Information::Realised, ..*settings };
         let arm = Arm::new(experiment, Algorithm::Rule(Rule::IgpBucb), settings);
-        Arm { bound: Bound::Norm, watch: Watch::Band, ..arm }
+        Arm { bound: NormBound::RkhsNorm, diagnostic: Diagnostic::Band, ..arm }
     };
     FACTORS.map(arm).to_vec()
 }
 
-pub fn finish(played: &[Played]) -> Finished {
+pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
     let mut sheet = Sheet::new(&["experiment", "xi", "mean", "se", "runs_covered", "runs", "pairs_covered"]);
     for one in played {
         let regret = one.regret();
@@ -43,14 +43,14 @@ pub fn finish(played: &[Played]) -> Finished {
             Estimate::of(&inside).mean.into(),
         ]);
     }
-    let name = |one: &Played| {
+    let name = |one: &PlayedArm| {
         let factor = one.arm.settings.hallucination;
         (format!("xi {factor}"), FACTORS.iter().find(|(known, _)| *known == factor).map_or(0, |(_, style)| *style))
     };
     let mut charts = Vec::new();
     for title in titles(played) {
         let ours = || played.iter().filter(|one| one.title() == title);
-        charts.push(Chart::of_regret(title, "t", series(ours(), name, Played::regret_curve)));
+        charts.push(Chart::of_regret(title, "t", series(ours(), name, PlayedArm::regret_curve)));
         let coverage = Chart::of_regret(title, "t", series(ours(), name, coverage_curve));
         charts.push(Chart { y_label: "runs with a valid band".to_string(), ..coverage });
     }
@@ -58,15 +58,15 @@ pub fn finish(played: &[Played]) -> Finished {
         a band mu_S +- beta_t sigma_{t-1} that holds at all candidates and rounds with probability 1 - delta. A run is covered if \
         its band never failed; a pair is a candidate and a round."
         .to_string();
-    Finished { extra: Extra::Hallucination, note, charts, digest: sheet.clone(), sheet }
+    FinishedExtra { extra: Extra::Hallucination, note, charts, digest: sheet.clone(), sheet }
 }
 
 /// How many runs have a band that held up to round t.
-fn covered(one: &Played, t: usize) -> usize {
+fn covered(one: &PlayedArm, t: usize) -> usize {
     one.runs.iter().filter(|run| run.coverage.is_some_and(|coverage| coverage.held_up_to(t))).count()
 }
 
-fn coverage_curve(one: &Played) -> Vec<(f64, Estimate)> {
+fn coverage_curve(one: &PlayedArm) -> Vec<(f64, Estimate)> {
     let part = |t: usize| covered(one, t) as f64 / one.runs.len() as f64;
     (1..=one.arm.settings.horizon).map(|t| (t as f64, Estimate { mean: part(t), se: 0.0 })).collect()
 }

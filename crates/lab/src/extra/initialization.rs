@@ -5,8 +5,8 @@ use std::sync::Arc;
 use manyhands_core::gp::GreedyInformation;
 use manyhands_core::{Hallucination, Initial, Rule, a_priori_hallucination};
 
-use super::{Extra, Finished, series, titles};
-use crate::arm::{Arm, Played};
+use super::{Extra, FinishedExtra, series, titles};
+use crate::arm::{Arm, PlayedArm};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
@@ -41,7 +41,7 @@ fn certified_factor(experiment: &Experiment, settings: &Settings, count: usize) 
     Ok(a_priori_hallucination(settings.workers, variance, prior.noise()))
 }
 
-pub fn finish(played: &[Played]) -> Finished {
+pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
     let mut sheet = Sheet::new(&["experiment", "algorithm", "initial", "factor", "xi", "mean", "se"]);
     for one in played {
         let regret = one.regret();
@@ -55,7 +55,7 @@ pub fn finish(played: &[Played]) -> Finished {
             regret.se.into(),
         ]);
     }
-    let name = |one: &Played| {
+    let name = |one: &PlayedArm| {
         let style = 4 * usize::from(is_certified(one)) + usize::from(one.algorithm() == Algorithm::Rule(Rule::GpBts));
         (format!("{}, xi {}", one.algorithm().name(), kind(one)), style)
     };
@@ -74,13 +74,13 @@ pub fn finish(played: &[Played]) -> Finished {
         regret is counted. Time-average regret at T:"
             .to_string();
     let digest = sheet.pivot(&["experiment", "algorithm", "factor"], "initial", "mean");
-    Finished { extra: Extra::Initialization, note, charts, sheet, digest }
+    FinishedExtra { extra: Extra::Initialization, note, charts, sheet, digest }
 }
 
-fn certified_chart(played: &[Played]) -> Chart {
-    let certified = |one: &&Played| is_certified(one) && one.algorithm() == Algorithm::Rule(Rule::IgpBucb);
-    let name = |one: &Played| (one.title().to_string(), 6 + usize::from(one.title() != played[0].title()));
-    let bound = |one: &Played| {
+fn certified_chart(played: &[PlayedArm]) -> Chart {
+    let certified = |one: &&PlayedArm| is_certified(one) && one.algorithm() == Algorithm::Rule(Rule::IgpBucb);
+    let name = |one: &PlayedArm| (one.title().to_string(), 6 + usize::from(one.title() != played[0].title()));
+    let bound = |one: &PlayedArm| {
         let point = |xi: f64| (count(one) as f64, Estimate { mean: xi.sqrt(), se: 0.0 });
         xi(one).map(point).into_iter().collect()
     };
@@ -94,24 +94,24 @@ fn certified_chart(played: &[Played]) -> Chart {
     }
 }
 
-fn count(one: &Played) -> usize {
+fn count(one: &PlayedArm) -> usize {
     match one.arm.initial {
         Initial::Count(count) => count,
         _ => 0,
     }
 }
 
-fn xi(one: &Played) -> Option<f64> {
+fn xi(one: &PlayedArm) -> Option<f64> {
     match one.arm.settings.hallucination {
         Hallucination::Number(xi) => Some(xi),
         _ => None,
     }
 }
 
-fn is_certified(one: &Played) -> bool {
+fn is_certified(one: &PlayedArm) -> bool {
     xi(one).is_some_and(|xi| xi > 1.0)
 }
 
-fn kind(one: &Played) -> &'static str {
+fn kind(one: &PlayedArm) -> &'static str {
     if is_certified(one) { "certified" } else { "1" }
 }

@@ -1,4 +1,4 @@
-//! What the paper does not show and its reader will ask: further figures, each with its arms and its table.
+//! Figures beyond the paper's, each with its arms and its table.
 
 mod bayesian;
 mod certificate;
@@ -10,7 +10,7 @@ mod workers;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::arm::{Arm, Played};
+use crate::arm::{Arm, PlayedArm};
 use crate::chart::{Chart, Series};
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
@@ -35,16 +35,16 @@ pub enum Extra {
 
 /// Charts, their table, and how to read them.
 #[derive(Debug, Clone)]
-pub struct Finished {
-    /// Which.
+pub struct FinishedExtra {
+    /// Which figure.
     pub extra: Extra,
-    /// What was run, and how to read it.
+    /// What was run, and how to read the figure.
     pub note: String,
     /// The pictures.
     pub charts: Vec<Chart>,
     /// The numbers.
     pub sheet: Sheet,
-    /// What of them a reader wants to see at once.
+    /// The numbers that the report shows.
     pub digest: Sheet,
 }
 
@@ -106,7 +106,7 @@ impl Extra {
         }
     }
 
-    /// What has to be played for it; sensors are read from `data` where they are there.
+    /// The arms that it needs; sensors are read from `data`, and left out where their files are missing.
     pub fn arms(self, settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
         let mut arms = Vec::new();
         for panel in self.panels().iter().filter(|panel| panel.missing_files(data).is_empty()) {
@@ -123,8 +123,8 @@ impl Extra {
         Ok(arms)
     }
 
-    /// What came of it.
-    pub fn finish(self, played: &[Played]) -> Finished {
+    /// The figure of these finished arms.
+    pub fn finish(self, played: &[PlayedArm]) -> FinishedExtra {
         match self {
             Self::Workers => workers::finish(played),
             Self::Hallucination => hallucination::finish(played),
@@ -136,18 +136,18 @@ impl Extra {
     }
 }
 
-/// The titles of the arms' experiments, in the order in which they first come.
-fn titles(played: &[Played]) -> Vec<&str> {
-    let mut titles: Vec<&str> = played.iter().map(Played::title).collect();
+/// The titles of the arms' experiments, in order of first appearance.
+fn titles(played: &[PlayedArm]) -> Vec<&str> {
+    let mut titles: Vec<&str> = played.iter().map(PlayedArm::title).collect();
     titles.dedup();
     titles
 }
 
-/// Series from arms: those with the same name are one curve, each arm giving the points `points` makes of it.
+/// Curves from arms: arms of the same name form one curve, to which each contributes its `points`.
 fn series<'a>(
-    played: impl IntoIterator<Item = &'a Played>,
-    name: impl Fn(&Played) -> (String, usize),
-    points: impl Fn(&Played) -> Vec<(f64, Estimate)>,
+    played: impl IntoIterator<Item = &'a PlayedArm>,
+    name: impl Fn(&PlayedArm) -> (String, usize),
+    points: impl Fn(&PlayedArm) -> Vec<(f64, Estimate)>,
 ) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for one in played {

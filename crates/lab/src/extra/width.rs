@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Extra, Finished, series, titles};
-use crate::arm::{Arm, Played};
+use super::{Extra, FinishedExtra, series, titles};
+use crate::arm::{Arm, PlayedArm};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::{Algorithm, Experiment, Settings};
@@ -15,7 +15,7 @@ pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     rules.flat_map(|who| WIDTHS.map(|width| Arm::new(experiment, *who, Settings { width, ..*settings }))).collect()
 }
 
-pub fn finish(played: &[Played]) -> Finished {
+pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
     let mut sheet = Sheet::new(&["experiment", "algorithm", "width", "mean", "se"]);
     for one in played {
         let regret = one.regret();
@@ -27,7 +27,7 @@ pub fn finish(played: &[Played]) -> Finished {
             regret.se.into(),
         ]);
     }
-    let name = |one: &Played| {
+    let name = |one: &PlayedArm| {
         let style = Algorithm::ALL.iter().position(|algorithm| *algorithm == one.algorithm());
         (one.algorithm().name().to_string(), style.unwrap_or(0))
     };
@@ -40,5 +40,5 @@ pub fn finish(played: &[Played]) -> Finished {
     let note =
         "Every multiplier times a constant: time-average regret at T. The theorems hold at 1 and above.".to_string();
     let digest = sheet.pivot(&["experiment", "algorithm"], "width", "mean");
-    Finished { extra: Extra::Width, note, charts, sheet, digest }
+    FinishedExtra { extra: Extra::Width, note, charts, sheet, digest }
 }

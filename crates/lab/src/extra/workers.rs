@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use manyhands_core::{Hallucination, Rule};
 
-use super::{Extra, Finished, series, titles};
-use crate::arm::{Arm, Played};
+use super::{Extra, FinishedExtra, series, titles};
+use crate::arm::{Arm, PlayedArm};
 use crate::chart::Chart;
 use crate::sheet::Sheet;
 use crate::statistics::{Estimate, censored_median};
@@ -30,7 +30,7 @@ pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     arms
 }
 
-pub fn finish(played: &[Played]) -> Finished {
+pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
     let mut sheet = Sheet::new(&[
         "experiment",
         "algorithm",
@@ -59,7 +59,7 @@ pub fn finish(played: &[Played]) -> Finished {
     let charts = titles(played)
         .into_iter()
         .flat_map(|title| {
-            let ours: Vec<&Played> = played.iter().filter(|one| one.title() == title).collect();
+            let ours: Vec<&PlayedArm> = played.iter().filter(|one| one.title() == title).collect();
             [regret_chart(title, &ours), time_chart(title, &ours)]
         })
         .collect();
@@ -68,16 +68,16 @@ pub fn finish(played: &[Played]) -> Finished {
         alone. Near the optimum means a choice within 2 % of the function's range (max f - min f) of max f; the median \
         counts runs that never came near as later than all others, and is missing where they are half or more."
             .to_string();
-    Finished { extra: Extra::Workers, note, charts, digest: sheet.clone(), sheet }
+    FinishedExtra { extra: Extra::Workers, note, charts, digest: sheet.clone(), sheet }
 }
 
-fn regret_chart(title: &str, played: &[&Played]) -> Chart {
-    let point = |one: &Played| vec![(one.arm.settings.workers as f64, one.regret())];
+fn regret_chart(title: &str, played: &[&PlayedArm]) -> Chart {
+    let point = |one: &PlayedArm| vec![(one.arm.settings.workers as f64, one.regret())];
     Chart { log_x: true, ..Chart::of_regret(title, "M workers", series(played.iter().copied(), name, point)) }
 }
 
-fn time_chart(title: &str, played: &[&Played]) -> Chart {
-    let median = |one: &Played| {
+fn time_chart(title: &str, played: &[&PlayedArm]) -> Chart {
+    let median = |one: &PlayedArm| {
         let median = censored_median(&batches(one));
         let point = |mean| (one.arm.settings.workers as f64, Estimate { mean, se: 0.0 });
         median.map(point).into_iter().collect()
@@ -92,22 +92,22 @@ fn time_chart(title: &str, played: &[&Played]) -> Chart {
     }
 }
 
-fn name(one: &Played) -> (String, usize) {
+fn name(one: &PlayedArm) -> (String, usize) {
     let style = 4 * usize::from(is_off(one)) + usize::from(one.algorithm() == Algorithm::Rule(Rule::GpBts));
     (format!("{}, {}", one.algorithm().name(), switch(one)), style)
 }
 
-fn is_off(one: &Played) -> bool {
+fn is_off(one: &PlayedArm) -> bool {
     one.arm.settings.hallucination == Hallucination::Off
 }
 
-fn switch(one: &Played) -> &'static str {
+fn switch(one: &PlayedArm) -> &'static str {
     if is_off(one) { "off" } else { "on" }
 }
 
 /// The batch whose choices first came near the optimum, for every run.
-fn batches(one: &Played) -> Vec<Option<f64>> {
-    let near = |(run, instance): (&crate::Measured, &crate::Instance)| {
+fn batches(one: &PlayedArm) -> Vec<Option<f64>> {
+    let near = |(run, instance): (&crate::ArmRun, &crate::Instance)| {
         let round = run.regret.first_within(NEAR * instance.problem().range())?;
         Some(round.div_ceil(one.arm.settings.workers) as f64)
     };

@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 pub use self::replace::replace;
 use crate::chart::{Chart, Series, draw};
 use crate::sheet::Sheet;
-use crate::{Error, Extra, Outcome, Panel, Played, Reproduction, Result};
+use crate::{Error, Extra, Panel, PanelResult, PlayedArm, Reproduction, Result};
 
 impl Reproduction {
-    /// Writes everything into a folder, which is made if it is not there, and gives the files' names.
+    /// Writes everything into a folder, which is created if it is missing, and returns the paths of the files.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let mut folder = Folder::open(folder)?;
+        let mut folder = OutputFolder::open(folder)?;
         if !self.panels.is_empty() {
             let charts: Vec<Chart> = self.panels.iter().map(chart).collect();
             folder.picture("figure", &charts)?;
         }
-        for outcome in &self.panels {
-            folder.file(&format!("panel-{}.csv", outcome.panel), &sheet(outcome).to_csv()?)?;
+        for result in &self.panels {
+            folder.file(&format!("panel-{}.csv", result.panel), &sheet(result).to_csv()?)?;
         }
         if !self.panels.is_empty() {
             folder.file("runs.csv", &runs(&self.panels).to_csv()?)?;
@@ -39,18 +39,18 @@ impl Reproduction {
 }
 
 /// Time-average regret over time.
-fn chart(outcome: &Outcome) -> Chart {
-    let curve = |(style, played): (usize, &Played)| Series {
+fn chart(result: &PanelResult) -> Chart {
+    let curve = |(style, played): (usize, &PlayedArm)| Series {
         name: played.algorithm().name().to_string(),
         style,
         points: played.regret_curve(),
     };
-    Chart::of_regret(outcome.panel.heading(), "t", outcome.played.iter().enumerate().map(curve).collect())
+    Chart::of_regret(result.panel.heading(), "t", result.played.iter().enumerate().map(curve).collect())
 }
 
-fn sheet(outcome: &Outcome) -> Sheet {
+fn sheet(result: &PanelResult) -> Sheet {
     let mut sheet = Sheet::new(&["algorithm", "t", "mean", "se"]);
-    for played in &outcome.played {
+    for played in &result.played {
         for (t, estimate) in (1usize..).zip(played.time_average()) {
             sheet.push(vec![played.algorithm().name().into(), t.into(), estimate.mean.into(), estimate.se.into()]);
         }
@@ -58,15 +58,15 @@ fn sheet(outcome: &Outcome) -> Sheet {
     sheet
 }
 
-/// Every run at the last round: what the paired tests are made from.
-fn runs(panels: &[Outcome]) -> Sheet {
+/// Every run at the last round: the data of the paired tests.
+fn runs(panels: &[PanelResult]) -> Sheet {
     let mut sheet = Sheet::new(&["panel", "run", "algorithm", "time_average_regret", "simple_regret"]);
-    for outcome in panels {
-        for played in &outcome.played {
+    for result in panels {
+        for played in &result.played {
             for (run, measured) in played.runs.iter().enumerate() {
                 let last = |curve: Vec<f64>| curve.last().copied().into();
                 sheet.push(vec![
-                    outcome.panel.name().into(),
+                    result.panel.name().into(),
                     run.into(),
                     played.algorithm().name().into(),
                     last(measured.regret.time_average()),
@@ -78,7 +78,7 @@ fn runs(panels: &[Outcome]) -> Sheet {
     sheet
 }
 
-/// Makes a folder if it is not there and sees that files can be written to it: better now than after the work.
+/// Creates a folder if it is missing and checks that files can be written to it, before the work begins.
 pub fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let probe = folder.join(".manyhands");
@@ -96,12 +96,12 @@ pub fn leftovers(folder: &Path, written: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// A folder that is written to.
-struct Folder {
+struct OutputFolder {
     path: PathBuf,
     written: Vec<PathBuf>,
 }
 
-impl Folder {
+impl OutputFolder {
     fn open(path: &Path) -> Result<Self> {
         prepare(path)?;
         Ok(Self { path: path.to_path_buf(), written: vec![] })

@@ -1,4 +1,4 @@
-//! How a file is written for a user: a reader, or a crash, finds the old file or the new one and never half of it.
+//! Atomic replacement of a file: a reader, also after a crash, finds the old content or the new one, never a part.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -21,14 +21,14 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let draft = draft(folder, &path)?;
     let written = write(&draft, content, permissions).and_then(|()| fs::rename(&draft, &path));
     if let Err(error) = written {
-        // The first mistake is the one to be told.
+        // The first error is the one to report.
         let _ = fs::remove_file(&draft);
         return Err(error);
     }
     sync_folder(folder)
 }
 
-/// A name of our own beside a file.
+/// A temporary name in the same folder.
 fn draft(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -45,7 +45,7 @@ fn write(draft: &Path, content: &[u8], permissions: Option<fs::Permissions>) -> 
     file.sync_all()
 }
 
-/// A rename is on disk when its folder is.
+/// A rename is durable once its folder is synchronized.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
@@ -84,7 +84,7 @@ mod tests {
         assert_ne!(before.ino(), after.ino());
         assert_eq!(after.permissions().mode() & 0o777, 0o640);
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(io::read_to_string(held).unwrap(), "old", "who reads the old one has all of it");
+        assert_eq!(io::read_to_string(held).unwrap(), "old", "an open reader keeps the old content");
         assert_eq!(names(folder.path()), ["a.csv"]);
     }
 

@@ -35,11 +35,11 @@ impl Reproduction {
 
     fn regrets(&self) -> Sheet {
         let mut sheet = Sheet::new(&["panel", "algorithm", "T", "regret"]);
-        for outcome in &self.panels {
-            for played in &outcome.played {
+        for result in &self.panels {
+            for played in &result.played {
                 let (algorithm, curve) = (played.algorithm(), played.time_average());
                 for t in self.settings.milestones() {
-                    let (panel, at) = (outcome.panel.heading().into(), curve[t - 1]);
+                    let (panel, at) = (result.panel.heading().into(), curve[t - 1]);
                     let regret = format!("{} ± {}", significant(at.mean, 3), significant(at.se, 3));
                     sheet.push(vec![panel, algorithm.name().into(), t.into(), regret.into()]);
                 }

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::statistics::Estimate;
-use crate::{Comparison, Experiment, Finding, Observation, Outcome, Panel, Played, Reproduction, Settings};
+use crate::{Comparison, Experiment, Finding, Observation, Panel, PanelResult, PlayedArm, Reproduction, Settings};
 
 impl Reproduction {
-    /// Everything that a program would ask for. The same settings give the same summary.
+    /// Settings and results for programs. The same settings give the same summary.
     pub fn summary(&self) -> Value {
-        let panels = self.panels.iter().map(|outcome| (outcome.panel.to_string(), self.panel(outcome)));
+        let panels = self.panels.iter().map(|result| (result.panel.to_string(), self.panel(result)));
         let missing = self.missing.iter().map(|missing| {
             let files: Vec<String> = missing.files.iter().map(|file| file.display().to_string()).collect();
             json!({"panel": missing.panel.name(), "files": files})
@@ -27,30 +27,30 @@ impl Reproduction {
         })
     }
 
-    fn panel(&self, outcome: &Outcome) -> Value {
+    fn panel(&self, result: &PanelResult) -> Value {
         let milestones = self.settings.milestones();
         let at = |curve: Vec<Estimate>| {
             let entry = |&t: &usize| (t.to_string(), json!({"mean": curve[t - 1].mean, "se": curve[t - 1].se}));
             Value::Object(Map::from_iter(milestones.iter().map(entry)))
         };
-        let regrets = |of: fn(&Played) -> Vec<Estimate>| {
-            let entries = outcome.played.iter().map(|one| (one.algorithm().name().to_string(), at(of(one))));
+        let regrets = |of: fn(&PlayedArm) -> Vec<Estimate>| {
+            let entries = result.played.iter().map(|one| (one.algorithm().name().to_string(), at(of(one))));
             Value::Object(Map::from_iter(entries))
         };
-        let experiment = &outcome.played[0].arm.experiment;
+        let experiment = &result.played[0].arm.experiment;
         let problem = experiment.instances[0].problem();
         json!({
-            "title": outcome.panel.title(),
-            "in_the_paper": outcome.panel != Panel::Field,
+            "title": result.panel.title(),
+            "in_the_paper": result.panel != Panel::Field,
             "arrival": experiment.arrival.name(),
             "functions": experiment.instances.len(),
             "candidates": problem.values().len(),
             "norms": norms(experiment),
             "noise": problem.prior().noise(),
             "information": self.settings.information_on(problem).to_string(),
-            "time_average_regret": regrets(Played::time_average),
-            "simple_regret": regrets(Played::simple),
-            "tests": outcome.comparisons().iter().map(comparison).collect::<Vec<_>>(),
+            "time_average_regret": regrets(PlayedArm::time_average),
+            "simple_regret": regrets(PlayedArm::simple),
+            "tests": result.comparisons().iter().map(comparison).collect::<Vec<_>>(),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use manyhands_core::Domain;
 use manyhands_core::gp::{Grid, Kernel, Prior};
 
-use crate::{Problem, Result};
+use crate::{FiniteProblem, Result};
 
 /// Points along each coordinate of [0, 1]^2.
 const SIDE: usize = 31;
@@ -13,7 +13,7 @@ const SIDE: usize = 31;
 const SQUARED_LENGTHSCALE: f64 = 0.1;
 
 /// Cosines: 1 - sum over both coordinates of g^2 - 0.3 cos(3 pi g), g = 1.6 x - 0.5.
-pub fn cosines(noise: f64) -> Result<Problem> {
+pub fn cosines(noise: f64) -> Result<FiniteProblem> {
     let term = |x: f64| {
         let g = 1.6 * x - 0.5;
         g * g - 0.3 * (3.0 * PI * g).cos()
@@ -22,14 +22,14 @@ pub fn cosines(noise: f64) -> Result<Problem> {
 }
 
 /// Rosenbrock, turned over: 10 - 100 (y - x^2)^2 - (1 - x)^2.
-pub fn rosenbrock(noise: f64) -> Result<Problem> {
+pub fn rosenbrock(noise: f64) -> Result<FiniteProblem> {
     on_the_grid("Rosenbrock", noise, |x, y| 10.0 - 100.0 * (y - x * x).powi(2) - (1.0 - x).powi(2))
 }
 
-fn on_the_grid(name: &str, noise: f64, f: impl Fn(f64, f64) -> f64) -> Result<Problem> {
+fn on_the_grid(name: &str, noise: f64, f: impl Fn(f64, f64) -> f64) -> Result<FiniteProblem> {
     let grid = Grid::even(&[(0.0, 1.0, SIDE); 2])?;
     let kernel = Kernel::squared_exponential(&[SQUARED_LENGTHSCALE.sqrt()])?;
     let prior = Prior::new(kernel, 0.0, noise)?;
     let values = (0..grid.len()).map(|i| grid.point(i)).map(|x| f(x[0], x[1])).collect();
-    Problem::new(name, Domain::Grid(grid), prior, values)
+    FiniteProblem::new(name, Domain::Grid(grid), prior, values)
 }

@@ -1,4 +1,4 @@
-//! A synthetic sensor field, for those without the paper's sensor files: it stands for itself, not for them.
+//! A synthetic sensor field, for users without the paper's sensor files; it does not imitate them.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::Sensors;
-use crate::{Result, Table};
+use crate::{NumericTable, Result};
 
 const SENSORS: usize = 50;
 const TRAINING_ROWS: usize = 600;
 const TEST_ROWS: usize = 300;
-/// What a sensor varies by itself, beside a spatial variance of 1.
+/// The variance of a sensor's own noise, beside a spatial variance of 1.
 const OWN_VARIANCE: f64 = 0.01;
 
 /// Fifty sensors scattered over a unit square. Each has a level and a share in a common daily cycle; on top lies a draw of
@@ -36,6 +36,6 @@ pub fn field(rng: &mut impl Rng) -> Result<Sensors> {
     };
     let rows: Vec<Vec<f64>> = (0..TRAINING_ROWS + TEST_ROWS).map(&mut row).collect();
     let columns = (1..=SENSORS).map(|i| format!("s{i:02}")).collect();
-    let (training, test) = Table::new(Path::new("the synthetic field"), columns, rows)?.split(TRAINING_ROWS);
+    let (training, test) = NumericTable::new(Path::new("the synthetic field"), columns, rows)?.split(TRAINING_ROWS);
     Sensors::new("field", &training, &test)
 }

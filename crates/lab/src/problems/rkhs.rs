@@ -4,7 +4,7 @@ use manyhands_core::Domain;
 use manyhands_core::gp::{Grid, Kernel, Prior};
 use rand::{Rng, RngExt};
 
-use crate::{Problem, Result};
+use crate::{FiniteProblem, Result};
 
 /// How many kernels a function is a sum of.
 const CENTRES: usize = 100;
@@ -13,7 +13,7 @@ const CANDIDATES: usize = 100;
 
 /// f = sum_i a_i k(c_i, .)/m with 100 centres c_i uniform on [0, 1], weights a_i uniform on [-1, 1], and m such that
 /// max |f| = 1 over 100 evenly spaced points. Its norm is sqrt(a'Ka)/m.
-pub fn rkhs_function(kernel: Kernel, noise: f64, rng: &mut impl Rng) -> Result<Problem> {
+pub fn rkhs_function(kernel: Kernel, noise: f64, rng: &mut impl Rng) -> Result<FiniteProblem> {
     let grid = Grid::even(&[(0.0, 1.0, CANDIDATES)])?;
     let centres: Vec<f64> = (0..CENTRES).map(|_| rng.random_range(0.0..=1.0)).collect();
     let weights: Vec<f64> = (0..CENTRES).map(|_| rng.random_range(-1.0..=1.0)).collect();
@@ -24,5 +24,5 @@ pub fn rkhs_function(kernel: Kernel, noise: f64, rng: &mut impl Rng) -> Result<P
     let norm = centres.iter().zip(&weights).map(|(c, a)| a * at(*c)).sum::<f64>().max(0.0).sqrt();
     let values = raw.iter().map(|value| value / largest).collect();
     let prior = Prior::new(kernel, 0.0, noise)?;
-    Ok(Problem::new("RKHS function", Domain::Grid(grid), prior, values)?.with_norm(norm / largest))
+    Ok(FiniteProblem::new("RKHS function", Domain::Grid(grid), prior, values)?.with_norm(norm / largest))
 }

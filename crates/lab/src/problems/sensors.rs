@@ -16,9 +16,9 @@ use manyhands_core::gp::{Covariance, Kernel, Points, Prior};
 use rand::Rng;
 use rand::seq::index;
 
-use crate::{Error, Problem, Result, Table};
+use crate::{Error, FiniteProblem, NumericTable, Result};
 
-/// lambda = R^2 as a part of the average variance.
+/// lambda = R^2 as a fraction of the average variance.
 const NOISE: f64 = 0.05;
 
 /// A covariance learned from training readings, and test rows to be maximized.
@@ -34,15 +34,17 @@ pub struct Sensors {
 /// its rows for training.
 pub fn temperature(data: &Path) -> Result<Sensors> {
     let packed = data.join(TEMPERATURE);
-    let table =
-        Table::read(if packed.exists() { packed } else { data.join(TEMPERATURE.trim_end_matches(".gz")) }, "minute")?;
+    let table = NumericTable::read(
+        if packed.exists() { packed } else { data.join(TEMPERATURE.trim_end_matches(".gz")) },
+        "minute",
+    )?;
     let (training, test) = table.split(2 * table.rows().len() / 3);
     Sensors::new("temperature", &training, &test)
 }
 
 /// The light of the CMU Intelligent Workplace: `cmu_light_sensor/light_train_lux.csv` and `light_test_lux.csv`.
 pub fn light(data: &Path) -> Result<Sensors> {
-    let [training, test] = LIGHT.map(|file| Table::read(data.join(file), "row"));
+    let [training, test] = LIGHT.map(|file| NumericTable::read(data.join(file), "row"));
     Sensors::new("light", &training?, &test?)
 }
 
@@ -51,8 +53,9 @@ pub(crate) const LIGHT: [&str; 2] = ["cmu_light_sensor/light_train_lux.csv", "cm
 
 impl Sensors {
     /// Learns from training rows; test rows have the same columns.
-    pub fn new(name: &str, training: &Table, test: &Table) -> Result<Self> {
-        let refuse = |table: &Table, reason: String| Err(Error::Table { path: table.path().to_path_buf(), reason });
+    pub fn new(name: &str, training: &NumericTable, test: &NumericTable) -> Result<Self> {
+        let refuse =
+            |table: &NumericTable, reason: String| Err(Error::Table { path: table.path().to_path_buf(), reason });
         if let Some(column) = training.columns().iter().find(|column| !test.columns().contains(column)) {
             return refuse(test, format!("column \"{column}\" is missing, which the training readings have"));
         }
@@ -95,7 +98,7 @@ impl Sensors {
     }
 
     /// `count` test rows without repetition; fewer of the same seed are the first of more.
-    pub fn draw(&self, count: usize, rng: &mut impl Rng) -> Result<Vec<Problem>> {
+    pub fn draw(&self, count: usize, rng: &mut impl Rng) -> Result<Vec<FiniteProblem>> {
         if count > self.functions.len() {
             return Err(Error::Setting {
                 setting: "functions",
@@ -112,10 +115,10 @@ impl Sensors {
         order.iter().take(count).map(|row| self.problem(row)).collect()
     }
 
-    fn problem(&self, row: usize) -> Result<Problem> {
+    fn problem(&self, row: usize) -> Result<FiniteProblem> {
         let values = self.functions[row].clone();
         let domain = Domain::Points(Points::indices(values.len()));
-        Problem::new(format!("{} test row {row}", self.name), domain, self.prior.clone(), values)
+        FiniteProblem::new(format!("{} test row {row}", self.name), domain, self.prior.clone(), values)
     }
 }
 

@@ -1,111 +1,51 @@
-//! The bench: every contender plays every problem or pool from every seed; what came of it, in quartiles.
+//! The whole quality bench: the optimizer, random search and other programs on the selected problems and pools.
 
-use super::clock::timed;
-use super::protocol::{Game, Protocol};
-use super::threads::on_threads;
-use super::{Contender, Problem};
-use crate::statistics::Quartiles;
-use crate::{Error, Result};
+use std::path::Path;
 
-/// What is played on: a problem or a pool.
-pub trait Board: Sync {
-    /// What is reached in a game.
-    type Outcome: Send;
+use super::{Contender, PlayerProgram, Protocol, QualityReport, Selection, Tournament};
+use crate::Result;
 
-    /// What it is called.
-    fn name(&self) -> &str;
-
-    /// One game of one contender.
-    fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Self::Outcome>;
-}
-
-/// Who plays, how, and on how many threads; outcomes do not depend on the latter.
+/// What is played, by whom and how; checked and ready.
 #[derive(Debug, Clone)]
-pub struct Bench {
-    /// Who plays.
-    pub contenders: Vec<Contender>,
-    /// How.
-    pub protocol: Protocol,
-    /// Games at a time.
-    pub threads: usize,
+pub struct QualityBench {
+    selection: Selection,
+    on_spaces: Tournament,
+    on_pools: Tournament,
 }
 
-impl Bench {
-    /// How many games so many boards make.
-    pub fn games(&self, boards: usize) -> usize {
-        boards * self.contenders.len() * self.protocol.seeds
+impl QualityBench {
+    /// The problems and pools of these names (all without a name), read from the folder `data` where they are pools. The
+    /// programs play the problems too.
+    pub fn new(
+        names: &[String],
+        data: Option<&Path>,
+        programs: Vec<PlayerProgram>,
+        protocol: Protocol,
+    ) -> Result<Self> {
+        protocol.check()?;
+        let selection = Selection::new(names, data)?;
+        let programs = programs.into_iter().map(Contender::Program);
+        let on_spaces = Contender::ON_SPACES.iter().cloned().chain(programs).collect();
+        let threads = rayon::current_num_threads();
+        let tournament = |contenders| Tournament { contenders, protocol, threads };
+        let on_pools = tournament(Contender::ON_POOLS.to_vec());
+        Ok(Self { selection, on_spaces: tournament(on_spaces), on_pools })
     }
 
-    /// Refuses contenders that could not be told apart.
-    fn check_names(&self) -> Result<()> {
-        let names: Vec<&str> = self.contenders.iter().map(Contender::name).collect();
-        match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-            Some((_, name)) => {
-                let (allowed, value) = ("different from the other players'".to_string(), (*name).to_string());
-                Err(Error::Setting { setting: "a player's name", allowed, value })
-            }
-            None => Ok(()),
-        }
+    /// The pools that are left out because their files are missing, in words.
+    pub fn skipped(&self) -> &[String] {
+        &self.selection.skipped
     }
 
-    /// Plays; for every board the contenders in their order. `tick` hears of each finished game.
-    pub fn play<B: Board>(&self, boards: &[B], tick: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Games<B::Outcome>>>> {
-        self.protocol.check()?;
-        self.check_names()?;
-        let seats = boards.iter().flat_map(|board| self.contenders.iter().map(move |contender| (board, contender)));
-        let tasks: Vec<(&B, &Contender, u64)> = seats
-            .flat_map(|(board, contender)| self.protocol.seeds().map(move |seed| (board, contender, seed)))
-            .collect();
-        let played = on_threads(self.threads, &tasks, |(board, contender, seed)| {
-            let game = Game::new(board.name(), *seed);
-            let (outcome, seconds) = timed(|| board.play(contender, &self.protocol, &game));
-            tick();
-            Ok(Played { seed: *seed, outcome: outcome?, seconds })
-        })?;
-        let mut played = played.into_iter();
-        let mut games = |contender| Games { contender, played: played.by_ref().take(self.protocol.seeds).collect() };
-        Ok(boards.iter().map(|_| self.contenders.iter().map(|contender| games(contender.clone())).collect()).collect())
+    /// How many games there are.
+    pub fn games(&self) -> usize {
+        self.on_spaces.games(self.selection.problems.len()) + self.on_pools.games(self.selection.pools.len())
     }
-}
 
-/// One game.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Played<Outcome> {
-    /// Its seed.
-    pub seed: u64,
-    /// What was reached.
-    pub outcome: Outcome,
-    /// What it cost, in seconds of [`super::Clock::here`].
-    pub seconds: f64,
-}
-
-/// A contender's games on one board.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Games<Outcome> {
-    /// Who played.
-    pub contender: Contender,
-    /// One game a seed.
-    pub played: Vec<Played<Outcome>>,
-}
-
-impl<Outcome> Games<Outcome> {
-    /// The median cost of a game.
-    pub fn seconds(&self) -> f64 {
-        Quartiles::of(self.played.iter().map(|game| game.seconds)).median
-    }
-}
-
-impl Games<<Problem as Board>::Outcome> {
-    /// log10 of the simple regret after so many evaluations, from 1.
-    pub fn log10_regret(&self, evaluations: usize) -> Quartiles {
-        let outcomes = self.played.iter().filter_map(|game| game.outcome.get(evaluations.checked_sub(1)?));
-        Quartiles::of(outcomes.map(|regret| regret.log10()))
-    }
-}
-
-impl Games<Option<usize>> {
-    /// The evaluations it took to reach the best candidates; infinite where that did not happen.
-    pub fn evaluations(&self) -> Quartiles {
-        Quartiles::of(self.played.iter().map(|game| game.outcome.map_or(f64::INFINITY, |count| count as f64)))
+    /// Plays on all threads; `tick` is called after each game.
+    pub fn play(self, tick: &(dyn Fn() + Sync)) -> Result<QualityReport> {
+        let problems = self.on_spaces.play(&self.selection.problems, tick)?;
+        let pools = self.on_pools.play(&self.selection.pools, tick)?;
+        Ok(QualityReport::new(self.on_spaces.protocol, self.selection, problems, pools))
     }
 }

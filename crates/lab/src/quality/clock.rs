@@ -1,18 +1,18 @@
-//! What a game costs: the processor time of its own thread where the system tells, the wall clock elsewhere.
+//! What a game costs: the processor time of its own thread on Linux, wall-clock time elsewhere.
 
 use std::time::Instant;
 
 /// Which clock a cost was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum CostClock {
     /// Processor time of the thread.
     Cpu,
-    /// Time that passed; other programs are in it too.
+    /// Wall-clock time, which includes other programs.
     Wall,
 }
 
-impl Clock {
-    /// The clock there is here.
+impl CostClock {
+    /// The clock of this system.
     pub fn here() -> Self {
         if thread_seconds().is_some() { Self::Cpu } else { Self::Wall }
     }
@@ -37,8 +37,8 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (value, seconds)
 }
 
-/// The processor time of this thread so far, where Linux tells: the first number, in nanoseconds, brought up to date at
-/// every tick of the scheduler, that is, every few milliseconds.
+/// The processor time of this thread so far, on Linux: the first number, in nanoseconds, updated at every tick of the
+/// scheduler, that is, every few milliseconds.
 fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(1e-9 * text.split_whitespace().next()?.parse::<f64>().ok()?)

@@ -1,8 +1,8 @@
-//! Whether values lie in a space, and the numbers that a problem's formula sees of them.
+//! Whether values lie in a space, and the numbers that a problem's formula is given for them.
 
 use manyhands_core::{Constraint, ParameterKind, Relation, Space, Value};
 
-/// Constraints hold within this part of their largest term.
+/// The relative tolerance of constraints, as a fraction of their largest term.
 const SLACK: f64 = 1e-9;
 
 /// A number for every parameter: numbers as they are, categories by their place in the list, constants as 0.
@@ -56,7 +56,7 @@ fn terms(space: &Space, constraint: &Constraint, numbers: &[f64]) -> Vec<f64> {
     space.parameters().iter().zip(numbers).map(|(parameter, x)| weight(constraint, parameter.name()) * x).collect()
 }
 
-/// What a constraint multiplies a parameter by; 0 if it does not speak of it.
+/// The coefficient of a parameter in a constraint; 0 if the constraint does not contain it.
 pub fn weight(constraint: &Constraint, parameter: &str) -> f64 {
     constraint.terms.iter().find(|(name, _)| name == parameter).map_or(0.0, |(_, weight)| *weight)
 }

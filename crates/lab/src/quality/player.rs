@@ -1,44 +1,44 @@
-//! Who plays: suggestions out, values in; and the one place where players are made.
+//! Players, which suggest points and are told their values, and the contenders that create them.
 
 use manyhands_core::gp::Points;
 use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use rand::Rng;
 
 use super::protocol::{Game, Protocol};
-use super::{Pool, Problem, Program, RandomOrder, RandomSearch, Variant};
+use super::{PlayerProgram, PoolProblem, RandomOrder, RandomSearch, SpaceProblem, Variant};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
-/// What the bench plays: a choice is a value for every parameter of a space, or the number of a pool's candidate.
-pub trait Player<Choice = Vec<Value>> {
-    /// So many suggestions, each with the number of its trial.
-    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Choice)>>;
+/// A player of one game. A proposal is one value per parameter of a space, or the number of a pool's candidate.
+pub trait Player<Proposal = Vec<Value>> {
+    /// `count` suggestions, each with the number of its trial.
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Proposal)>>;
 
     /// The value that was observed in a trial.
     fn tell(&mut self, trial: usize, value: f64) -> Result<()>;
 }
 
-/// Who can be asked to play.
+/// An optimizer that can take part in a tournament.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a bench has a handful of contenders")]
 pub enum Contender {
-    /// The optimizer.
+    /// manyhands with its defaults.
     Manyhands,
-    /// The optimizer, set up otherwise; on spaces.
+    /// manyhands with other settings; on spaces only.
     Variant(Variant),
     /// Uniform random search; on a pool, random order.
     Random,
-    /// Another program, on spaces.
-    Program(Program),
+    /// Another program; on spaces only.
+    Program(PlayerProgram),
 }
 
 impl Contender {
-    /// Those who play on spaces, in the order of tables.
+    /// The contenders on spaces, in the order of tables.
     pub const ON_SPACES: &[Self] = &[Self::Manyhands, Self::Random];
-    /// Those who play on pools; what random order needs is known without playing.
+    /// The contenders on pools; the performance of random order has a closed form.
     pub const ON_POOLS: &[Self] = &[Self::Manyhands];
 
-    /// In a word.
+    /// Its name.
     pub fn name(&self) -> &str {
         match self {
             Self::Manyhands => "manyhands",
@@ -48,8 +48,8 @@ impl Contender {
         }
     }
 
-    /// Takes a seat at a problem.
-    pub fn player(&self, problem: &Problem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
+    /// A player for one game on a problem.
+    pub fn player(&self, problem: &SpaceProblem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
         let seed = game.generator(Purpose::Study).next_u64();
         match self {
             Self::Manyhands => {
@@ -66,8 +66,8 @@ impl Contender {
         }
     }
 
-    /// Takes a seat at a pool.
-    pub fn pool_player(&self, pool: &Pool, game: &Game) -> Result<Box<dyn Player<usize>>> {
+    /// A player for one game on a pool.
+    pub fn pool_player(&self, pool: &PoolProblem, game: &Game) -> Result<Box<dyn Player<usize>>> {
         match self {
             Self::Manyhands => {
                 let seed = game.generator(Purpose::Study).next_u64();
@@ -84,10 +84,10 @@ impl Contender {
     }
 }
 
-/// The optimizer.
+/// A study that plays.
 struct Suggester(Study);
 
-/// Nothing given but the domain: the model is learned, the strategy the default.
+/// Only the domain is given: the model is learned, the strategy is the default.
 fn spec(domain: Domain, direction: Direction, seed: u64) -> Result<Spec> {
     Ok(Spec::learned(domain, Strategy::auto())?.with_direction(direction).with_seed(seed))
 }
@@ -112,7 +112,7 @@ impl Player<usize> for Suggester {
     }
 }
 
-/// Positive columns that span more than this are put on a log scale, as their owner would.
+/// Positive columns whose largest value is more than this multiple of the smallest are put on a log scale.
 const LOG_SCALE: f64 = 30.0;
 
 fn on_scales(points: &[Vec<f64>]) -> Vec<Vec<f64>> {

@@ -1,25 +1,25 @@
-//! The pools that are known, and how their files are read.
+//! The known pools, and how their files are read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use manyhands_core::Direction;
 
-use super::Pool;
-use crate::{Error, Result, Table};
+use super::PoolProblem;
+use crate::{Error, NumericTable, Result};
 
 /// Where a pool's candidates and measurements are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolFile {
-    /// What the pool is called.
+    /// The pool's name.
     pub name: &'static str,
-    /// The file with one row a candidate.
+    /// The file with one row per candidate.
     pub file: &'static str,
-    /// The file with one row a measurement of the same candidates.
+    /// The file with one row per measurement of the same candidates.
     pub replicates: Option<&'static str>,
     /// How the names of the columns with measurements begin.
     pub objective: &'static str,
-    /// Whether they are to be large or small.
+    /// Whether they are maximized or minimized.
     pub direction: Direction,
 }
 
@@ -57,18 +57,18 @@ impl PoolFile {
     }
 
     /// Reads the pool from the folder, or its folder `pools`.
-    pub fn read(&self, data: &Path) -> Result<Pool> {
+    pub fn read(&self, data: &Path) -> Result<PoolProblem> {
         let candidates = self.table(data, self.file)?;
         let measured = match self.replicates {
             None => candidates.measured,
             Some(file) => self.match_replicates(&candidates, self.table(data, file)?)?,
         };
-        Pool::new(self.name, self.direction, candidates.inputs, measured)
+        PoolProblem::new(self.name, self.direction, candidates.inputs, measured)
     }
 
-    fn table(&self, data: &Path, file: &str) -> Result<Rows> {
+    fn table(&self, data: &Path, file: &str) -> Result<PoolRows> {
         let path = find(data, file).unwrap_or_else(|| data.join(file));
-        let table = Table::read_whole(&path).map_err(|error| match error {
+        let table = NumericTable::read_whole(&path).map_err(|error| match error {
             Error::Table { path, reason } => Error::Pool { path, reason },
             error => error,
         })?;
@@ -89,11 +89,11 @@ impl PoolFile {
         }
         let pick = |places: &[usize]| table.rows().iter().map(|row| places.iter().map(|&i| row[i]).collect()).collect();
         let (inputs, measured) = (pick(&inputs), pick(&objectives));
-        Ok(Rows { path, inputs, measured })
+        Ok(PoolRows { path, inputs, measured })
     }
 
     /// The replicates of each candidate: the rows that describe it by the same numbers, as both files write them.
-    fn match_replicates(&self, candidates: &Rows, replicates: Rows) -> Result<Vec<Vec<f64>>> {
+    fn match_replicates(&self, candidates: &PoolRows, replicates: PoolRows) -> Result<Vec<Vec<f64>>> {
         let refuse = |reason: String| Err(Error::Pool { path: replicates.path.clone(), reason });
         let key = |inputs: &[f64]| inputs.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
         let places: HashMap<Vec<u64>, usize> = candidates.inputs.iter().map(|inputs| key(inputs)).zip(0..).collect();
@@ -111,8 +111,8 @@ impl PoolFile {
     }
 }
 
-/// A file's rows, split into what describes a candidate and what was measured.
-struct Rows {
+/// A file's rows, split into the coordinates of a candidate and its measurements.
+struct PoolRows {
     path: PathBuf,
     inputs: Vec<Vec<f64>>,
     measured: Vec<Vec<f64>>,

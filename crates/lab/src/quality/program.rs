@@ -9,25 +9,25 @@
 //! A parameter is described as in a study file, with its name: `{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}`.
 //! Trials are numbered from 0 in the order of the points. The game is over when the input ends.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::fmt::Display;
 
 use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Scale, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Player, Problem};
+use super::{Player, SpaceProblem};
+use crate::process::Dialogue;
 use crate::{Error, Result};
 
-/// A command that plays, and what it is called in tables.
+/// A command that plays, and its name in tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
-    /// What it is called.
+pub struct PlayerProgram {
+    /// Its name.
     pub name: String,
     /// The command and its arguments.
     pub command: Vec<String>,
 }
 
-impl Program {
+impl PlayerProgram {
     /// `NAME=COMMAND ARGUMENT ...`, split at spaces.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, command) = text.split_once('=').unwrap_or(("", ""));
@@ -39,37 +39,22 @@ impl Program {
         Ok(Self { name: name.to_string(), command })
     }
 
-    /// Starts it for one game.
-    pub(super) fn start(&self, problem: &Problem, seed: u64, batch: usize) -> Result<Running> {
-        let fail = |reason: &dyn std::fmt::Display| self.error(&format!("it does not start: {reason}"));
-        let [program, arguments @ ..] = &self.command[..] else { return Err(fail(&"there is no command")) };
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| fail(&error))?;
-        let pipes = (child.stdin.take(), child.stdout.take());
-        let (Some(input), Some(output)) = pipes else { return Err(fail(&"it has no pipes")) };
+    /// Starts the program for one game.
+    pub(super) fn start(&self, problem: &SpaceProblem, seed: u64, batch: usize) -> Result<ProgramPlayer> {
+        let dialogue = Dialogue::start(&self.command);
+        let dialogue = dialogue.map_err(|error| self.error(format!("it does not start: {error}")))?;
         let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string()).collect();
-        let mut running = Running {
-            program: self.clone(),
-            child,
-            input: Some(input),
-            output: BufReader::new(output),
-            names,
-            asked: 0,
-        };
-        running.say(&opening(problem, seed, batch))?;
-        Ok(running)
+        let mut player = ProgramPlayer { program: self.clone(), dialogue, names, asked: 0 };
+        player.send(&opening(problem, seed, batch))?;
+        Ok(player)
     }
 
-    fn error(&self, reason: &str) -> Error {
+    fn error(&self, reason: impl Display) -> Error {
         Error::Program { name: self.name.clone(), reason: reason.to_string() }
     }
 }
 
-fn opening(problem: &Problem, seed: u64, batch: usize) -> Json {
+fn opening(problem: &SpaceProblem, seed: u64, batch: usize) -> Json {
     let parameters: Vec<Json> = problem.space().parameters().iter().map(parameter).collect();
     let constraints: Vec<Json> = problem.space().constraints().iter().map(constraint).collect();
     json!({
@@ -110,8 +95,8 @@ fn constraint(constraint: &Constraint) -> Json {
     json!({"sum": sum, relation: constraint.bound})
 }
 
-/// A parameter's value for programs.
-pub fn to_json(value: &Value) -> Json {
+/// A parameter's value as JSON. With [`from_json`] the one place where the lab converts values.
+pub(super) fn to_json(value: &Value) -> Json {
     match value {
         Value::Float(x) => json!(x),
         Value::Int(i) => json!(i),
@@ -129,70 +114,49 @@ fn from_json(value: &Json) -> Option<Value> {
     }
 }
 
-/// A program in the middle of a game; the game's end ends it.
-pub(super) struct Running {
-    program: Program,
-    child: Child,
-    /// None once the game is over.
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+/// A program in the middle of a game; dropping it ends the program.
+pub(super) struct ProgramPlayer {
+    program: PlayerProgram,
+    dialogue: Dialogue,
     names: Vec<String>,
     asked: usize,
 }
 
-impl Running {
-    fn say(&mut self, line: &Json) -> Result<()> {
-        let written = self.input.as_mut().map(|input| writeln!(input, "{line}").and_then(|()| input.flush()));
-        match written {
-            Some(Ok(())) => Ok(()),
-            _ => Err(self.program.error("it ended before the game did")),
-        }
+impl ProgramPlayer {
+    fn send(&mut self, line: &Json) -> Result<()> {
+        self.dialogue.send(&line.to_string()).map_err(|_| self.ended())
     }
 
-    fn hear(&mut self) -> Result<Json> {
-        let mut line = String::new();
-        let read = self.output.read_line(&mut line).map_err(|error| self.program.error(&error.to_string()))?;
-        if read == 0 {
-            return Err(self.program.error("it ended before the game did"));
-        }
+    fn receive(&mut self) -> Result<Json> {
+        let line = self.dialogue.receive().map_err(|error| self.program.error(error))?;
+        let line = line.ok_or_else(|| self.ended())?;
         serde_json::from_str(&line)
-            .map_err(|error| self.program.error(&format!("{:?} is not JSON: {error}", line.trim())))
+            .map_err(|error| self.program.error(format!("{:?} is not JSON: {error}", line.trim())))
     }
 
-    /// The values of one point, in the parameters' order. Whether they lie in the space the problem says.
+    fn ended(&self) -> Error {
+        self.program.error("it ended before the game did")
+    }
+
+    /// The values of one point, in the parameters' order. The problem checks whether they lie in the space.
     fn point(&self, point: &Json) -> Result<Vec<Value>> {
-        let missing = |name: &str| self.program.error(&format!("the point {point} has no value of \"{name}\""));
+        let missing = |name: &str| self.program.error(format!("the point {point} has no value of \"{name}\""));
         self.names.iter().map(|name| point.get(name).and_then(from_json).ok_or_else(|| missing(name))).collect()
     }
 }
 
-impl Player for Running {
+impl Player for ProgramPlayer {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
-        self.say(&json!({"ask": count}))?;
-        let answer = self.hear()?;
+        self.send(&json!({"ask": count}))?;
+        let answer = self.receive()?;
         let points = answer.get("points").and_then(Json::as_array);
-        let points = points.ok_or_else(|| self.program.error(&format!("it answered {answer}, without \"points\"")))?;
+        let points = points.ok_or_else(|| self.program.error(format!("it answered {answer}, without \"points\"")))?;
         let first = self.asked;
         self.asked += points.len();
         points.iter().enumerate().map(|(i, point)| Ok((first + i, self.point(point)?))).collect()
     }
 
     fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
-        self.say(&json!({"tell": {"trial": trial, "value": value}}))
-    }
-}
-
-impl Drop for Running {
-    /// The end of its input tells a program to end; one that goes on is stopped, since nobody listens any more.
-    fn drop(&mut self) {
-        drop(self.input.take());
-        for _ in 0..50 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-        // Neither failure has anybody to hear of it: the program is gone, or will be with this one.
-        self.child.kill().and_then(|()| self.child.wait()).ok();
+        self.send(&json!({"tell": {"trial": trial, "value": value}}))
     }
 }

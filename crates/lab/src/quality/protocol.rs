@@ -1,4 +1,4 @@
-//! How a game is played: so many evaluations, in batches or one by one as they finish, from so many seeds.
+//! How games are played: the number of evaluations, in batches or asynchronously, and the seeds.
 
 use std::ops::ControlFlow;
 
@@ -6,10 +6,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Player;
-use crate::stream::{Family, Purpose, generator};
+use crate::stream::{ProblemFamily, Purpose, generator};
 use crate::{Error, Result};
 
-/// How results come back.
+/// How results arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
     /// A batch is asked for, evaluated and told as a whole.
@@ -19,7 +19,7 @@ pub enum Schedule {
     Asynchronous,
 }
 
-/// What all games have in common.
+/// The rules that all games share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protocol {
     /// Evaluations of a problem, the first design included.
@@ -28,7 +28,7 @@ pub struct Protocol {
     pub pool_evaluations: usize,
     /// Suggestions at a time, or workers.
     pub batch: usize,
-    /// How results come back.
+    /// How results arrive.
     pub schedule: Schedule,
     /// Games of each problem.
     pub seeds: usize,
@@ -44,7 +44,7 @@ impl Default for Protocol {
 }
 
 impl Protocol {
-    /// Refuses what cannot be played.
+    /// Refuses values out of range.
     pub fn check(&self) -> Result<()> {
         let counts = [
             ("evaluations", self.evaluations, 1000),
@@ -71,7 +71,7 @@ impl Protocol {
     }
 }
 
-/// One game: a problem's or pool's name and a seed, from which everything random about it follows.
+/// One game: a problem's or pool's name and a seed, which determine its random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     name: String,
@@ -79,26 +79,26 @@ pub struct Game {
 }
 
 impl Game {
-    /// The game of this seed.
+    /// The game with this seed.
     pub fn new(name: &str, seed: u64) -> Self {
         Self { name: name.to_string(), seed }
     }
 
-    /// Random numbers of one purpose, which do not depend on the player nor on what other games there are.
+    /// Random numbers for one purpose, independent of the player and of other games.
     pub(crate) fn generator(&self, purpose: Purpose) -> ChaCha8Rng {
-        generator(self.seed, purpose, Family::Quality, fnv(&self.name))
+        generator(self.seed, purpose, ProblemFamily::Quality, fnv(&self.name))
     }
 
-    /// Lets a player choose up to `evaluations` times. `evaluate` sees which suggestion it is, from 0 in the order of
-    /// asking, and the choice; it gives the observed value or ends the game.
-    pub fn play<Choice>(
+    /// Lets a player make up to `evaluations` proposals. `evaluate` is given the proposal and its number, from 0 in the
+    /// order of asking, and returns the observed value or ends the game.
+    pub fn play<Proposal>(
         &self,
-        player: &mut dyn Player<Choice>,
+        player: &mut dyn Player<Proposal>,
         protocol: &Protocol,
         evaluations: usize,
-        evaluate: impl FnMut(usize, &Choice) -> Result<ControlFlow<(), f64>>,
+        evaluate: impl FnMut(usize, &Proposal) -> Result<ControlFlow<(), f64>>,
     ) -> Result<()> {
-        let table = Table { name: &self.name, player, asked: 0, evaluations, evaluate };
+        let table = RunningGame { name: &self.name, player, asked: 0, evaluations, evaluate };
         match protocol.schedule {
             Schedule::Batches => table.in_batches(protocol.batch),
             Schedule::Asynchronous => table.one_by_one(protocol.batch, self.generator(Purpose::Duration)),
@@ -106,29 +106,29 @@ impl Game {
     }
 }
 
-/// A game under way.
-struct Table<'a, Choice, Evaluate> {
+/// A game in progress.
+struct RunningGame<'a, Proposal, Evaluate> {
     name: &'a str,
-    player: &'a mut dyn Player<Choice>,
+    player: &'a mut dyn Player<Proposal>,
     asked: usize,
     evaluations: usize,
     evaluate: Evaluate,
 }
 
 /// A suggestion that is being evaluated.
-struct Pending<Choice> {
+struct Pending<Proposal> {
     finish: f64,
     order: usize,
     trial: usize,
-    choice: Choice,
+    proposal: Proposal,
 }
 
-impl<Choice, Evaluate> Table<'_, Choice, Evaluate>
+impl<Proposal, Evaluate> RunningGame<'_, Proposal, Evaluate>
 where
-    Evaluate: FnMut(usize, &Choice) -> Result<ControlFlow<(), f64>>,
+    Evaluate: FnMut(usize, &Proposal) -> Result<ControlFlow<(), f64>>,
 {
-    /// Up to `count` suggestions, begun now; fewer where the evaluations come to an end.
-    fn ask(&mut self, count: usize, mut finish: impl FnMut() -> f64) -> Result<Vec<Pending<Choice>>> {
+    /// Up to `count` suggestions, whose evaluation begins now; fewer at the end of the game.
+    fn ask(&mut self, count: usize, mut finish: impl FnMut() -> f64) -> Result<Vec<Pending<Proposal>>> {
         let count = count.min(self.evaluations - self.asked);
         let suggestions = if count == 0 { vec![] } else { self.player.ask(count)? };
         if suggestions.len() != count {
@@ -137,7 +137,7 @@ where
         }
         let first = self.asked;
         self.asked += count;
-        let begin = |(order, (trial, choice))| Pending { finish: finish(), order, trial, choice };
+        let begin = |(order, (trial, proposal))| Pending { finish: finish(), order, trial, proposal };
         Ok((first..).zip(suggestions).map(begin).collect())
     }
 
@@ -145,7 +145,7 @@ where
         while self.asked < self.evaluations {
             let mut told = Vec::with_capacity(batch);
             for pending in self.ask(batch, || 0.0)? {
-                match (self.evaluate)(pending.order, &pending.choice)? {
+                match (self.evaluate)(pending.order, &pending.proposal)? {
                     ControlFlow::Continue(value) => told.push((pending.trial, value)),
                     ControlFlow::Break(()) => return Ok(()),
                 }
@@ -158,10 +158,10 @@ where
     fn one_by_one(mut self, workers: usize, mut rng: ChaCha8Rng) -> Result<()> {
         let mut pending = self.ask(workers, || rng.random_range(0.5..1.5))?;
         let earlier =
-            |a: &Pending<Choice>, b: &Pending<Choice>| a.finish.total_cmp(&b.finish).then(a.order.cmp(&b.order));
+            |a: &Pending<Proposal>, b: &Pending<Proposal>| a.finish.total_cmp(&b.finish).then(a.order.cmp(&b.order));
         while let Some(next) = (0..pending.len()).min_by(|&i, &j| earlier(&pending[i], &pending[j])) {
             let done = pending.swap_remove(next);
-            match (self.evaluate)(done.order, &done.choice)? {
+            match (self.evaluate)(done.order, &done.proposal)? {
                 ControlFlow::Continue(value) => self.player.tell(done.trial, value)?,
                 ControlFlow::Break(()) => return Ok(()),
             }
@@ -171,7 +171,7 @@ where
     }
 }
 
-/// The 32-bit hash of Fowler, Noll and Vo (1a): a name's number, whatever other names there are.
+/// The 32-bit hash of Fowler, Noll and Vo (1a): a number for a name that does not depend on other names.
 fn fnv(name: &str) -> usize {
     let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
     name.bytes().fold(2_166_136_261, hash) as usize

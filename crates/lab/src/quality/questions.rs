@@ -1,4 +1,4 @@
-//! How the default strategy was settled: questions, and the answers that were let play against each other.
+//! How the default strategy was settled: questions, and the answers that played against each other.
 
 use manyhands_core::gp::{Kernel, Priors};
 use manyhands_core::{Strategy, Tuning};
@@ -6,7 +6,7 @@ use manyhands_core::{Strategy, Tuning};
 use super::{Protocol, Schedule};
 use crate::{Error, Result};
 
-/// The problems that questions are put to: smooth and rough, d = 2 to 10, mixed, noisy.
+/// The problems on which answers are compared: smooth and rough, d = 2 to 10, mixed, noisy.
 pub const FIELD: [&str; 14] = [
     "branin",
     "branin-noise-5",
@@ -24,31 +24,31 @@ pub const FIELD: [&str; 14] = [
     "training-noise-20",
 ];
 
-/// One way to set up the optimizer.
+/// One configuration of the optimizer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// In words.
+    /// Its name in tables.
     pub name: String,
-    /// Whose family the kernel is of.
+    /// A kernel of the family to learn from.
     pub kernel: Kernel,
     /// The strategy.
     pub strategy: Strategy,
-    /// How it learns.
+    /// The constants of learning.
     pub tuning: Tuning,
 }
 
 /// A possible answer: a variant, and how it is played.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct StrategyAnswer {
     /// The variant.
     pub variant: Variant,
     /// Suggestions at a time, or workers.
     pub batch: usize,
-    /// How results come back.
+    /// How results arrive.
     pub schedule: Schedule,
 }
 
-impl Answer {
+impl StrategyAnswer {
     /// The default under a name.
     fn default(name: &str) -> Result<Self> {
         let kernel = Kernel::matern(2.5, &[1.0])?;
@@ -57,7 +57,7 @@ impl Answer {
         Ok(Self { variant, batch, schedule })
     }
 
-    /// The default but for one change of how it learns.
+    /// The default with one change to the constants of learning.
     fn tuned(name: &str, change: impl FnOnce(&mut Tuning)) -> Result<Self> {
         let mut answer = Self::default(name)?;
         change(&mut answer.variant.tuning);
@@ -65,21 +65,21 @@ impl Answer {
     }
 }
 
-/// A question that was settled by letting answers play.
+/// A question that was settled by comparing answers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// In a word.
+pub struct StrategyQuestion {
+    /// Its name.
     pub name: &'static str,
     /// In full.
     pub text: &'static str,
-    /// The answers; the one that was taken first.
-    pub answers: Vec<Answer>,
+    /// The answers; the first one is the default.
+    pub answers: Vec<StrategyAnswer>,
 }
 
-impl Question {
+impl StrategyQuestion {
     /// All of them.
     pub fn all() -> Result<Vec<Self>> {
-        let question = |name, text, answers: Vec<Result<Answer>>| -> Result<Self> {
+        let question = |name, text, answers: Vec<Result<StrategyAnswer>>| -> Result<Self> {
             Ok(Self { name, text, answers: answers.into_iter().collect::<Result<_>>()? })
         };
         Ok(vec![
@@ -93,7 +93,7 @@ impl Question {
         ])
     }
 
-    /// Those of these names, all if there is none.
+    /// The questions of these names; all of them without a name.
     pub fn named(names: &[String]) -> Result<Vec<Self>> {
         let all = Self::all()?;
         if let Some(unknown) = names.iter().find(|name| all.iter().all(|question| question.name != *name)) {
@@ -105,63 +105,63 @@ impl Question {
     }
 }
 
-fn bends() -> Vec<Result<Answer>> {
-    let some = |name: &str, bends: &[f64]| Answer::tuned(name, |tuning| tuning.bends = bends.to_vec());
+fn bends() -> Vec<Result<StrategyAnswer>> {
+    let some = |name: &str, bends: &[f64]| StrategyAnswer::tuned(name, |tuning| tuning.bends = bends.to_vec());
     vec![
-        Answer::default("0, 1, 4, 16 below a noise of 1e-3"),
+        StrategyAnswer::default("0, 1, 4, 16 below a noise of 1e-3"),
         some("0", &[0.0]),
         some("0, 1", &[0.0, 1.0]),
         some("0, 1, 4", &[0.0, 1.0, 4.0]),
-        Answer::tuned("0, 1, 4, 16 below 1e-2", |tuning| tuning.bend_noise = 1e-2),
-        Answer::tuned("0, 1, 4, 16 whatever the noise", |tuning| tuning.bend_noise = f64::MAX),
+        StrategyAnswer::tuned("0, 1, 4, 16 below 1e-2", |tuning| tuning.bend_noise = 1e-2),
+        StrategyAnswer::tuned("0, 1, 4, 16 whatever the noise", |tuning| tuning.bend_noise = f64::MAX),
     ]
 }
 
-fn kernels() -> Vec<Result<Answer>> {
+fn kernels() -> Vec<Result<StrategyAnswer>> {
     let of = |name: &str, kernel: manyhands_core::gp::Result<Kernel>| {
-        let mut answer = Answer::default(name)?;
+        let mut answer = StrategyAnswer::default(name)?;
         answer.variant.kernel = kernel?;
         Ok(answer)
     };
     vec![
-        Answer::default("Matern 5/2"),
+        StrategyAnswer::default("Matern 5/2"),
         of("Matern 3/2", Kernel::matern(1.5, &[1.0])),
         of("Matern 7/2", Kernel::matern(3.5, &[1.0])),
         of("squared exponential", Kernel::squared_exponential(&[1.0])),
     ]
 }
 
-fn lengthscales() -> Vec<Result<Answer>> {
+fn lengthscales() -> Vec<Result<StrategyAnswer>> {
     let of = |median: f64, sd: f64| {
         let change = |tuning: &mut Tuning| tuning.priors = Priors { lengthscale: (median, sd), ..Priors::default() };
-        Answer::tuned(&format!("{median}, {sd}"), change)
+        StrategyAnswer::tuned(&format!("{median}, {sd}"), change)
     };
     let others = [(0.08, 0.5), (0.2, 0.5), (0.3, 0.5), (0.4, 0.5), (0.4, 0.7), (0.13, 0.8), (0.2, 0.8), (0.3, 1.0)];
-    std::iter::once(Answer::default("0.13, 0.5")).chain(others.map(|(median, sd)| of(median, sd))).collect()
+    std::iter::once(StrategyAnswer::default("0.13, 0.5")).chain(others.map(|(median, sd)| of(median, sd))).collect()
 }
 
-fn noise() -> Vec<Result<Answer>> {
+fn noise() -> Vec<Result<StrategyAnswer>> {
     let of = |median: f64, sd: f64| {
         let change = |tuning: &mut Tuning| tuning.priors = Priors { noise_ratio: (median, sd), ..Priors::default() };
-        Answer::tuned(&format!("{median:e}, {sd}"), change)
+        StrategyAnswer::tuned(&format!("{median:e}, {sd}"), change)
     };
     let others = [(1e-4, 1.0), (1e-6, 3.0), (1e-3, 2.0), (1e-2, 1.0)];
-    std::iter::once(Answer::default("1e-4, 3")).chain(others.map(|(median, sd)| of(median, sd))).collect()
+    std::iter::once(StrategyAnswer::default("1e-4, 3")).chain(others.map(|(median, sd)| of(median, sd))).collect()
 }
 
-fn design() -> Vec<Result<Answer>> {
+fn design() -> Vec<Result<StrategyAnswer>> {
     let of = |count: usize| {
-        let mut answer = Answer::default(&count.to_string())?;
+        let mut answer = StrategyAnswer::default(&count.to_string())?;
         answer.variant.strategy.design = Some(count);
         Ok(answer)
     };
-    std::iter::once(Answer::default("4 + 2d, at most 10")).chain([5, 10, 15, 20].map(of)).collect()
+    std::iter::once(StrategyAnswer::default("4 + 2d, at most 10")).chain([5, 10, 15, 20].map(of)).collect()
 }
 
-fn widths() -> Vec<Result<Answer>> {
+fn widths() -> Vec<Result<StrategyAnswer>> {
     let of = |widths: &[f64]| {
         let name: Vec<String> = widths.iter().map(f64::to_string).collect();
-        Answer::tuned(&name.join(", "), |tuning| tuning.widths = widths.to_vec())
+        StrategyAnswer::tuned(&name.join(", "), |tuning| tuning.widths = widths.to_vec())
     };
     let others: [&[f64]; 9] = [
         &[2.0],
@@ -174,13 +174,15 @@ fn widths() -> Vec<Result<Answer>> {
         &[0.01, 1.0, 2.0, 3.0, 4.0],
         &[0.3, 1.0, 2.0, 3.0, 1.5],
     ];
-    std::iter::once(Answer::default("0.01, 2, 2, 2, 2")).chain(others.map(of)).collect()
+    std::iter::once(StrategyAnswer::default("0.01, 2, 2, 2, 2")).chain(others.map(of)).collect()
 }
 
-fn schedules() -> Vec<Result<Answer>> {
-    let of = |name: &str, batch: usize, schedule: Schedule| Ok(Answer { batch, schedule, ..Answer::default(name)? });
+fn schedules() -> Vec<Result<StrategyAnswer>> {
+    let of = |name: &str, batch: usize, schedule: Schedule| {
+        Ok(StrategyAnswer { batch, schedule, ..StrategyAnswer::default(name)? })
+    };
     vec![
-        Answer::default("batches of 5"),
+        StrategyAnswer::default("batches of 5"),
         of("one at a time", 1, Schedule::Batches),
         of("batches of 2", 2, Schedule::Batches),
         of("batches of 10", 10, Schedule::Batches),
@@ -198,13 +200,13 @@ mod tests {
 
     #[test]
     fn the_first_answer_of_every_question_is_what_the_optimizer_does_by_default() {
-        for question in Question::all().unwrap() {
+        for question in StrategyQuestion::all().unwrap() {
             let taken = &question.answers[0];
-            let named = Answer::default(&taken.variant.name).unwrap();
+            let named = StrategyAnswer::default(&taken.variant.name).unwrap();
             assert_eq!(*taken, named, "{}", question.name);
             assert!(question.answers[1..].iter().all(|other| {
                 let renamed = Variant { name: taken.variant.name.clone(), ..other.variant.clone() };
-                Answer { variant: renamed, ..other.clone() } != *taken
+                StrategyAnswer { variant: renamed, ..other.clone() } != *taken
             }));
         }
     }

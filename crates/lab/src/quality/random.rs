@@ -1,4 +1,4 @@
-//! Uniform random search, the player that everyone must beat, and a pool in random order.
+//! The baselines: uniform random search on spaces, and random order on pools.
 
 use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 use rand::RngExt;
@@ -9,31 +9,33 @@ use super::Player;
 use super::membership::{coordinates, weight};
 use crate::{Error, Result};
 
-/// Draws that may miss the constraints before a space is given up.
+/// Rejected draws after which a space is refused.
 const DRAWS: usize = 1_000_000;
 
-/// Points uniform on the parameters' scales, among those that keep the constraints.
+/// Points uniform on the parameters' scales, among those that satisfy the constraints.
 #[derive(Debug, Clone)]
 pub struct RandomSearch {
     space: Space,
-    /// The parameter that an equality settles, where there is one, with its weight.
-    settled: Option<(usize, f64, Constraint)>,
+    /// The parameter that is solved for in the equality, if there is one, with its weight.
+    solved: Option<(usize, f64, Constraint)>,
     rng: ChaCha8Rng,
     asked: usize,
 }
 
 impl RandomSearch {
-    /// Search with these random numbers. Of equalities there may be one.
+    /// Search with this generator; at most one equality is supported.
     pub fn new(space: Space, rng: ChaCha8Rng) -> Result<Self> {
         let equalities: Vec<&Constraint> =
             space.constraints().iter().filter(|constraint| constraint.relation == Relation::Equals).collect();
         let refuse = |reason: &str| Error::Problem { name: "random search".to_string(), reason: reason.to_string() };
-        let settled = match equalities[..] {
+        let solved = match equalities[..] {
             [] => None,
-            [equality] => Some(settled_by(&space, equality).ok_or_else(|| refuse("no float can keep its equality"))?),
+            [equality] => {
+                Some(solved_parameter(&space, equality).ok_or_else(|| refuse("no float can keep its equality"))?)
+            }
             _ => return Err(refuse("it draws under one equality at most")),
         };
-        Ok(Self { space, settled, rng, asked: 0 })
+        Ok(Self { space, solved, rng, asked: 0 })
     }
 
     /// One point.
@@ -41,7 +43,7 @@ impl RandomSearch {
         for _ in 0..DRAWS {
             let mut point: Vec<Value> =
                 self.space.parameters().iter().map(|parameter| value(parameter.kind(), &mut self.rng)).collect();
-            self.settle(&mut point);
+            self.solve_equality(&mut point);
             if coordinates(&self.space, &point).is_ok() {
                 return Ok(point);
             }
@@ -50,9 +52,9 @@ impl RandomSearch {
         Err(Error::Problem { name: "random search".to_string(), reason })
     }
 
-    /// Gives one parameter what the equality leaves for it: as that is linear, uniform others stay uniform on the flat.
-    fn settle(&self, point: &mut [Value]) {
-        let Some((place, own, equality)) = &self.settled else { return };
+    /// Solves the equality for one parameter. It is linear, so points uniform in the others are uniform on its plane.
+    fn solve_equality(&self, point: &mut [Value]) {
+        let Some((place, own, equality)) = &self.solved else { return };
         point[*place] = Value::Float(0.0);
         let term = |(parameter, value): (&Parameter, &Value)| {
             weight(equality, parameter.name()) * value.number().unwrap_or(0.0)
@@ -74,8 +76,8 @@ impl Player for RandomSearch {
     }
 }
 
-/// The last float on a linear scale that the equality speaks of.
-fn settled_by(space: &Space, equality: &Constraint) -> Option<(usize, f64, Constraint)> {
+/// The last float on a linear scale in the equality.
+fn solved_parameter(space: &Space, equality: &Constraint) -> Option<(usize, f64, Constraint)> {
     let linear = |kind: &ParameterKind| matches!(kind, ParameterKind::Float { scale: Scale::Linear, .. });
     let weights = space.parameters().iter().map(|parameter| (parameter.kind(), weight(equality, parameter.name())));
     let (place, (_, own)) = weights.enumerate().rfind(|(_, (kind, own))| linear(kind) && *own != 0.0)?;
@@ -90,7 +92,7 @@ pub struct RandomOrder {
 }
 
 impl RandomOrder {
-    /// An order of so many candidates.
+    /// A random order of so many candidates.
     pub fn new(candidates: usize, mut rng: ChaCha8Rng) -> Self {
         Self { order: index::sample(&mut rng, candidates, candidates).into_vec(), asked: 0 }
     }
@@ -116,7 +118,7 @@ fn value(kind: &ParameterKind, rng: &mut ChaCha8Rng) -> Value {
             Value::Float(between(*low, *high, *scale, step))
         }
         ParameterKind::Int { low, high, scale: Scale::Linear } => Value::Int(rng.random_range(*low..=*high)),
-        // Every whole number gets the part of the logarithmic scale that rounds to it.
+        // Each integer gets the part of the logarithmic scale that rounds to it.
         ParameterKind::Int { low, high, scale: Scale::Log } => {
             let real = between(*low as f64 - 0.5, *high as f64 + 0.5, Scale::Log, rng.random());
             Value::Int((real.round() as i64).clamp(*low, *high))
@@ -127,7 +129,7 @@ fn value(kind: &ParameterKind, rng: &mut ChaCha8Rng) -> Value {
     }
 }
 
-/// The number at this part of the way from `low` to `high`.
+/// The number at this fraction of the way from `low` to `high`.
 fn between(low: f64, high: f64, scale: Scale, part: f64) -> f64 {
     let number = match scale {
         Scale::Linear => low + part * (high - low),

@@ -1,6 +1,6 @@
-//! What is aimed at, and what others were reported to reach under the same protocol: 60 evaluations in batches of 5.
+//! Aims, and figures reported for other optimizers under the same protocol: 60 evaluations in batches of 5.
 
-/// Who was measured elsewhere, in the order of [`Reference::peers`].
+/// The optimizers that were measured elsewhere, in the order of [`Reference::peers`].
 pub const PEERS: [&str; 5] = ["Optuna GPSampler", "Ax", "egobox q-EI", "BoTorch q-LogEI", "random"];
 
 /// Medians of log10 of the simple regret on one problem.
@@ -8,9 +8,9 @@ pub const PEERS: [&str; 5] = ["Optuna GPSampler", "Ax", "egobox q-EI", "BoTorch 
 pub struct Reference {
     /// The problem.
     pub problem: &'static str,
-    /// To be reached or passed.
+    /// The median to reach or surpass.
     pub aim: f64,
-    /// What the [`PEERS`] reached.
+    /// The medians of the [`PEERS`].
     pub peers: [f64; 5],
 }
 
@@ -24,14 +24,29 @@ pub const REFERENCES: [Reference; 5] = [
 ];
 
 impl Reference {
-    /// That of a problem, if there is one.
+    /// The reference of a problem, if it has one.
     pub fn of(problem: &str) -> Option<&'static Self> {
         REFERENCES.iter().find(|reference| reference.problem == problem)
     }
 
-    /// The best peer and what it reached.
+    /// The best peer and its median.
     pub fn best_peer(&self) -> (&'static str, f64) {
         let better = |best: (&'static str, f64), next: (&'static str, f64)| if next.1 < best.1 { next } else { best };
         PEERS.into_iter().zip(self.peers).fold((PEERS[0], self.peers[0]), better)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::problems;
+    use super::*;
+
+    #[test]
+    fn references_are_those_of_the_first_five_problems() {
+        let problems = problems::all().unwrap();
+        let names: Vec<&str> = problems.iter().take(5).map(|problem| problem.name()).collect();
+        assert_eq!(REFERENCES.map(|reference| reference.problem).to_vec(), names);
+        assert_eq!(REFERENCES[0].best_peer(), ("egobox q-EI", -6.9));
     }
 }

@@ -1,24 +1,24 @@
-//! What is played: the problems and pools of some names, or all that there are.
+//! The problems and pools of given names, or all of them.
 
 use std::path::Path;
 
-use super::{Board, POOLS, Pool, PoolFile, Problem, problems};
+use super::{Board, POOLS, PoolFile, PoolProblem, SpaceProblem, problems};
 use crate::{Error, Result};
 
 /// Problems and pools, ready to be played.
 #[derive(Debug, Clone)]
 pub struct Selection {
     /// The problems.
-    pub problems: Vec<Problem>,
-    /// The pools whose files are there.
-    pub pools: Vec<Pool>,
-    /// What is left out for want of files, in words.
+    pub problems: Vec<SpaceProblem>,
+    /// The pools whose files were found.
+    pub pools: Vec<PoolProblem>,
+    /// The pools that are left out because their files are missing, in words.
     pub skipped: Vec<String>,
 }
 
 impl Selection {
-    /// Those of these names, or all if there is no name; pools are read from the folder `data`, and not played without
-    /// one. A pool that is named must be there.
+    /// The problems and pools of these names, or all without a name. Pools are read from the folder `data`; without one
+    /// there are none. The files of a pool that is named must exist.
     pub fn new(names: &[String], data: Option<&Path>) -> Result<Self> {
         let problems = problems::all()?;
         let known: Vec<&str> = problems.iter().map(Board::name).chain(POOLS.iter().map(|pool| pool.name)).collect();
@@ -41,8 +41,9 @@ impl Selection {
     }
 }
 
-/// The pools that are there, and a word on those that are not; `lenient` leaves those out, unless that is all of them.
-fn read(files: &[&PoolFile], data: &Path, lenient: bool) -> Result<(Vec<Pool>, Vec<String>)> {
+/// The pools whose files were found, and a sentence for each of the others; these are an error unless `lenient`, and in any
+/// case if no pool was found.
+fn read(files: &[&PoolFile], data: &Path, lenient: bool) -> Result<(Vec<PoolProblem>, Vec<String>)> {
     let unreadable = |reason: String| Error::File { action: "read", path: data.to_path_buf(), reason };
     if !data.is_dir() {
         return Err(unreadable("there is no such folder".to_string()));

@@ -1,4 +1,4 @@
-//! Games on several threads, each wholly on its own: what a player does in parallel stays on the thread of its game, so
+//! Games on several threads, each game on one: what a player computes in parallel stays on the thread of its game, so
 //! that the thread's processor time is the game's.
 
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::{Error, Result};
 
-/// What `work` makes of every task, in the tasks' order, on so many threads. After a failure no further task is begun.
+/// The results of `work` on every task, in the tasks' order, on so many threads. After a failure no further task begins.
 pub fn on_threads<Task: Sync, Done: Send>(
     threads: usize,
     tasks: &[Task],

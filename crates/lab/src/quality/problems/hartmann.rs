@@ -2,7 +2,7 @@
 
 use super::{cube, minimized};
 use crate::Result;
-use crate::quality::Problem;
+use crate::quality::SpaceProblem;
 
 const ALPHA: [f64; 4] = [1.0, 1.2, 3.0, 3.2];
 
@@ -24,13 +24,13 @@ const P6: [[f64; 6]; 4] = [
 ];
 
 /// Hartmann3: four local optima.
-pub fn hartmann3() -> Result<Problem> {
+pub fn hartmann3() -> Result<SpaceProblem> {
     let point = [0.114_588_876_655_068_97, 0.555_648_894_616_93, 0.852_546_984_686_677_4];
     minimized("hartmann3", cube(3, 0.0, 1.0)?, |x| hartmann(&A3, &P3, x), (-3.862_779_787_332_663, &point))
 }
 
 /// Hartmann6: six local optima.
-pub fn hartmann6() -> Result<Problem> {
+pub fn hartmann6() -> Result<SpaceProblem> {
     let point = [
         0.201_689_511_006_705_43,
         0.150_010_691_823_457_97,

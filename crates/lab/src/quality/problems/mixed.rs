@@ -7,7 +7,7 @@ use manyhands_core::{Constraint, Direction, Parameter, Relation, Space, Value};
 use super::one_two::branin_value;
 use super::{axes, minimized};
 use crate::Result;
-use crate::quality::{Optimum, Problem};
+use crate::quality::{Optimum, SpaceProblem};
 
 /// The standard deviation of [`training`] under inputs uniform on their scales, in closed form (error functions).
 pub const TRAINING_SPREAD: f64 = 0.485_550_524_971_049_6;
@@ -19,7 +19,7 @@ const RATE_PER_LAYER: f64 = 0.12;
 /// activation (choice). It is 0.05 + p + 2.25 (1 - exp(-q)): q is a sum of squares around the best settings, where the
 /// best learning rate depends on layers and activation, p what an activation costs; far away lies the plateau of
 /// guessing. Best: gelu, 5 layers, width 128, momentum 0.85, learning rate 10^-3.1.
-pub fn training() -> Result<Problem> {
+pub fn training() -> Result<SpaceProblem> {
     let parameters = vec![
         Parameter::log_float("learning_rate", 1e-5, 1e-1)?,
         Parameter::float("momentum", 0.0, 0.99)?,
@@ -29,7 +29,7 @@ pub fn training() -> Result<Problem> {
     ];
     let point = vec![Value::Float(10f64.powf(-3.1)), 0.85.into(), Value::Int(5), 128.0.into(), "gelu".into()];
     let space = Space::new(parameters, vec![])?;
-    Problem::new("training", space, Direction::Minimize, training_value, Optimum { value: 0.05, point })
+    SpaceProblem::new("training", space, Direction::Minimize, training_value, Optimum { value: 0.05, point })
 }
 
 fn training_value(x: &[f64]) -> f64 {
@@ -48,7 +48,7 @@ fn training_value(x: &[f64]) -> f64 {
 const SHARES: [f64; 3] = [0.2, 0.5, 0.3];
 
 /// Shares a + b + c = 1 of a mixture: bowls around the best shares with ripples on them.
-pub fn mixture() -> Result<Problem> {
+pub fn mixture() -> Result<SpaceProblem> {
     let names = ["a", "b", "c"];
     let parameters =
         names.map(|name| Parameter::float(name, 0.0, 1.0)).into_iter().collect::<manyhands_core::Result<_>>()?;
@@ -62,7 +62,7 @@ pub fn mixture() -> Result<Problem> {
 }
 
 /// Branin with x1 + x2 at most 5, which cuts off all three of its optima; the best point lies on the edge.
-pub fn constrained_branin() -> Result<Problem> {
+pub fn constrained_branin() -> Result<SpaceProblem> {
     let terms = vec![("x1".to_string(), 1.0), ("x2".to_string(), 1.0)];
     let constraint = Constraint { terms, relation: Relation::AtMost, bound: 5.0 };
     let space = Space::new(axes(&[(-5.0, 10.0), (0.0, 15.0)])?, vec![constraint])?;

@@ -1,17 +1,18 @@
-//! The problems of the bench: from one parameter to ten, smooth and rough, mixed, constrained and noisy.
+//! The problems of the quality bench: from one parameter to ten, smooth and rough, mixed, constrained and noisy.
 //!
 //! Formulas are those of S. Surjanovic and D. Bingham, "Virtual Library of Simulation Experiments" (sfu.ca/~ssurjano),
 //! unless a source is named; optima known to few digits there were polished with 30-digit arithmetic. Where a classic
-//! has its optimum in the middle of the box, the box is another one: the first guess of many methods is the middle.
+//! has its optimum in the centre of the box, another box is used, since many methods try the centre first.
 
 mod hartmann;
 mod mixed;
 mod one_two;
 mod several;
 
+pub(crate) use hartmann::hartmann6;
 use manyhands_core::{Direction, Parameter, Space, Value};
 
-use super::{Optimum, Problem};
+use super::{Optimum, SpaceProblem};
 use crate::{Error, Result};
 
 /// The standard deviation of Branin under uniform inputs, by quadrature in 20 digits.
@@ -20,8 +21,8 @@ pub const BRANIN_SPREAD: f64 = 51.251_217_667_641_26;
 pub const HARTMANN6_SPREAD: f64 = 0.384_827_213_017_885;
 
 /// Every problem; the five that have aims come first.
-pub fn all() -> Result<Vec<Problem>> {
-    let (branin, hartmann6) = (one_two::branin()?, hartmann::hartmann6()?);
+pub fn all() -> Result<Vec<SpaceProblem>> {
+    let (branin, hartmann6) = (one_two::branin()?, hartmann6()?);
     let noisy_branin = |percent| branin.with_noise(percent, BRANIN_SPREAD);
     let noisy_hartmann6 = |percent| hartmann6.with_noise(percent, HARTMANN6_SPREAD);
     Ok(vec![
@@ -60,11 +61,11 @@ pub fn all() -> Result<Vec<Problem>> {
     ])
 }
 
-/// The problems of these names, in the order of [`all`]; every problem if there is no name.
-pub fn named(names: &[String]) -> Result<Vec<Problem>> {
+/// The problems of these names, in the order of [`all`]; every problem without a name.
+pub fn named(names: &[String]) -> Result<Vec<SpaceProblem>> {
     let all = all()?;
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|problem| problem.name() != *name)) {
-        let known: Vec<&str> = all.iter().map(Problem::name).collect();
+        let known: Vec<&str> = all.iter().map(SpaceProblem::name).collect();
         return Err(Error::Setting { setting: "problem", allowed: known.join(", "), value: unknown.clone() });
     }
     Ok(all.into_iter().filter(|problem| names.is_empty() || names.iter().any(|name| name == problem.name())).collect())
@@ -85,10 +86,20 @@ fn numbers(point: &[f64]) -> Vec<Value> {
     point.iter().map(|x| Value::Float(*x)).collect()
 }
 
-fn minimized(name: &str, space: Space, function: fn(&[f64]) -> f64, (value, point): (f64, &[f64])) -> Result<Problem> {
-    Problem::new(name, space, Direction::Minimize, function, Optimum { value, point: numbers(point) })
+fn minimized(
+    name: &str,
+    space: Space,
+    function: fn(&[f64]) -> f64,
+    (value, point): (f64, &[f64]),
+) -> Result<SpaceProblem> {
+    SpaceProblem::new(name, space, Direction::Minimize, function, Optimum { value, point: numbers(point) })
 }
 
-fn maximized(name: &str, space: Space, function: fn(&[f64]) -> f64, (value, point): (f64, &[f64])) -> Result<Problem> {
-    Problem::new(name, space, Direction::Maximize, function, Optimum { value, point: numbers(point) })
+fn maximized(
+    name: &str,
+    space: Space,
+    function: fn(&[f64]) -> f64,
+    (value, point): (f64, &[f64]),
+) -> Result<SpaceProblem> {
+    SpaceProblem::new(name, space, Direction::Maximize, function, Optimum { value, point: numbers(point) })
 }

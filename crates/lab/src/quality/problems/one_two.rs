@@ -6,10 +6,10 @@ use manyhands_core::Space;
 
 use super::{axes, cube, maximized, minimized};
 use crate::Result;
-use crate::quality::Problem;
+use crate::quality::SpaceProblem;
 
 /// Branin on [-5, 10] x [0, 15], three optima: the square and 1 + cos vanish, 10/(8 pi) is left.
-pub fn branin() -> Result<Problem> {
+pub fn branin() -> Result<SpaceProblem> {
     let space = Space::new(axes(&[(-5.0, 10.0), (0.0, 15.0)])?, vec![])?;
     minimized("branin", space, branin_value, (10.0 / (8.0 * PI), &[PI, 2.275]))
 }
@@ -21,7 +21,7 @@ pub fn branin_value(x: &[f64]) -> f64 {
 }
 
 /// Cosines (Azimi, Jalali and Fern 2012) on the unit square: 1 - sum of g^2 - 0.3 cos(3 pi g), g = 1.6 x - 0.5.
-pub fn cosines() -> Result<Problem> {
+pub fn cosines() -> Result<SpaceProblem> {
     let value = |x: &[f64]| {
         let term = |x: &f64| {
             let g = 1.6 * x - 0.5;
@@ -33,13 +33,13 @@ pub fn cosines() -> Result<Problem> {
 }
 
 /// Forrester, Sobester and Keane (2008) on [0, 1]: (6 x - 2)^2 sin(12 x - 4).
-pub fn forrester() -> Result<Problem> {
+pub fn forrester() -> Result<SpaceProblem> {
     let value = |x: &[f64]| (6.0 * x[0] - 2.0).powi(2) * (12.0 * x[0] - 4.0).sin();
     minimized("forrester", cube(1, 0.0, 1.0)?, value, (-6.020_740_055_767_083, &[0.757_248_757_841_855_9]))
 }
 
 /// Gramacy and Lee (2012) on [0.5, 2.5], many local optima: sin(10 pi x)/(2 x) + (x - 1)^4.
-pub fn gramacy_lee() -> Result<Problem> {
+pub fn gramacy_lee() -> Result<SpaceProblem> {
     let value = |x: &[f64]| (10.0 * PI * x[0]).sin() / (2.0 * x[0]) + (x[0] - 1.0).powi(4);
     minimized("gramacy-lee", cube(1, 0.5, 2.5)?, value, (-0.869_011_134_989_499_8, &[0.548_563_444_527_605_2]))
 }
@@ -47,12 +47,12 @@ pub fn gramacy_lee() -> Result<Problem> {
 const CAMEL: (f64, &[f64]) = (-1.031_628_453_489_877_4, &[0.089_842_013_100_318_06, -0.712_656_403_020_739_6]);
 
 /// The six-hump camel on [-3, 3] x [-2, 2]: six local optima, two of them global.
-pub fn camel() -> Result<Problem> {
+pub fn camel() -> Result<SpaceProblem> {
     minimized("camel", camel_space()?, camel_value, CAMEL)
 }
 
 /// Heavy tails: exp(camel/10), from 0.9 to ten million.
-pub fn exponential_camel() -> Result<Problem> {
+pub fn exponential_camel() -> Result<SpaceProblem> {
     let value = |x: &[f64]| (0.1 * camel_value(x)).exp();
     minimized("exp-camel", camel_space()?, value, (0.901_980_078_260_615, CAMEL.1))
 }
@@ -68,7 +68,7 @@ fn camel_value(x: &[f64]) -> f64 {
 }
 
 /// Goldstein-Price on [-2, 2]^2: from 3 to a million.
-pub fn goldstein_price() -> Result<Problem> {
+pub fn goldstein_price() -> Result<SpaceProblem> {
     let value = |p: &[f64]| {
         let (x, y) = (p[0], p[1]);
         let first = 19.0 - 14.0 * x + 3.0 * x * x - 14.0 * y + 6.0 * x * y + 3.0 * y * y;

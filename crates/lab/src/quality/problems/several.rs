@@ -6,22 +6,22 @@ use manyhands_core::{Parameter, Space};
 
 use super::{cube, maximized, minimized};
 use crate::Result;
-use crate::quality::Problem;
+use crate::quality::SpaceProblem;
 
 /// Rastrigin on [-4.5, 5]^d, a local optimum at all but every whole number: 10 d + sum of x^2 - 10 cos(2 pi x).
-pub fn rastrigin(dimension: usize) -> Result<Problem> {
+pub fn rastrigin(dimension: usize) -> Result<SpaceProblem> {
     let value = |x: &[f64]| x.iter().map(|x| x * x + 10.0 * (1.0 - (TAU * x).cos())).sum();
     minimized(&format!("rastrigin{dimension}"), cube(dimension, -4.5, 5.0)?, value, (0.0, &vec![0.0; dimension]))
 }
 
 /// De Jong's step function on [-5, 10]^3, flat but for jumps: sum of floor(x + 1/2)^2.
-pub fn step() -> Result<Problem> {
+pub fn step() -> Result<SpaceProblem> {
     let value = |x: &[f64]| x.iter().map(|x| (x + 0.5).floor().powi(2)).sum();
     minimized("step", cube(3, -5.0, 10.0)?, value, (0.0, &[0.0; 3]))
 }
 
 /// Griewank on [-50, 70]^3, a bowl with ripples: sum of x^2/4000 - product of cos(x_i/sqrt(i)) + 1.
-pub fn griewank() -> Result<Problem> {
+pub fn griewank() -> Result<SpaceProblem> {
     let value = |x: &[f64]| {
         let bowl: f64 = x.iter().map(|x| x * x / 4000.0).sum();
         let ripples: f64 = x.iter().zip(1..).map(|(x, i)| (x / f64::from(i).sqrt()).cos()).product();
@@ -31,7 +31,7 @@ pub fn griewank() -> Result<Problem> {
 }
 
 /// Rosenbrock on [-5, 10]^4, a curved valley that is all but flat: sum of 100 (x_{i+1} - x_i^2)^2 + (x_i - 1)^2.
-pub fn rosenbrock() -> Result<Problem> {
+pub fn rosenbrock() -> Result<SpaceProblem> {
     let value = |x: &[f64]| x.windows(2).map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (x[0] - 1.0).powi(2)).sum();
     minimized("rosenbrock4", cube(4, -5.0, 10.0)?, value, (0.0, &[1.0; 4]))
 }
@@ -42,7 +42,7 @@ const SHEKEL_CENTRES: [[f64; 10]; 2] =
     [[4.0, 1.0, 8.0, 6.0, 3.0, 2.0, 5.0, 8.0, 6.0, 7.0], [4.0, 1.0, 8.0, 6.0, 7.0, 9.0, 3.0, 1.0, 2.0, 3.6]];
 
 /// Shekel with ten holes on [0, 10]^4: -sum_i 1/(beta_i + |x - c_i|^2).
-pub fn shekel() -> Result<Problem> {
+pub fn shekel() -> Result<SpaceProblem> {
     let value = |x: &[f64]| {
         let distance = |i: usize| (0..4).map(|j| (x[j] - SHEKEL_CENTRES[j % 2][i]).powi(2)).sum::<f64>();
         -(0..10).map(|i| 1.0 / (SHEKEL_BETA[i] + distance(i))).sum::<f64>()
@@ -53,7 +53,7 @@ pub fn shekel() -> Result<Problem> {
 
 /// Ackley on [-5, 10]^5 (the box of Eriksson et al. 2019), a funnel under ripples, with a cusp at the optimum:
 /// 20 - 20 exp(-0.2 sqrt(mean of x^2)) + e - exp(mean of cos(2 pi x)).
-pub fn ackley() -> Result<Problem> {
+pub fn ackley() -> Result<SpaceProblem> {
     let value = |x: &[f64]| {
         let mean = |term: fn(&f64) -> f64| x.iter().map(term).sum::<f64>() / x.len() as f64;
         20.0 - 20.0 * (-0.2 * mean(|x| x * x).sqrt()).exp() + E - mean(|x| (TAU * x).cos()).exp()
@@ -62,14 +62,14 @@ pub fn ackley() -> Result<Problem> {
 }
 
 /// Styblinski-Tang on [-5, 5]^5, 32 local optima: half the sum of x^4 - 16 x^2 + 5 x.
-pub fn styblinski_tang() -> Result<Problem> {
+pub fn styblinski_tang() -> Result<SpaceProblem> {
     let value = |x: &[f64]| 0.5 * x.iter().map(|x| x.powi(4) - 16.0 * x * x + 5.0 * x).sum::<f64>();
     let point = [-2.903_534_027_771_177; 5];
     minimized("styblinski-tang5", cube(5, -5.0, 5.0)?, value, (-195.830_828_518_857_1, &point))
 }
 
 /// Michalewicz on [0, pi]^5, ravines in a plain: -sum of sin(x_i) sin(i x_i^2/pi)^20.
-pub fn michalewicz() -> Result<Problem> {
+pub fn michalewicz() -> Result<SpaceProblem> {
     let value =
         |x: &[f64]| -x.iter().zip(1..).map(|(x, i)| x.sin() * (f64::from(i) * x * x / PI).sin().powi(20)).sum::<f64>();
     let point =
@@ -79,7 +79,7 @@ pub fn michalewicz() -> Result<Problem> {
 
 /// The flow through a borehole (Harper and Gupta 1983; Morris, Mitchell and Ylvisaker 1993), largest in a corner:
 /// 2 pi T_u (H_u - H_l)/(ln(r/r_w) (1 + 2 L T_u/(ln(r/r_w) r_w^2 K_w) + T_u/T_l)).
-pub fn borehole() -> Result<Problem> {
+pub fn borehole() -> Result<SpaceProblem> {
     let parameters = [
         Parameter::float("r_w", 0.05, 0.15)?,
         Parameter::log_float("r", 100.0, 50_000.0)?,
@@ -103,7 +103,7 @@ const BOREHOLE_BEST: f64 = 309.575_587_660_408;
 
 /// Levy on [-10, 10]^10 with w = 1 + (x - 1)/4: sin(pi w_1)^2 + sum of (w_i - 1)^2 (1 + 10 sin(pi w_i + 1)^2) over all
 /// but the last + (w_d - 1)^2 (1 + sin(2 pi w_d)^2).
-pub fn levy() -> Result<Problem> {
+pub fn levy() -> Result<SpaceProblem> {
     let value = |x: &[f64]| {
         let w: Vec<f64> = x.iter().map(|x| 1.0 + (x - 1.0) / 4.0).collect();
         let last = w[w.len() - 1];

@@ -1,0 +1,138 @@
+//! The results of the quality bench, and their JSON.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    Board, Contender, CostClock, FinishedGame, Games, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
+    Selection, SpaceProblem, table, to_json,
+};
+use crate::machine::Machine;
+use crate::statistics::Quartiles;
+
+/// Every problem and pool with its games, one entry per contender.
+#[derive(Debug, Clone)]
+pub struct QualityReport {
+    pub(super) protocol: Protocol,
+    pub(super) problems: Vec<(SpaceProblem, Vec<Games<Vec<f64>>>)>,
+    pub(super) pools: Vec<(PoolProblem, Vec<Games<Option<usize>>>)>,
+}
+
+impl QualityReport {
+    pub(super) fn new(
+        protocol: Protocol,
+        selection: Selection,
+        problems: Vec<Vec<Games<Vec<f64>>>>,
+        pools: Vec<Vec<Games<Option<usize>>>>,
+    ) -> Self {
+        let problems = selection.problems.into_iter().zip(problems).collect();
+        Self { protocol, problems, pools: selection.pools.into_iter().zip(pools).collect() }
+    }
+
+    /// Whether the games were played under the protocol of the aims and of the figures reported elsewhere.
+    pub(super) fn is_standard(&self) -> bool {
+        let Protocol { evaluations, batch, schedule, .. } = Protocol::default();
+        let played = &self.protocol;
+        (played.evaluations, played.batch, played.schedule) == (evaluations, batch, schedule)
+    }
+
+    /// Whether the optimizer reaches its aim; none for other contenders and other protocols, which have no aims.
+    pub(super) fn meets(&self, games: &Games<Vec<f64>>, reference: &Reference) -> Option<bool> {
+        let judged = games.contender == Contender::Manyhands && self.is_standard();
+        judged.then(|| games.log10_regret(self.protocol.evaluations).median <= reference.aim)
+    }
+
+    /// For people: tables.
+    pub fn to_text(&self) -> String {
+        table::render(self)
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Json {
+        let problems: Vec<Json> = self.problems.iter().map(|(problem, games)| self.problem(problem, games)).collect();
+        let pools: Vec<Json> = self.pools.iter().map(|(on, games)| pool(on, games)).collect();
+        let Protocol { evaluations, pool_evaluations, batch, seeds, first_seed, .. } = self.protocol;
+        json!({
+            "version": env!("CARGO_PKG_VERSION"), "machine": Machine::this(), "clock": CostClock::here().name(),
+            "protocol": {
+                "evaluations": evaluations, "pool_evaluations": pool_evaluations, "batch": batch,
+                "asynchronous": self.protocol.schedule == Schedule::Asynchronous, "seeds": seeds,
+                "first_seed": first_seed,
+            },
+            "problems": problems, "pools": pools,
+        })
+    }
+
+    fn problem(&self, problem: &SpaceProblem, games: &[Games<Vec<f64>>]) -> Json {
+        let reference = Reference::of(problem.name());
+        let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string());
+        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(to_json)).collect();
+        let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
+        let players: Map<String, Json> =
+            games.iter().map(|games| (games.contender.name().to_string(), self.player(games, reference))).collect();
+        json!({
+            "problem": problem.name(), "dimension": problem.dimension(), "direction": problem.direction().name(),
+            "noise_sd": problem.noise(), "optimum": {"value": problem.optimum().value, "params": point},
+            "aim": reference.map(|reference| reference.aim), "reported_elsewhere": peers, "players": players,
+        })
+    }
+
+    fn player(&self, games: &Games<Vec<f64>>, reference: Option<&Reference>) -> Json {
+        let last = games.log10_regret(self.protocol.evaluations);
+        let at = |evaluations: usize| {
+            let regret = quartiles(games.log10_regret(evaluations));
+            json!({"evaluations": evaluations, "log10_regret": regret})
+        };
+        let curve: Vec<Json> = self.protocol.milestones().into_iter().map(at).collect();
+        json!({
+            "log10_regret": quartiles(last), "curve": curve, "seconds": games.seconds(),
+            "aim_met": reference.and_then(|reference| self.meets(games, reference)),
+            "games": each(games, |regrets| ("regret", json!(regrets.last()))),
+        })
+    }
+}
+
+/// Every game of a contender: its seed, its performance under the name of the quantity, its cost.
+fn each<Performance>(games: &Games<Performance>, show: impl Fn(&Performance) -> (&'static str, Json)) -> Vec<Json> {
+    let game = |game: &FinishedGame<Performance>| {
+        let (name, performance) = show(&game.performance);
+        json!({"seed": game.seed, name: performance, "seconds": game.seconds})
+    };
+    games.played.iter().map(game).collect()
+}
+
+impl Selection {
+    /// For programs: the names of the problems, and of every pool that is known.
+    pub fn to_json(&self) -> Json {
+        let problems: Vec<&str> = self.problems.iter().map(Board::name).collect();
+        json!({"problems": problems, "pools": POOLS.map(|pool| pool.name)})
+    }
+
+    /// For people: a table.
+    pub fn to_text(&self) -> String {
+        table::list(self)
+    }
+}
+
+fn pool(pool: &PoolProblem, games: &[Games<Option<usize>>]) -> Json {
+    let player = |games: &Games<Option<usize>>| {
+        json!({
+            "evaluations": quartiles(games.evaluations()), "seconds": games.seconds(),
+            "games": each(games, |evaluations| ("evaluations", json!(evaluations))),
+        })
+    };
+    let players: Map<String, Json> =
+        games.iter().map(|games| (games.contender.name().to_string(), player(games))).collect();
+    json!({
+        "pool": pool.name(), "candidates": pool.points().len(), "direction": pool.direction().name(),
+        "best": pool.best(), "random_order_expected": pool.random_order(), "players": players,
+    })
+}
+
+/// Quartiles that are infinite, because the best was not reached, become null.
+fn quartiles(quartiles: Quartiles) -> Json {
+    json!({"lower": quartiles.lower, "median": quartiles.median, "upper": quartiles.upper})
+}
+
+fn named((name, figure): (&str, f64)) -> (String, Json) {
+    (name.to_string(), json!(figure))
+}
