@@ -35,7 +35,7 @@ pub use event::{Asked, ENGINE, Event, Fitted, Included, Phase};
 pub use feedback::{Feedback, simulate};
 pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
-pub use number::significant;
+pub use number::{short, significant};
 pub use pool::{Coordinates, Pool};
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};

@@ -81,13 +81,8 @@ pub enum Error {
     #[error("there is nothing to run")]
     NothingToRun,
     /// A picture cannot be drawn.
-    #[error("cannot draw {what}: {reason}")]
-    Picture {
-        /// The picture.
-        what: String,
-        /// What went wrong.
-        reason: String,
-    },
+    #[error(transparent)]
+    Picture(#[from] manyhands_plots::Error),
 }
 
 impl From<manyhands_core::gp::Error> for Error {
@@ -110,7 +105,7 @@ impl Error {
             Self::Table { .. } => "table",
             Self::Program { .. } => "program",
             Self::NothingToRun => "nothing-to-run",
-            Self::Picture { .. } => "picture",
+            Self::Picture(error) => error.code(),
         }
     }
 
@@ -134,7 +129,7 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         !matches!(
             self,
-            Self::File { action: "write", .. } | Self::Picture { .. } | Self::Suggestion { .. } | Self::Threads { .. }
+            Self::File { action: "write", .. } | Self::Picture(_) | Self::Suggestion { .. } | Self::Threads { .. }
         )
     }
 }
