@@ -7,15 +7,19 @@
 //! Features, all on by default: `postgres` (stores on PostgreSQL), `plots` (the verb `plot`, and pictures of runs) and
 //! `lab` (the verbs `reproduce` and `bench`). A verb whose feature is off is refused with the feature's name.
 
+#[cfg(feature = "lab")]
 mod bench;
 mod exit;
 mod integer;
 mod live;
 mod output;
 mod panics;
+mod picture;
+#[cfg(feature = "lab")]
 mod progress;
 mod refusal;
 mod signals;
+mod stderr;
 mod target;
 mod verbs;
 mod workers;

@@ -15,7 +15,7 @@ use manyhands_report::value::params_line;
 use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
 
-use crate::progress::{draw_target, say};
+use crate::stderr::{draw_target, say};
 
 /// So much of a trial's parameters is shown while it runs.
 const SHOWN: usize = 60;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use manyhands_report::refusal::Refusal;
 
 use crate::exit;
-use crate::progress::{say, say_json};
+use crate::stderr::{say, say_json};
 
 /// Does some work; a panic in it is reported in one line and gives an exit code of its own. With RUST_BACKTRACE the hook
 /// that was set before reports it as well; afterwards that hook is set again.

@@ -5,14 +5,12 @@ use std::fmt;
 use std::io::ErrorKind;
 
 use manyhands_core::Error as StudyError;
-use manyhands_lab::Error as LabError;
-use manyhands_plots::Error as PlotError;
 use manyhands_report::refusal::Refusal;
 use manyhands_run::Error as RunError;
 use manyhands_store::Error as StoreError;
 
 use crate::exit;
-use crate::progress::{say, say_json};
+use crate::stderr::{say, say_json};
 
 /// Bad usage or a bad file, found by the command line itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +26,13 @@ pub struct Usage {
 impl Usage {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
+    }
+
+    /// A verb or an option that this program was built without.
+    #[cfg(not(all(feature = "lab", feature = "plots")))]
+    pub fn without_feature(feature: &str) -> Self {
+        let message = format!("this manyhands was built without the feature \"{feature}\"");
+        Self::new("missing-feature", message).hint(format!("build it with --features {feature}; it is on by default"))
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Self {
@@ -66,9 +71,11 @@ fn classify(error: &anyhow::Error) -> Refusal {
     let known = None
         .or_else(|| error.downcast_ref::<RunError>().map(Refusal::from))
         .or_else(|| error.downcast_ref::<StoreError>().map(Refusal::from))
-        .or_else(|| error.downcast_ref::<StudyError>().map(Refusal::from))
-        .or_else(|| error.downcast_ref::<PlotError>().map(of_plots))
-        .or_else(|| error.downcast_ref::<LabError>().map(of_lab));
+        .or_else(|| error.downcast_ref::<StudyError>().map(Refusal::from));
+    #[cfg(feature = "plots")]
+    let known = known.or_else(|| error.downcast_ref().map(of_plots));
+    #[cfg(feature = "lab")]
+    let known = known.or_else(|| error.downcast_ref().map(of_lab));
     known.unwrap_or(Refusal { code: "failed", message: error.to_string(), hint: None, is_bad_input: false })
 }
 
@@ -76,14 +83,16 @@ fn bad_input(code: &'static str, message: String, hint: Option<String>) -> Refus
     Refusal { code, message, hint, is_bad_input: true }
 }
 
-fn of_plots(error: &PlotError) -> Refusal {
+#[cfg(feature = "plots")]
+fn of_plots(error: &manyhands_plots::Error) -> Refusal {
     match error {
-        PlotError::Study(error) => error.into(),
+        manyhands_plots::Error::Study(error) => error.into(),
         other => Refusal { code: other.code(), message: other.to_string(), hint: None, is_bad_input: false },
     }
 }
 
-fn of_lab(error: &LabError) -> Refusal {
+#[cfg(feature = "lab")]
+fn of_lab(error: &manyhands_lab::Error) -> Refusal {
     let (message, hint) = (error.to_string(), error.hint().map(str::to_string));
     Refusal { code: error.code(), message, hint, is_bad_input: error.is_bad_input() }
 }

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::exit;
-use crate::progress::say;
+use crate::stderr::say;
 
 /// What is said of it last.
 pub const GOES_ON: &str = "interrupted; the same command goes on where it was";

@@ -55,6 +55,7 @@ fn is_bad_request(error: &StoreError) -> bool {
     match error {
         StoreError::Study(error) => is_bad_value(error),
         StoreError::Location { .. }
+        | StoreError::NoPostgres
         | StoreError::NoStore { .. }
         | StoreError::NoTables { .. }
         | StoreError::Empty { .. }

@@ -11,8 +11,8 @@ use manyhands_report::damage::is_damage;
 use manyhands_store::{Access, Session};
 
 use crate::output::print_json;
-use crate::progress::say;
 use crate::refusal::Usage;
+use crate::stderr::say;
 use crate::target::Target;
 
 const EXAMPLE: &str = "\

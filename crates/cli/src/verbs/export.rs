@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use manyhands_report::trials;
 
 use crate::output::print_as_is;
-use crate::progress::say;
+use crate::stderr::say;
 use crate::target::Target;
 use crate::write;
 

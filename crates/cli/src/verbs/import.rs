@@ -8,8 +8,8 @@ use clap::Args;
 use manyhands_core::counted;
 use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 
-use crate::progress::say;
 use crate::refusal::Usage;
+use crate::stderr::say;
 use crate::target::{StoreOption, unreadable};
 
 const EXAMPLE: &str = "\

@@ -1,5 +1,7 @@
 //! The verbs: one file each, and the list of them.
 
+#[cfg(not(all(feature = "lab", feature = "plots")))]
+mod absent;
 mod ask;
 mod best;
 mod cancel;
@@ -8,8 +10,10 @@ mod delete;
 mod export;
 mod fail;
 mod import;
+#[cfg(feature = "plots")]
 mod plot;
 mod predict;
+#[cfg(feature = "lab")]
 mod reproduce;
 mod run;
 mod status;
@@ -22,7 +26,9 @@ mod worker;
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{bench, exit};
+#[cfg(feature = "lab")]
+use crate::bench;
+use crate::exit;
 
 const EXAMPLE: &str = "\
 Example:
@@ -50,15 +56,28 @@ pub enum Verb {
     Best(best::Options),
     Trials(trials::Options),
     Predict(predict::Options),
+    #[cfg(feature = "plots")]
     Plot(plot::Options),
+    #[cfg(not(feature = "plots"))]
+    #[command(hide = true)]
+    Plot(absent::Options),
     Export(export::Options),
     Import(import::Options),
     Verify(verify::Options),
     Studies(studies::Options),
     Delete(delete::Options),
+    #[cfg(feature = "lab")]
     Reproduce(reproduce::Options),
+    #[cfg(feature = "lab")]
     Bench(bench::Options),
+    #[cfg(not(feature = "lab"))]
+    #[command(hide = true)]
+    Reproduce(absent::Options),
+    #[cfg(not(feature = "lab"))]
+    #[command(hide = true)]
+    Bench(absent::Options),
     /// One measurement of `bench` in a process of its own, for its peak memory.
+    #[cfg(feature = "lab")]
     #[command(hide = true)]
     BenchPart {
         /// The measurement, as JSON.
@@ -80,6 +99,7 @@ impl Verb {
         match self {
             Self::Run(options) => return run::run(options),
             Self::Worker(options) => return worker::run(options),
+            #[cfg(feature = "lab")]
             Self::Bench(options) => return bench::run(options).map(exit::of_check),
             Self::Verify(options) => return verify::run(options).map(exit::of_check),
             Self::Ask(options) => ask::run(options),
@@ -90,13 +110,20 @@ impl Verb {
             Self::Best(options) => best::run(options),
             Self::Trials(options) => trials::run(options),
             Self::Predict(options) => predict::run(options),
+            #[cfg(feature = "plots")]
             Self::Plot(options) => plot::run(options),
+            #[cfg(not(feature = "plots"))]
+            Self::Plot(_) => absent::refuse("plots"),
             Self::Export(options) => export::run(options),
             Self::Import(options) => import::run(options),
             Self::Studies(options) => studies::run(options),
             Self::Delete(options) => delete::run(options),
+            #[cfg(feature = "lab")]
             Self::Reproduce(options) => reproduce::run(options),
+            #[cfg(feature = "lab")]
             Self::BenchPart { part } => bench::run_part(part),
+            #[cfg(not(feature = "lab"))]
+            Self::Reproduce(_) | Self::Bench(_) => absent::refuse("lab"),
             Self::Completions(options) => completions::run(options, command()),
         }?;
         Ok(exit::SUCCESS)
@@ -115,14 +142,23 @@ impl Verb {
             Self::Best(options) => options.target.json,
             Self::Trials(options) => options.target.json,
             Self::Predict(options) => options.target.json,
+            #[cfg(feature = "plots")]
             Self::Plot(options) => options.target.json,
             Self::Export(options) => options.target.json,
             Self::Verify(options) => options.target.json,
             Self::Delete(options) => options.target.json,
             Self::Studies(options) => options.json,
+            #[cfg(feature = "lab")]
             Self::Reproduce(options) => options.json,
+            #[cfg(feature = "lab")]
             Self::Bench(options) => options.speaks_json(),
-            Self::Import(_) | Self::BenchPart { .. } | Self::Completions(_) => false,
+            #[cfg(feature = "lab")]
+            Self::BenchPart { .. } => false,
+            #[cfg(not(feature = "plots"))]
+            Self::Plot(options) => options.wants_json(),
+            #[cfg(not(feature = "lab"))]
+            Self::Reproduce(options) | Self::Bench(options) => options.wants_json(),
+            Self::Import(_) | Self::Completions(_) => false,
         }
     }
 }

@@ -12,7 +12,8 @@ use manyhands_lab::{
 
 use crate::integer::integer_in;
 use crate::output::print_as_is;
-use crate::progress::{Progress, say};
+use crate::progress::Progress;
+use crate::stderr::say;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,12 +10,12 @@ use manyhands_report::status::Effort;
 use manyhands_run::{Error as RunError, Plan, Stop, Summary};
 use manyhands_store::Session;
 
-use super::plot;
 use crate::exit;
 use crate::integer::integer_in;
 use crate::output::{print, print_json};
-use crate::progress::say;
+use crate::picture;
 use crate::signals::{self, GOES_ON};
+use crate::stderr::say;
 use crate::target::Target;
 use crate::workers::{WorkOptions, check_command, control, exit_code, plan, work};
 
@@ -57,7 +57,7 @@ pub struct Options {
 
 /// Runs it; the exit code.
 pub fn run(options: &Options) -> Result<u8> {
-    options.plot.as_deref().map_or(Ok(()), plot::check)?;
+    options.plot.as_deref().map_or(Ok(()), picture::check)?;
     let stop = Stop::new();
     let listening = signals::listen(&stop)?;
     let mut session = options.target.open_with(check_command)?;
@@ -92,10 +92,10 @@ fn cut_short(options: &Options, name: &str) -> Result<u8> {
 
 /// The best point, the certificate, and where the picture is.
 fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
-    let picture = picture_path(options, plan, session.name());
+    let path = picture_path(options, plan, session.name());
     // The status is printed even if the picture cannot be drawn.
-    let drawn = draw(&mut session, &picture);
-    let shown = drawn.as_ref().ok().map(|()| picture.display().to_string());
+    let drawn = draw(&mut session, &path);
+    let shown = matches!(drawn, Ok(true)).then(|| path.display().to_string());
     if options.target.json {
         let status = report::status::json(&mut session, Effort::Bounded)?;
         print_json(&report::run::json(status, summary, shown.as_deref()))?;
@@ -125,9 +125,10 @@ fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
     options.plot.clone().unwrap_or_else(beside_logs)
 }
 
-fn draw(session: &mut Session, picture: &Path) -> Result<()> {
-    if let Some(folder) = picture.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+/// Draws the picture; whether there is one.
+fn draw(session: &mut Session, path: &Path) -> Result<bool> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    plot::write(session, picture)
+    picture::write(session, path)
 }

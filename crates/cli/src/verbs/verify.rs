@@ -9,8 +9,8 @@ use manyhands_report as report;
 use manyhands_store::Inspection;
 
 use crate::output::{print, print_json};
-use crate::progress::say;
 use crate::refusal::Usage;
+use crate::stderr::say;
 use crate::target::Target;
 use crate::write;
 

@@ -12,8 +12,8 @@ use manyhands_store::Source;
 
 use crate::integer::integer_in;
 use crate::output::print_json;
-use crate::progress::say;
 use crate::signals::{self, GOES_ON};
+use crate::stderr::say;
 use crate::target::{Target, local_command};
 use crate::workers::{WorkOptions, check_command, control, exit_code, plan, time, work};
 

@@ -12,7 +12,8 @@ use manyhands_lab::quality::{Bench, Contender, Program, Protocol, Schedule, Sele
 
 use self::report::Report;
 use crate::integer::integer_in;
-use crate::progress::{Progress, say};
+use crate::progress::Progress;
+use crate::stderr::say;
 
 const EXAMPLES: &str = r#"Examples:
   manyhands bench quality                                   every problem, 20 games of 60 evaluations each
