@@ -7,12 +7,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use manyhands_core::{CERTIFIED, Kind, TrialState, Value, counted, significant};
-use manyhands_run::{Before, News, Plan, Standing};
+use manyhands_core::{CERTIFIED, TrialState, Value, counted};
+use manyhands_report::certificate::brief;
+use manyhands_report::news::line;
+use manyhands_report::run::Progress;
+use manyhands_report::value::params_line;
+use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
 
-use crate::progress::{draw_target, say};
-use crate::show::{extreme, first_line, params_line, short};
+use crate::stderr::{draw_target, say};
 
 /// So much of a trial's parameters is shown while it runs.
 const SHOWN: usize = 60;
@@ -26,15 +29,10 @@ pub struct Live {
 }
 
 struct State {
-    standing: Standing,
-    /// "highest" or "lowest": the best value so far, which need not be that of the best trial.
-    extreme: &'static str,
-    /// How many trials had ended when this began.
-    ended_before: usize,
-    trials: Option<usize>,
+    progress: Progress,
     running: Vec<(usize, ProgressBar)>,
-    waiting: bool,
-    /// The latest trouble: the same is not told again and again.
+    is_waiting: bool,
+    /// The latest trouble: the same one is not reported twice in a row.
     trouble: Option<String>,
 }
 
@@ -48,12 +46,14 @@ impl Live {
     pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
         let standing = Standing::of(session);
         let state = State {
-            standing,
-            extreme: extreme(session.spec().direction()),
-            ended_before: standing.ended,
-            trials: plan.trials,
+            progress: Progress {
+                standing,
+                ended_before: standing.ended,
+                trials: plan.trials,
+                superlative: session.spec().direction().superlative(),
+            },
             running: vec![],
-            waiting: false,
+            is_waiting: false,
             trouble: None,
         };
         let screen = match (quiet, stderr().is_terminal()) {
@@ -70,17 +70,17 @@ impl Live {
     }
 
     /// Shows what happened. Drawing must never end a run: if it breaks, lines have to do.
-    pub fn hear(&self, news: &News) {
-        if catch_unwind(AssertUnwindSafe(|| self.show(news))).is_err() {
+    pub fn show(&self, news: &News) {
+        if catch_unwind(AssertUnwindSafe(|| self.try_show(news))).is_err() {
             // Not dropped: that draws, too.
             std::mem::forget(self.screen.replace(Some(Screen::Lines)));
             std::mem::forget(std::mem::take(&mut self.state.borrow_mut().running));
-            self.show(news);
+            self.try_show(news);
         }
     }
 
-    fn show(&self, news: &News) {
-        let line = self.state.borrow_mut().hear(news, self.screen.borrow().as_ref());
+    fn try_show(&self, news: &News) {
+        let line = self.state.borrow_mut().update(news, self.screen.borrow().as_ref());
         line.into_iter().for_each(|line| self.line(&line));
         self.refresh();
         if let (Some(Screen::Terminal { certificate, .. }), News::Told { .. }) = (&*self.screen.borrow(), news) {
@@ -114,79 +114,33 @@ impl Live {
 
     fn refresh(&self) {
         if let Some(Screen::Terminal { summary, .. }) = &*self.screen.borrow() {
-            summary.set_prefix(self.state.borrow().summary(self.start.elapsed()));
+            summary.set_prefix(self.state.borrow().progress.line(self.start.elapsed()));
         }
     }
 }
 
 impl State {
-    /// Takes in what happened; the line to be said of it.
-    fn hear(&mut self, news: &News, screen: Option<&Screen>) -> Option<String> {
-        if !matches!(news, News::Waiting { .. }) {
-            self.waiting = false;
-        }
+    /// Takes in what happened; the line about it, if there is one.
+    fn update(&mut self, news: &News, screen: Option<&Screen>) -> Option<String> {
+        let was_waiting = std::mem::replace(&mut self.is_waiting, matches!(news, News::Waiting { .. }));
         match news {
-            News::Started { trial, params, before } => {
-                self.begin(*trial, params, screen);
-                let before = match before {
-                    Before::LeftUnfinished => "left unfinished, run again",
-                    Before::Silent => "taken over from a worker that is not heard of any more",
-                    Before::TakenAway => "taken from whoever had it, run here",
-                    Before::Nothing => return None,
-                };
-                Some(format!("trial {trial}: {before}"))
-            }
-            News::Told { trial, value, took, standing } => {
+            News::Started { trial, params, .. } => self.begin(*trial, params, screen),
+            News::Told { trial, standing, .. } => {
                 self.end(*trial, *standing);
-                let (value, took) = (short(*value), seconds(*took));
-                Some(format!("trial {trial}: {value} in {took}{}", self.progress()))
+                return line(news).map(|line| line + &self.progress.suffix());
             }
-            News::Failed { trial, reason, took, standing } => {
-                self.end(*trial, *standing);
-                let reason = reason.replace('\n', "\n    ");
-                Some(format!("trial {trial}: failed after {}: {reason}", seconds(*took)))
-            }
-            News::Retried { trial, failure } => Some(format!("trial {trial}: failed, trying again: {}", failure.cause)),
-            News::Stopped { trial } => {
-                self.clear(*trial);
-                Some(format!("trial {trial}: stopped, to be run again"))
-            }
-            News::CalledOff { trial, taken } => {
-                self.clear(*trial);
-                let why = if *taken { "another worker was given it" } else { "it was cancelled" };
-                Some(format!("trial {trial}: stopped, {why}"))
-            }
-            News::TooLate { trial } => {
-                self.clear(*trial);
-                Some(format!("trial {trial}: too late, it has ended or another worker was given it; kept as evidence"))
-            }
-            News::Delivered { standing, .. } => {
-                self.standing = *standing;
-                brief(news)
-            }
-            News::Kept { trial, .. } => {
-                self.clear(*trial);
-                brief(news)
-            }
-            News::Stopping { running: 0, urgent: false } => Some("stopping; Ctrl-C again to stop now".to_string()),
-            News::Stopping { running: 0, urgent: true } => Some("stopping".to_string()),
-            News::Stopping { running, urgent: false } => {
-                Some(format!("finishing {}; Ctrl-C again to stop now", trials(*running, "running")))
-            }
-            News::Stopping { running, urgent: true } => {
-                Some(format!("stopping {}, to be run again next time", trials(*running, "running")))
-            }
-            News::Trouble { what } if self.trouble.as_ref() != Some(what) => {
-                self.trouble = Some(what.clone());
-                brief(news)
-            }
-            News::Leaving { .. } => brief(news),
-            News::Waiting { pending, elsewhere, most } if !self.waiting => {
-                self.waiting = true;
-                Some(waiting(*pending, *elsewhere, *most))
-            }
-            _ => None,
+            News::Failed { trial, standing, .. } => self.end(*trial, *standing),
+            News::Stopped { trial }
+            | News::CalledOff { trial, .. }
+            | News::TooLate { trial }
+            | News::Kept { trial, .. } => self.clear(*trial),
+            News::Delivered { standing, .. } => self.progress.standing = *standing,
+            News::Trouble { what } if self.trouble.as_ref() == Some(what) => return None,
+            News::Trouble { what } => self.trouble = Some(what.clone()),
+            News::Waiting { .. } if was_waiting => return None,
+            _ => {}
         }
+        line(news)
     }
 
     fn begin(&mut self, trial: usize, params: &[(String, Value)], screen: Option<&Screen>) {
@@ -205,7 +159,7 @@ impl State {
     }
 
     fn end(&mut self, trial: usize, standing: Standing) {
-        self.standing = standing;
+        self.progress.standing = standing;
         self.trouble = None;
         self.clear(trial);
     }
@@ -215,76 +169,6 @@ impl State {
             bar.finish_and_clear();
         }
     }
-
-    fn progress(&self) -> String {
-        let Standing { ended, best } = self.standing;
-        let extreme = self.extreme;
-        let best = best.map_or(String::new(), |(trial, value)| format!(" ({extreme} {}, trial {trial})", short(value)));
-        let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
-        format!("{best} [{ended}{of}]")
-    }
-
-    fn summary(&self, elapsed: Duration) -> String {
-        let Standing { ended, best } = self.standing;
-        let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
-        let extreme = self.extreme;
-        let best = best.map_or(String::new(), |(trial, value)| format!(", {extreme} {} (trial {trial})", short(value)));
-        let since = ended.saturating_sub(self.ended_before);
-        let left = match self.trials {
-            Some(trials) if since > 0 && trials > ended => {
-                let each = elapsed.as_secs_f64() / since as f64;
-                format!(", {} left", seconds(Duration::from_secs_f64(each * (trials - ended) as f64)))
-            }
-            _ => String::new(),
-        };
-        let trials = if self.trials.unwrap_or(ended) == 1 { "trial" } else { "trials" };
-        format!("{ended}{of} {trials}{best}{left}")
-    }
-}
-
-/// The line of news that need no more than themselves to be told.
-pub fn brief(news: &News) -> Option<String> {
-    match news {
-        News::Delivered { trial, outcome, too_late, .. } => {
-            let outcome = match outcome {
-                Ok(value) => short(*value),
-                Err(reason) => format!("failed: {}", first_line(reason)),
-            };
-            let end = if *too_late { "too late, kept as evidence" } else { "recorded now" };
-            Some(format!("trial {trial}: {outcome}, which an earlier run could not record; {end}"))
-        }
-        News::Kept { trial, path } => {
-            let path = path.display();
-            Some(format!("trial {trial}: its result could not be recorded; the next run reports it from {path}"))
-        }
-        News::Leaving { idle, pending } => {
-            let (idle, pending) = (seconds(*idle), trials(*pending, "pending"));
-            Some(format!("leaving: nothing to run here for {idle}, {pending} elsewhere (--leave-when-idle)"))
-        }
-        News::Trouble { what } => Some(format!("warning: {what}")),
-        _ => None,
-    }
-}
-
-/// What is waited for, and what to do about what nobody runs.
-fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
-    let by_hand = pending - elsewhere;
-    let mut text = format!("waiting for {}", trials(pending, "pending"));
-    if elsewhere > 0 {
-        let workers = if elsewhere == 1 { "another worker" } else { "other workers" };
-        text += &format!(", {elsewhere} with {workers}");
-    }
-    if by_hand > 0 {
-        text += &format!(", {by_hand} asked for by hand (tell, fail or cancel what nobody runs)");
-    }
-    match most.filter(|most| pending >= *most) {
-        Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),
-        None => text,
-    }
-}
-
-fn trials(count: usize, how: &str) -> String {
-    counted(count, &format!("{how} trial"))
 }
 
 fn terminal(session: Option<Session>) -> Screen {
@@ -319,16 +203,5 @@ fn opinion(session: &mut Session) -> Option<String> {
         // Watching would take longer than choosing; an old bound says nothing of now.
         return Some(String::new());
     }
-    let certificate = study.certificate().ok()?;
-    let kind = if certificate.kind == Kind::Theorem { "theorem" } else { "model" };
-    Some(format!(", at most {} from the optimum ({kind})", significant(certificate.regret_bound, 2)))
-}
-
-/// A length of time, short.
-fn seconds(time: Duration) -> String {
-    match time.as_secs() {
-        0..10 => format!("{:.1}s", time.as_secs_f64()),
-        10..60 => format!("{}s", time.as_secs()),
-        whole => humantime::format_duration(Duration::from_secs(whole)).to_string(),
-    }
+    Some(format!(", {}", brief(&study.certificate().ok()?)))
 }

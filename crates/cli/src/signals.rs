@@ -8,15 +8,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use manyhands_report::news;
 use manyhands_run::{Stop, Unreported};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::live::brief;
-use crate::progress::say;
-
-/// The exit code of what was interrupted, as shells have it.
-pub const INTERRUPTED: u8 = 130;
+use crate::exit;
+use crate::stderr::say;
 
 /// What is said of it last.
 pub const GOES_ON: &str = "interrupted; the same command goes on where it was";
@@ -90,7 +88,7 @@ fn leave(unreported: Option<Unreported>) -> ! {
     let (done, saved) = channel();
     let save = move || {
         for saved in unreported.iter().flat_map(Unreported::save) {
-            brief(&saved.news()).iter().for_each(|line| say(line));
+            news::line(&saved.news()).iter().for_each(|line| say(line));
         }
         say(GOES_ON);
         // The other end may have had enough.
@@ -99,7 +97,7 @@ fn leave(unreported: Option<Unreported>) -> ! {
     if std::thread::Builder::new().name("last".to_string()).spawn(save).is_ok() {
         let _ = saved.recv_timeout(LAST);
     }
-    std::process::exit(i32::from(INTERRUPTED))
+    std::process::exit(i32::from(exit::INTERRUPTED))
 }
 
 /// Whether this process was started so as to ignore a signal; where the system does not tell, it was not.

@@ -13,8 +13,8 @@ use manyhands_core::quoted;
 use manyhands_run::{Error as RunError, RunSettings, attach_settings};
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
 
-use crate::progress::say;
 use crate::refusal::Usage;
+use crate::stderr::say;
 
 /// Where studies are kept.
 #[derive(Debug, Clone, Args)]

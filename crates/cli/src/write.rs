@@ -1,13 +1,13 @@
-//! How every file is written for a user: whole or not at all, and with the reason if it cannot be.
+//! How every file is written for a user: completely or not at all, with the reason if it cannot be.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-/// Writes a file under another name and renames it: who looks sees the old file or the new one.
+/// Writes a file under another name and renames it: readers see the old file or the new one.
 pub fn file(path: &Path, content: &[u8]) -> Result<()> {
-    manyhands_lab::replace(path, content).map_err(|error| {
+    manyhands_store::replace_file(path, content).map_err(|error| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let reason = match error.kind() {
             ErrorKind::NotFound => format!("there is no folder {}", folder.display()),

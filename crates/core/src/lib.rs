@@ -39,7 +39,7 @@ pub use ledger::{Ledger, Trial, TrialState};
 pub use manyhands_gp as gp;
 pub use manyhands_gp::Given;
 pub use names::likely as likely_name;
-pub use number::significant;
+pub use number::{short, significant};
 pub use pool::{Coordinates, Pool};
 pub use rules::Rule;
 pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};

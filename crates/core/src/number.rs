@@ -19,6 +19,20 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
+/// A number in at most six significant digits, without trailing zeros.
+///
+/// ```
+/// # use manyhands_core::short;
+/// assert_eq!([0.1 + 0.2, 12.0, 1e-9].map(short), ["0.3", "12", "1.00000e-9"]);
+/// ```
+pub fn short(value: f64) -> String {
+    let text = significant(value, 6);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_string();
+    }
+    text
+}
+
 /// A number with all its digits, without rows of zeros.
 pub(crate) fn plain(value: f64) -> String {
     if value == 0.0 || (1e-6..1e16).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }

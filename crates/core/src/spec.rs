@@ -26,6 +26,22 @@ impl Direction {
         }
     }
 
+    /// What the best of some values is called: "highest" or "lowest".
+    pub fn superlative(self) -> &'static str {
+        match self {
+            Self::Maximize => "highest",
+            Self::Minimize => "lowest",
+        }
+    }
+
+    /// Whether the first of two values is strictly better than the second.
+    pub fn is_better(self, first: f64, second: f64) -> bool {
+        match self {
+            Self::Maximize => first > second,
+            Self::Minimize => first < second,
+        }
+    }
+
     /// Turns a value of the user's into one to be maximized, and back.
     pub(crate) fn sign(self) -> f64 {
         match self {

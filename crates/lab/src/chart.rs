@@ -10,7 +10,9 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
 use crate::statistics::Estimate;
-use crate::{Picture, Result};
+use manyhands_plots::Picture;
+
+use crate::Result;
 
 /// Colours of Okabe and Ito (2008), safe for the colour-blind, each with a marker of its own for print.
 /// The first four are IGP-BUCB, GP-BTS, GP-BUCB and random search, the next two variants of the first two.
@@ -71,7 +73,7 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
         .with_cell_size(280.0, 245.0)
         .with_shared_legend_right_middle()
         .with_shared_legend_entries(legend(charts));
-    Picture::of(what, &figure.render())
+    Ok(Picture::of(what, &figure.render())?)
 }
 
 /// One entry per name of a curve.

@@ -110,13 +110,8 @@ pub enum Error {
     #[error("there is nothing to run")]
     NothingToRun,
     /// A picture cannot be drawn.
-    #[error("cannot draw {what}: {reason}")]
-    Picture {
-        /// The picture.
-        what: String,
-        /// What went wrong.
-        reason: String,
-    },
+    #[error(transparent)]
+    Picture(#[from] manyhands_plots::Error),
 }
 
 impl From<manyhands_core::gp::Error> for Error {
@@ -143,7 +138,7 @@ impl Error {
             Self::Process { .. } => "process",
             Self::Measurement { .. } => "measurement",
             Self::NothingToRun => "nothing-to-run",
-            Self::Picture { .. } => "picture",
+            Self::Picture(error) => error.code(),
         }
     }
 
@@ -170,7 +165,7 @@ impl Error {
         !matches!(
             self,
             Self::File { action: "write", .. }
-                | Self::Picture { .. }
+                | Self::Picture(_)
                 | Self::Suggestion { .. }
                 | Self::Threads { .. }
                 | Self::Process { .. }

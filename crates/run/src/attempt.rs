@@ -212,15 +212,8 @@ fn reason(error: &io::Error) -> String {
 
 /// Parameters as a JSON object, in order.
 fn json(named: &[(&str, &Value)]) -> String {
-    let value = |value: &Value| match value {
-        Value::Float(value) => serde_json::Value::from(*value),
-        Value::Int(value) => serde_json::Value::from(*value),
-        Value::Text(value) => serde_json::Value::from(value.as_str()),
-        Value::Bool(value) => serde_json::Value::from(*value),
-    };
-    let map: serde_json::Map<String, serde_json::Value> =
-        named.iter().map(|(name, v)| (name.to_string(), value(v))).collect();
-    serde_json::Value::Object(map).to_string()
+    let named = named.iter().map(|(name, value)| (name.to_string(), serde_json::json!(value)));
+    serde_json::Value::Object(named.collect()).to_string()
 }
 
 #[cfg(test)]

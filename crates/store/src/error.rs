@@ -23,6 +23,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A store on PostgreSQL, which this build does not have.
+    #[error("this manyhands has no PostgreSQL stores: it was built without the feature \"postgres\"")]
+    NoPostgres,
     /// A store cannot be opened, or does not answer.
     #[error("the store {store} cannot be used: {reason}")]
     Unavailable {
@@ -238,7 +241,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Study(error) => error.code(),
-            Self::Location { .. } => "store-address",
+            Self::Location { .. } | Self::NoPostgres => "store-address",
             Self::Unavailable { .. } => "store-unavailable",
             Self::Distrusted { .. } => "store-not-trusted",
             Self::Crowded { .. } => "store-crowded",
@@ -271,6 +274,7 @@ impl Error {
         let hint = match self {
             Self::Study(error) => return error.hint().map(str::to_string),
             Self::File(error) => return error.hint.clone(),
+            Self::NoPostgres => "build it with the feature \"postgres\", which is on by default, or use sqlite:PATH",
             Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
             Self::Unavailable { .. } => {
                 "check that the server runs and that the address, user and password (PGPASSWORD, ~/.pgpass or \

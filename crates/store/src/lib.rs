@@ -3,6 +3,8 @@
 //! A [`Store`] keeps studies, their files, their events and their leases, and knows nothing of what events mean. A
 //! [`Session`] keeps one study of a store: it catches up with what others have logged, asks, tells, and claims trials for
 //! workers. Everything that a user meets calls sessions.
+//!
+//! The feature `postgres`, on by default, is for stores on PostgreSQL.
 
 mod chain;
 mod clock;
@@ -15,7 +17,9 @@ mod line;
 mod location;
 mod memory;
 mod network;
+#[cfg(feature = "postgres")]
 mod postgres;
+mod replace;
 mod session;
 mod source;
 mod sqlite;
@@ -29,7 +33,9 @@ pub use holder::{Holder, Life};
 pub use keeper::Keeper;
 pub use location::{Access, Location};
 pub use memory::Memory;
+#[cfg(feature = "postgres")]
 pub use postgres::{Address, Postgres};
+pub use replace::replace_file;
 pub use session::{Claimed, Inspection, Outside, Reported, Session, StudyLog, Survey};
 pub use source::Source;
 pub use sqlite::Sqlite;

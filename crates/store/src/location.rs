@@ -6,7 +6,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::network::network_file_system;
-use crate::{Address, Error, Memory, Postgres, Result, Sqlite, Store};
+#[cfg(feature = "postgres")]
+use crate::{Address, Postgres};
+use crate::{Error, Memory, Result, Sqlite, Store};
 
 /// What a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,7 @@ pub enum Location {
     /// A SQLite file.
     Sqlite(PathBuf),
     /// A PostgreSQL database.
+    #[cfg(feature = "postgres")]
     Postgres(Box<Address>),
     /// This process's memory; every opening is a store of its own.
     Memory,
@@ -35,6 +38,7 @@ impl Location {
     pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
         Ok(match self {
             Self::Sqlite(path) => Arc::new(Sqlite::open(path, access)?),
+            #[cfg(feature = "postgres")]
             Self::Postgres(address) => Arc::new(Postgres::at(address, access)?),
             Self::Memory => Arc::new(Memory::new()),
         })
@@ -44,6 +48,7 @@ impl Location {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Sqlite(path) => network_file_system(path).map(|kind| shared(path, kind)).into_iter().collect(),
+            #[cfg(feature = "postgres")]
             Self::Postgres(address) => address.warnings().to_vec(),
             Self::Memory => vec![],
         }
@@ -51,7 +56,21 @@ impl Location {
 
     /// Whether the address itself holds a password.
     pub fn has_password(&self) -> bool {
-        matches!(self, Self::Postgres(address) if address.has_password())
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(address) => address.has_password(),
+            Self::Sqlite(_) | Self::Memory => false,
+        }
+    }
+
+    /// How many transactions the database of a server has seen so far, whoever made them, as far as the server has counted
+    /// them; none where there is no server.
+    pub fn transactions(&self) -> Result<Option<i64>> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(address) => Postgres::at(address, Access::Create)?.transactions().map(Some),
+            Self::Sqlite(_) | Self::Memory => Ok(None),
+        }
     }
 }
 
@@ -84,7 +103,7 @@ impl FromStr for Location {
             return if path.is_empty() { refuse("it names no file".into()) } else { Ok(Self::Sqlite(path.into())) };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return url.parse().map(|address| Self::Postgres(Box::new(address)));
+            return postgres(url);
         }
         match (url, scheme(url)) {
             ("memory:", _) => Ok(Self::Memory),
@@ -93,6 +112,16 @@ impl FromStr for Location {
             (_, None) => refuse("it does not begin with a kind of store".into()),
         }
     }
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(url: &str) -> Result<Location> {
+    url.parse().map(|address| Location::Postgres(Box::new(address)))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_: &str) -> Result<Location> {
+    Err(Error::NoPostgres)
 }
 
 /// The kind of an address, if it is a word that is no secret.
@@ -133,13 +162,14 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            #[cfg(feature = "postgres")]
             Self::Postgres(address) => address.fmt(f),
             Self::Memory => f.write_str("memory:"),
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "postgres"))]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use proptest::prelude::*;

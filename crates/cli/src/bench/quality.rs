@@ -7,8 +7,9 @@ use clap::Args;
 use manyhands_lab::quality::{PlayerProgram, Protocol, QualityBench, Schedule, Selection};
 
 use super::print;
-use crate::progress::{Progress, say};
-use crate::whole::whole;
+use crate::integer::integer_in;
+use crate::progress::Progress;
+use crate::stderr::say;
 
 const EXAMPLES: &str = r#"Examples:
   manyhands bench quality                                   every problem, 20 games of 60 evaluations each
@@ -41,16 +42,16 @@ pub struct Options {
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
     /// Games of each problem and pool
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().seeds, value_parser = whole::<usize>(0..))]
+    #[arg(long, value_name = "N", default_value_t = Protocol::default().seeds, value_parser = integer_in::<usize>(0..))]
     seeds: usize,
     /// The seed of the first game; the others follow
-    #[arg(long, value_name = "SEED", default_value_t = Protocol::default().first_seed, value_parser = whole::<u64>(0..))]
+    #[arg(long, value_name = "SEED", default_value_t = Protocol::default().first_seed, value_parser = integer_in::<u64>(0..))]
     first_seed: u64,
     /// Evaluations of a problem
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().evaluations, value_parser = whole::<usize>(0..))]
+    #[arg(long, value_name = "N", default_value_t = Protocol::default().evaluations, value_parser = integer_in::<usize>(0..))]
     evaluations: usize,
     /// Suggestions at a time, from 1 to 20; with --asynchronous, workers
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().batch, value_parser = whole::<usize>(0..))]
+    #[arg(long, value_name = "N", default_value_t = Protocol::default().batch, value_parser = integer_in::<usize>(0..))]
     batch: usize,
     /// Evaluations take random times; each result is told as it comes, and one new suggestion asked for
     #[arg(long)]

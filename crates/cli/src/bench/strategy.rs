@@ -5,8 +5,8 @@ use clap::Args;
 use manyhands_lab::quality::{Protocol, StrategyBench};
 
 use super::print;
+use crate::integer::integer_in;
 use crate::progress::Progress;
-use crate::whole::whole;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,10 +27,10 @@ pub struct Options {
     #[arg(value_name = "QUESTION")]
     questions: Vec<String>,
     /// Games of each problem
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().seeds, value_parser = whole::<usize>(0..))]
+    #[arg(long, value_name = "N", default_value_t = Protocol::default().seeds, value_parser = integer_in::<usize>(0..))]
     seeds: usize,
     /// The seed of the first game; the others follow
-    #[arg(long, value_name = "SEED", default_value_t = Protocol::default().first_seed, value_parser = whole::<u64>(0..))]
+    #[arg(long, value_name = "SEED", default_value_t = Protocol::default().first_seed, value_parser = integer_in::<u64>(0..))]
     first_seed: u64,
     /// Other problems than the usual fourteen
     #[arg(long, value_name = "NAME", num_args = 1..)]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::plain;
+use crate::number::{plain, short};
+use crate::printable;
 
 /// The value of one parameter. As JSON it is a number, a text, true or false; floats that are integers are written with
 /// ".0", so that they stay floats.
@@ -29,6 +30,22 @@ impl Value {
             Self::Float(value) => Some(*value),
             Self::Int(value) => Some(*value as f64),
             Self::Text(_) | Self::Bool(_) => None,
+        }
+    }
+
+    /// The value for a table or a chart: numbers in at most six digits, text on one line and without quotes. `Display`
+    /// shows all digits instead.
+    ///
+    /// ```
+    /// # use manyhands_core::Value;
+    /// assert_eq!(Value::Float(0.25 + 1e-9).short(), "0.25");
+    /// assert_eq!(Value::Text("a\tb".to_string()).short(), "a\\tb");
+    /// ```
+    pub fn short(&self) -> String {
+        match self {
+            Self::Float(value) => short(*value),
+            Self::Text(value) => printable(value).replace('\n', "\\n").replace('\t', "\\t"),
+            other => other.to_string(),
         }
     }
 

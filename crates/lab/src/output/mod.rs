@@ -1,13 +1,13 @@
 //! A reproduction on disk: figures, one CSV per panel, a summary for programs and a report for readers.
 
-mod replace;
 mod report;
 mod summary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use self::replace::replace;
+use manyhands_store::replace_file;
+
 use crate::chart::{Chart, Series, draw};
 use crate::sheet::Sheet;
 use crate::{Error, Extra, Panel, PanelResult, PlayedArm, Reproduction, Result};
@@ -115,7 +115,7 @@ impl OutputFolder {
 
     fn file(&mut self, name: &str, content: &[u8]) -> Result<()> {
         let path = self.path.join(name);
-        replace(&path, content).map_err(|error| cannot_write(&path, &error))?;
+        replace_file(&path, content).map_err(|error| cannot_write(&path, &error))?;
         self.written.push(path);
         Ok(())
     }

@@ -36,7 +36,6 @@ pub use player::{Contender, Player};
 pub use pool_files::{POOLS, PoolFile};
 pub use pool_problem::PoolProblem;
 pub use program::PlayerProgram;
-use program::to_json;
 pub use protocol::{Game, Protocol, Schedule};
 pub use questions::Variant;
 use questions::{FIELD, StrategyAnswer, StrategyQuestion};

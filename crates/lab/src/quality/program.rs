@@ -12,6 +12,7 @@
 use std::fmt::Display;
 
 use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Scale, Value};
+use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Player, SpaceProblem};
@@ -79,9 +80,9 @@ fn parameter(parameter: &Parameter) -> Json {
         ParameterKind::Int { low, high, scale } => with_scale("int", json!(low), json!(high), *scale),
         ParameterKind::Levels(levels) => json!({"name": parameter.name(), "levels": levels}),
         ParameterKind::Choice(categories) => {
-            json!({"name": parameter.name(), "choice": categories.iter().map(to_json).collect::<Vec<_>>()})
+            json!({"name": parameter.name(), "choice": categories})
         }
-        ParameterKind::Constant(value) => json!({"name": parameter.name(), "constant": to_json(value)}),
+        ParameterKind::Constant(value) => json!({"name": parameter.name(), "constant": value}),
     }
 }
 
@@ -93,25 +94,6 @@ fn constraint(constraint: &Constraint) -> Json {
         Relation::Equals => "equals",
     };
     json!({"sum": sum, relation: constraint.bound})
-}
-
-/// A parameter's value as JSON. With [`from_json`] the one place where the lab converts values.
-pub(super) fn to_json(value: &Value) -> Json {
-    match value {
-        Value::Float(x) => json!(x),
-        Value::Int(i) => json!(i),
-        Value::Text(text) => json!(text),
-        Value::Bool(yes) => json!(yes),
-    }
-}
-
-fn from_json(value: &Json) -> Option<Value> {
-    match value {
-        Json::Number(number) => number.as_i64().map(Value::Int).or(number.as_f64().map(Value::Float)),
-        Json::String(text) => Some(Value::Text(text.clone())),
-        Json::Bool(yes) => Some(Value::Bool(*yes)),
-        _ => None,
-    }
 }
 
 /// A program in the middle of a game; dropping it ends the program.
@@ -141,7 +123,8 @@ impl ProgramPlayer {
     /// The values of one point, in the parameters' order. The problem checks whether they lie in the space.
     fn point(&self, point: &Json) -> Result<Vec<Value>> {
         let missing = |name: &str| self.program.error(format!("the point {point} has no value of \"{name}\""));
-        self.names.iter().map(|name| point.get(name).and_then(from_json).ok_or_else(|| missing(name))).collect()
+        let value = |found: Option<&Json>| Value::deserialize(found?).ok();
+        self.names.iter().map(|name| value(point.get(name)).ok_or_else(|| missing(name))).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     Board, Contender, CostClock, FinishedGame, Games, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
-    Selection, SpaceProblem, table, to_json,
+    Selection, SpaceProblem, table,
 };
 use crate::machine::Machine;
 use crate::statistics::Quartiles;
@@ -65,7 +65,7 @@ impl QualityReport {
     fn problem(&self, problem: &SpaceProblem, games: &[Games<Vec<f64>>]) -> Json {
         let reference = Reference::of(problem.name());
         let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string());
-        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(to_json)).collect();
+        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(|value| json!(value))).collect();
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
         let players: Map<String, Json> =
             games.iter().map(|games| (games.contender.name().to_string(), self.player(games, reference))).collect();

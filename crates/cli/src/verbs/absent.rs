@@ -1,0 +1,26 @@
+//! Verbs that this program was built without: whatever their arguments, they are refused with the feature's name.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::refusal::Usage;
+
+/// Not part of this build.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct Options {
+    /// Anything
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+impl Options {
+    pub fn wants_json(&self) -> bool {
+        self.arguments.iter().any(|argument| argument == "--json")
+    }
+}
+
+/// Names the feature.
+pub fn refuse(feature: &str) -> Result<()> {
+    Err(Usage::without_feature(feature).into())
+}

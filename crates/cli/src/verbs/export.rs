@@ -1,0 +1,65 @@
+//! `manyhands export`: all trials, or the whole study, as text.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use manyhands_report::trials;
+
+use crate::output::print_as_is;
+use crate::stderr::say;
+use crate::target::Target;
+use crate::write;
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands export study.toml > trials.csv
+  manyhands export branin --format jsonl -o trials.jsonl
+  manyhands export branin --format log -o branin.log     the whole study, for import into another store";
+
+/// What an export looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One row a trial, one column a parameter
+    Csv,
+    /// One JSON object a line and trial
+    Jsonl,
+    /// The study with its whole log, to be imported elsewhere
+    Log,
+}
+
+/// Write all trials, or the whole study, as text.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    /// What to write [default: csv; jsonl with --json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// The file to write to; - for standard output, which is the default
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let mut session = options.target.open_to_read()?;
+    let default = if options.target.json { Format::Jsonl } else { Format::Csv };
+    let text = match options.format.unwrap_or(default) {
+        Format::Csv => trials::csv(&session.spec().domain().names(), &trials::flat_rows(&session)?)?,
+        Format::Jsonl => trials::json_lines(&session)?,
+        Format::Log => session.export_log()?,
+    };
+    let text = match text.trim_end() {
+        "" => String::new(),
+        text => format!("{text}\n"),
+    };
+    match &options.output {
+        Some(path) if path != Path::new("-") => {
+            write::file(path, text.as_bytes())?;
+            say(&format!("wrote {}", path.display()));
+            Ok(())
+        }
+        _ => print_as_is(&text),
+    }
+}

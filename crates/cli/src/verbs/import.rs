@@ -1,0 +1,51 @@
+//! `manyhands import`: a study that was exported as a log.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::counted;
+use manyhands_run::RunSettings;
+use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
+
+use crate::refusal::Usage;
+use crate::stderr::say;
+use crate::target::{StoreOption, unreadable};
+
+const EXAMPLE: &str = "\
+Example:
+  manyhands export branin --format log -o branin.log
+  manyhands import branin.log --store postgres://me@host/studies
+
+Its log is the same, event for event, and so are the suggestions that follow.";
+
+/// Take in a study that was exported as a log from another store.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Options {
+    /// The exported log
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let path = &options.file;
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    // A log that is refused makes no store.
+    let log = StudyLog::read(&text).and_then(|log| RunSettings::of_stored(log.source()).map(|_| log));
+    let log = log.map_err(|error| match error {
+        StoreError::Corrupt { .. } => {
+            let message = format!("{} is not a whole log: {error}", path.display());
+            let hint = "a log is what manyhands export STUDY --format log writes";
+            anyhow::Error::from(Usage::new("corrupt-log", message).hint(hint))
+        }
+        error => error.into(),
+    })?;
+    let session = Session::import(options.store.open(Access::Create)?, log)?;
+    let trials = counted(session.ledger().trials().len(), "trial");
+    say(&format!("imported study {} with {trials}", session.name()));
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! `manyhands run`: a study's trials, run by this machine, until the study has all of them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use manyhands_core::TrialState;
+use manyhands_report as report;
+use manyhands_report::status::Effort;
+use manyhands_run::{Error as RunError, Plan, Stop, Summary};
+use manyhands_store::Session;
+
+use crate::exit;
+use crate::integer::integer_in;
+use crate::output::{print, print_json};
+use crate::picture;
+use crate::signals::{self, GOES_ON};
+use crate::stderr::say;
+use crate::target::Target;
+use crate::workers::{WorkOptions, check_command, control, exit_code, plan, work};
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands run study.toml                 as many trials at once as [run] says, until there are enough
+  manyhands run study.toml                 again: it goes on where it was
+  manyhands run study.toml --workers 8 --trials 200
+  manyhands run study.toml --sync          whole batches: nothing new before all of it is done
+
+Ctrl-C finishes what runs and starts nothing more; a second Ctrl-C, or TERM, stops what runs, which is then run again next
+time: the process is gone within three seconds, and a result that could not be recorded by then is kept beside the logs,
+from where the same command reports it.
+Values are the last line of what the command prints: a number, or a JSON object with \"value\". What it prints is kept in
+the folder manyhands-logs beside the study file.";
+
+/// Run a study: start its command with suggested parameters, several at once, and record what comes back.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    work: WorkOptions,
+    /// How many trials at once [default: workers in the study file]
+    #[arg(long, value_name = "N", value_parser = integer_in::<u32>(1..=10_000))]
+    workers: Option<u32>,
+    /// How many trials are to be suggested, all runs together; evaluations from elsewhere do not count [default: trials in
+    /// the study file]
+    #[arg(long, value_name = "N", value_parser = integer_in::<u32>(1..))]
+    trials: Option<u32>,
+    /// Wait for whole batches before suggesting the next
+    #[arg(long)]
+    sync: bool,
+    /// Where the picture goes, .svg or .png [default: in the folder of the logs]
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// Runs it; the exit code.
+pub fn run(options: &Options) -> Result<u8> {
+    options.plot.as_deref().map_or(Ok(()), picture::check)?;
+    let stop = Stop::new();
+    let listening = signals::listen(&stop)?;
+    let mut session = options.target.open_with(check_command)?;
+    let mut plan = plan(&session, &options.target, &options.work, None)?;
+    plan.workers = options.workers.map_or(plan.workers, |workers| workers as usize);
+    plan.trials = options.trials.map(|trials| trials as usize).or(plan.trials);
+    plan.sync = options.sync;
+    if options.workers.is_some() {
+        session.set_workers(Some(plan.workers));
+    }
+    let twin = session.twin()?;
+    let control = control(&session, &plan, stop)?;
+    listening.guard(&control.unreported);
+    let summary = work(session, plan.clone(), &control, options.work.quiet)?;
+    listening.close();
+    if control.stop.is_urgent() {
+        return cut_short(options, twin.name());
+    }
+    finish(options, twin, summary, &plan)
+}
+
+/// There is no time for the certificate and the picture.
+fn cut_short(options: &Options, name: &str) -> Result<u8> {
+    if options.target.json {
+        // Where the terminal is gone nobody reads it, and the exit code says the same.
+        let _ = print_json(&report::run::cut_short(name));
+    } else {
+        say(GOES_ON);
+    }
+    Ok(exit::INTERRUPTED)
+}
+
+/// The best point, the certificate, and where the picture is.
+fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
+    let path = picture_path(options, plan, session.name());
+    // The status is printed even if the picture cannot be drawn.
+    let drawn = draw(&mut session, &path);
+    let shown = matches!(drawn, Ok(true)).then(|| path.display().to_string());
+    if options.target.json {
+        let status = report::status::json(&mut session, Effort::Bounded)?;
+        print_json(&report::run::json(status, summary, shown.as_deref()))?;
+    } else {
+        print(&report::status::text(&mut session, Effort::Bounded)?)?;
+        shown.map_or(Ok(()), |path| print(&format!("picture: {path}")))?;
+        if summary.exhausted {
+            say("every candidate has been tried");
+        }
+        if summary.interrupted {
+            say(GOES_ON);
+        }
+    }
+    drawn?;
+    let failed = session.ledger().count(TrialState::Failed);
+    if !summary.interrupted && failed > 0 && session.ledger().count(TrialState::Observed) == 0 {
+        let logs = plan.logs(session.name());
+        return Err(RunError::NoneSucceeded { failed, logs }.into());
+    }
+    Ok(exit_code(summary))
+}
+
+/// Where the picture goes: beside the logs, unless it is said.
+fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
+    let folder = options.target.file().and_then(|file| file.parent().map(Path::to_path_buf)).unwrap_or_default();
+    let beside_logs = || folder.join(&plan.settings.logs).join(study).join(format!("{study}.svg"));
+    options.plot.clone().unwrap_or_else(beside_logs)
+}
+
+/// Draws the picture; whether there is one.
+fn draw(session: &mut Session, path: &Path) -> Result<bool> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    picture::write(session, path)
+}

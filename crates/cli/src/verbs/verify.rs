@@ -1,0 +1,96 @@
+//! `manyhands verify`: whether a stored study is as it was written, and whether its choices follow from its log.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::{Study, counted};
+use manyhands_report as report;
+use manyhands_store::Inspection;
+
+use crate::output::{print, print_json};
+use crate::refusal::Usage;
+use crate::stderr::say;
+use crate::target::Target;
+use crate::write;
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands verify study.toml               the hashes, the order of the log, and that the file is that of the study
+  manyhands verify study.toml --choices     and every choice and fit again, bit for bit (as long as the study took to choose)
+  manyhands verify branin --salvage branin.log     of a damaged store, what is sound: for `manyhands import`
+
+The running hash tells damage, such as a changed byte or a lost page; it does not keep out a forger.
+Choices of an older engine cannot be made again and are counted; the log holds all the same.";
+
+/// Check that a stored study is as it was written.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    /// Make every choice and every fit again and compare them bit for bit
+    #[arg(long)]
+    choices: bool,
+    /// Write the events before the first damaged one to FILE, which `manyhands import` reads
+    #[arg(long, value_name = "FILE")]
+    salvage: Option<PathBuf>,
+}
+
+/// Whether everything is as it should be.
+pub fn run(options: &Options) -> Result<bool> {
+    if options.salvage.as_deref() == Some(Path::new("-")) {
+        return Err(Usage::new("usage", "--salvage needs a file, got -: standard output has the result").into());
+    }
+    let inspection = options.target.inspect()?;
+    let mut faults = inspection.faults.clone();
+    let mut choices = None;
+    if options.choices {
+        match Study::verify(&inspection.source().study().spec, inspection.ledger().events()) {
+            Ok(verification) => choices = Some(verification),
+            Err(error) => faults.push(error.to_string()),
+        }
+    }
+    if options.target.json {
+        print_json(&report::verify::json(&inspection, choices.as_ref(), &faults))?;
+    } else {
+        print(&report::verify::text(&inspection, choices.as_ref()))?;
+        faults.iter().for_each(|fault| say(&format!("damage: {fault}")));
+        if !faults.is_empty() && options.salvage.is_none() {
+            say(&hint(inspection.events(), inspection.has_sound_file()));
+        }
+    }
+    if let Some(file) = &options.salvage {
+        salvage(inspection, file)?;
+    }
+    Ok(faults.is_empty())
+}
+
+/// Writes the sound events to a file.
+fn salvage(inspection: Inspection, file: &Path) -> Result<()> {
+    if !inspection.has_sound_file() {
+        let message =
+            "nothing was written: the study file that the store has is damaged, and its log needs a sound one";
+        return Err(Usage::new("damaged-file", message).hint(OWN_FILE).into());
+    }
+    let events = counted(inspection.events(), "event");
+    write::file(file, inspection.salvage()?.as_bytes())?;
+    say(&format!("wrote {} with {events}; `manyhands import` takes it into another store", file.display()));
+    Ok(())
+}
+
+/// What to do where the stored study file is damaged.
+const OWN_FILE: &str =
+    "name your own copy of it in place of the study's name: manyhands verify study.toml --salvage FILE";
+
+fn hint(events: usize, has_sound_file: bool) -> String {
+    if events == 0 {
+        return "hint: keep a copy of the store as it is; no event can be saved from it".to_string();
+    }
+    let own = if has_sound_file { String::new() } else { format!("; {OWN_FILE}") };
+    format!(
+        "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {}, and \
+         `manyhands import FILE --store sqlite:NEW.db` goes on from there{own}",
+        counted(events, "sound event")
+    )
+}

@@ -1,0 +1,97 @@
+//! `manyhands worker`: trials of a study that other workers serve too.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::counted;
+use manyhands_report as report;
+use manyhands_run::{Stop, Summary};
+use manyhands_store::Source;
+
+use crate::integer::integer_in;
+use crate::output::print_json;
+use crate::signals::{self, GOES_ON};
+use crate::stderr::say;
+use crate::target::{Target, local_command};
+use crate::workers::{WorkOptions, check_command, control, exit_code, plan, time, work};
+
+const EXAMPLES: &str = "\
+Examples:
+  manyhands worker study.toml --store postgres://me@host/studies
+  manyhands worker branin --store postgres://me@host/studies --workers 4
+  manyhands worker branin --store postgres://me@host/studies --command-from study.toml
+  manyhands worker branin --store postgres://me@host/studies --leave-when-idle 30s     on a rented machine
+
+Start as many as you like, on as many machines as reach the store. A trial whose worker dies is offered again once its
+lease has lapsed; at once, if the worker was on this machine. It stops as `run` does: on Ctrl-C, a second one, or TERM.
+
+A study that is given by its name is run with the command that is in the store: who can write the store can run commands
+as you. With --command-from only the command of a file of yours is run.";
+
+/// Serve a study that others serve too: run its trials one after the other.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    work: WorkOptions,
+    /// How many trials at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = integer_in::<u32>(1..=10_000))]
+    workers: u32,
+    /// Run only the command of this study file, in its folder, and never the one that is in the store
+    #[arg(long, value_name = "FILE")]
+    command_from: Option<PathBuf>,
+    #[arg(long = "trials", hide = true, value_name = "N", value_parser = no_trials)]
+    _trials: Option<u32>,
+    /// Leave, with exit code 0, once there has been nothing to run here for TIME [default: 5s]; otherwise it waits for the
+    /// trials of others, which it would run again should they be lost
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = idle)]
+    leave_when_idle: Option<Duration>,
+}
+
+fn idle(text: &str) -> Result<Duration, String> {
+    let wrong = "it must be a time such as 0s, 30s or 5m; a study is named before --leave-when-idle";
+    time(text)?.ok_or(wrong.to_string())
+}
+
+/// An option that workers do not have, with what there is instead.
+fn no_trials(_: &str) -> Result<u32, String> {
+    Err("a worker goes on until the study has all its trials; set trials in [run] of the study file".to_string())
+}
+
+/// Runs it; the exit code.
+pub fn run(options: &Options) -> Result<u8> {
+    let stop = Stop::new();
+    let listening = signals::listen(&stop)?;
+    let check = |source: &Source| if options.command_from.is_some() { Ok(()) } else { check_command(source) };
+    let mut session = options.target.open_with(check)?;
+    let local = options.command_from.as_deref().map(|file| local_command(file, &session)).transpose()?;
+    let mut plan = plan(&session, &options.target, &options.work, local)?;
+    plan.workers = options.workers as usize;
+    // How many workers there are is for whoever starts them to say; only max_pending binds them all.
+    session.set_workers(None);
+    plan.leave_when_idle = options.leave_when_idle;
+    let control = control(&session, &plan, stop)?;
+    listening.guard(&control.unreported);
+    let summary = work(session, plan, &control, options.work.quiet)?;
+    listening.close();
+    finish(options, summary)?;
+    Ok(exit_code(summary))
+}
+
+fn finish(options: &Options, summary: Summary) -> Result<()> {
+    if options.target.json {
+        let printed = print_json(&report::run::worker(summary));
+        // Where the terminal is gone nobody reads it, and the exit code says the same.
+        return if summary.interrupted { Ok(()) } else { printed };
+    }
+    let (values, failures) = (counted(summary.told, "value"), counted(summary.failed, "failure"));
+    say(&format!("this worker recorded {values} and {failures}"));
+    if summary.interrupted {
+        say(GOES_ON);
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! What `run` and `worker` have in common: options, the plan, and the work itself.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_run::{Control, Error as RunError, Plan, RunSettings, Stop, Summary, Unreported};
+use manyhands_store::{Session, Source};
+
+use crate::exit;
+use crate::integer::integer_in;
+use crate::live::Live;
+use crate::target::Target;
+
+/// The options of both.
+#[derive(Debug, Args)]
+pub struct WorkOptions {
+    /// Go on although nothing but failures comes back
+    #[arg(long)]
+    keep_going: bool,
+    /// How long a trial is kept for a worker that is not heard of any more
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = term)]
+    lease: Duration,
+    /// Take this trial away from the worker that holds it, and run it here; may be given several times. That worker, if
+    /// it still runs, stops its command when it next renews its lease (every third of --lease); what it reports before
+    /// is kept as a late result
+    #[arg(long, value_name = "TRIAL", value_parser = integer_in::<usize>(0..))]
+    take: Vec<usize>,
+    /// Say nothing while it runs
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn term(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Some(term) if term >= Duration::from_secs(1) => Ok(term),
+        _ => Err("it must be a time from 1s, such as 60s or 5m".to_string()),
+    }
+}
+
+/// A length of time, if it is one; a number alone is refused.
+pub fn time(text: &str) -> Result<Option<Duration>, String> {
+    match humantime::parse_duration(text) {
+        Ok(time) => Ok(Some(time)),
+        Err(_) if text.trim().parse::<f64>().is_ok() => Err("a time needs its unit, such as 2s or 10m".to_string()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Refuses a study file without a command before a store is made for it.
+pub fn check_command(source: &Source) -> Result<()> {
+    let no_command = || RunError::NoCommand { study: source.study().name.clone() };
+    Ok(RunSettings::of_stored(source)?.map(drop).ok_or_else(no_command)?)
+}
+
+/// The plan of the options. `local` is the command to run instead of the study's, with its folder.
+pub fn plan(
+    session: &Session,
+    target: &Target,
+    options: &WorkOptions,
+    local: Option<(RunSettings, PathBuf)>,
+) -> Result<Plan> {
+    if target.file().is_some() {
+        session.keep_text()?;
+    }
+    let no_command = || RunError::NoCommand { study: session.name().to_string() };
+    let (settings, folder) = match local {
+        Some(local) => local,
+        None => (RunSettings::of_stored(session.source())?.ok_or_else(no_command)?, target.folder()?),
+    };
+    let plan = Plan::new(settings, folder, options.lease);
+    Ok(Plan { keep_going: options.keep_going, take: options.take.clone(), ..plan })
+}
+
+/// What stops the run, and what it saves before it ends.
+pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Result<Control> {
+    Ok(Control { stop, unreported: Unreported::of(session, plan)? })
+}
+
+/// Runs trials. All sessions share one store, and so one connection.
+pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
+    let asker = session.twin()?;
+    let live = Live::new(&session, &plan, quiet, || session.twin().ok());
+    let summary = manyhands_run::run(session, asker, plan, control, |news| live.show(&news));
+    live.finish();
+    Ok(summary?)
+}
+
+/// The exit code of a run.
+pub fn exit_code(summary: Summary) -> u8 {
+    if summary.interrupted { exit::INTERRUPTED } else { exit::SUCCESS }
+}

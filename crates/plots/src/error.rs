@@ -1,0 +1,31 @@
+//! What can go wrong when a picture is drawn.
+
+/// A picture that cannot be drawn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The study gives no prediction or no best trial.
+    #[error(transparent)]
+    Study(#[from] manyhands_core::Error),
+    /// The renderer failed.
+    #[error("cannot draw {what}: {reason}")]
+    Rendering {
+        /// What was to be drawn.
+        what: String,
+        /// The renderer's message.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// A word for programs; it stays when messages change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Study(error) => error.code(),
+            Self::Rendering { .. } => "picture",
+        }
+    }
+}
+
+/// The result of drawing.
+pub type Result<T> = std::result::Result<T, Error>;

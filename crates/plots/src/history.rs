@@ -1,0 +1,50 @@
+//! The first panel: value by trial, and the best so far.
+
+use kuva::plot::LinePlot;
+use kuva::render::layout::Layout;
+use kuva::render::plots::Plot;
+use manyhands_core::Direction;
+
+use crate::axis::{Axis, framed};
+use crate::marks::{BLUE, LegendEntry, WITH_VALUES};
+use crate::overview::{Edge, Overview};
+use crate::page::Panel;
+
+/// Values, crosses and open marks in the order of trials.
+pub fn panel(overview: &Overview<'_>) -> Panel {
+    let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
+    let x = Axis::whole(0.0, last).padded(0.03, 0.03);
+    let (y, edge) = value_axis(overview);
+    let (mut plots, mut legend) = (vec![], vec![]);
+    let best = best_so_far(overview, &x, &y);
+    if !best.is_empty() {
+        plots.push(Plot::Line(LinePlot::new().with_data(best).with_color(BLUE).with_stroke_width(1.6).with_step()));
+        legend.push(LegendEntry::Curve(format!("{} so far", overview.direction().superlative())));
+    }
+    let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
+        Some((x.place(trial.number() as f64), overview.height(trial, mark, &y, edge)?))
+    });
+    plots.extend(marks);
+    legend.extend(entries);
+    let layout = framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y).with_x_label("trial").with_y_label("value");
+    Panel { plots, layout: layout.with_title("value by trial"), width: 540.0, legend }
+}
+
+/// From the lowest value shown to the highest, with room for trials without a value on the worse side.
+fn value_axis(overview: &Overview<'_>) -> (Axis, Edge) {
+    let axis = overview.shown.map_or_else(|| Axis::linear(0.0, 1.0), |shown| Axis::linear(shown.low, shown.high));
+    match overview.direction() {
+        Direction::Maximize => (axis.padded(0.14, 0.08), Edge::Bottom),
+        Direction::Minimize => (axis.padded(0.08, 0.14), Edge::Top),
+    }
+}
+
+/// The best value up to each trial, from the first value on.
+fn best_so_far(overview: &Overview<'_>, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
+    let is_better = |value: f64, best: f64| overview.direction().is_better(value, best);
+    let so_far = overview.study.trials().iter().scan(None, |best: &mut Option<f64>, trial| {
+        *best = trial.value().filter(|value| best.is_none_or(|best| is_better(*value, best))).or(*best);
+        Some((trial.number(), *best))
+    });
+    so_far.filter_map(|(trial, best)| Some((x.place(trial as f64), y.place(best?)))).collect()
+}

@@ -1,0 +1,108 @@
+//! What all panels need to know of a study, and the trials as marks.
+
+use kuva::render::plots::Plot;
+use manyhands_core::{Direction, Study, Trial, TrialState};
+
+use crate::Result;
+use crate::axis::Axis;
+use crate::marks::{LegendEntry, Mark};
+use crate::shown::Shown;
+
+/// How far from the edge marks without a value are, as a part of the height.
+const EDGE: f64 = 0.035;
+
+/// A study, and what of its values is shown.
+pub struct Overview<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// None before the first value.
+    pub shown: Option<Shown>,
+    best: Option<usize>,
+}
+
+/// An edge of a panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    Bottom,
+    Top,
+}
+
+impl<'a> Overview<'a> {
+    /// Looks at a study.
+    pub fn of(study: &'a mut Study) -> Result<Self> {
+        let values: Vec<f64> = study.trials().iter().filter_map(Trial::value).collect();
+        let best = if values.is_empty() { None } else { Some(study.best()?.trial) };
+        Ok(Self { study, shown: Shown::of(&values), best })
+    }
+
+    /// Whether larger or smaller values are better.
+    pub fn direction(&self) -> Direction {
+        self.study.spec().direction()
+    }
+
+    /// How many trials are in which state, and what is not shown.
+    pub fn summary(&self) -> String {
+        let count = |state| format!("{} {state}", self.study.count(state));
+        let mut states = vec![TrialState::Observed, TrialState::Pending, TrialState::Failed];
+        if self.study.count(TrialState::Cancelled) > 0 {
+            states.push(TrialState::Cancelled);
+        }
+        let counts: Vec<String> = states.into_iter().map(count).collect();
+        let summary = format!("{}: {}", self.direction().name(), counts.join(", "));
+        match self.shown.map_or(0, |shown| shown.beyond) {
+            0 => summary,
+            1 => summary + "; 1 value is beyond the axis",
+            beyond => summary + &format!("; {beyond} values are beyond the axis"),
+        }
+    }
+
+    /// The trials as marks of these kinds, at the places that are given for them, and what the marks mean.
+    pub fn marked(
+        &self,
+        kinds: &[Mark],
+        place: impl Fn(&Trial, Mark) -> Option<(f64, f64)>,
+    ) -> (Vec<Plot>, Vec<LegendEntry>) {
+        let (mut plots, mut legend) = (vec![], vec![]);
+        for &mark in kinds {
+            let trials = self.study.trials().iter().filter(|trial| self.wears(trial, mark));
+            let places: Vec<(f64, f64)> = trials.filter_map(|trial| place(trial, mark)).collect();
+            if !places.is_empty() {
+                legend.push(LegendEntry::Mark(mark));
+            }
+            plots.push(mark.plot(places));
+        }
+        (plots, legend)
+    }
+
+    /// How high a mark is: at the trial's value, or at an edge. None where another mark stands for this one.
+    pub fn height(&self, trial: &Trial, mark: Mark, y: &Axis, without_value: Edge) -> Option<f64> {
+        let edge = match (trial.value(), self.side(trial)) {
+            (Some(_), Some(_)) if mark == Mark::Observed => return None,
+            (Some(_), Some(edge)) => edge,
+            (Some(value), None) => return Some(y.place(value)),
+            (None, _) => without_value,
+        };
+        Some(y.shown(if edge == Edge::Top { 1.0 - EDGE } else { EDGE }))
+    }
+
+    /// Whether a trial has a mark of this kind.
+    fn wears(&self, trial: &Trial, mark: Mark) -> bool {
+        match mark {
+            Mark::Observed => trial.state() == TrialState::Observed,
+            Mark::Best => self.best == Some(trial.number()),
+            Mark::Pending => trial.state() == TrialState::Pending,
+            Mark::Failed => trial.state() == TrialState::Failed,
+            Mark::Above => self.side(trial) == Some(Edge::Top),
+            Mark::Below => self.side(trial) == Some(Edge::Bottom),
+        }
+    }
+
+    /// The edge that a trial's value is beyond.
+    fn side(&self, trial: &Trial) -> Option<Edge> {
+        match (trial.value()?, self.shown?) {
+            (value, shown) if value > shown.high => Some(Edge::Top),
+            (value, shown) if value < shown.low => Some(Edge::Bottom),
+            _ => None,
+        }
+    }
+}

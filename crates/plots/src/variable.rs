@@ -1,0 +1,181 @@
+//! What varies in a study: parameters of a space, or coordinate columns of a pool. Categories are numbered from 0.
+
+use std::sync::Arc;
+
+use kuva::render::layout::{Layout, TickFormat};
+use manyhands_core::{Coordinates, Domain, Parameter, ParameterKind, Pool, Scale, Value};
+
+use crate::axis::Axis;
+
+/// The most categories that have room for their names.
+const MOST: usize = 40;
+
+/// One thing that varies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Which of a trial's values it is.
+    index: usize,
+    low: f64,
+    high: f64,
+    scale: Scale,
+    /// Whether it has integers only.
+    whole: bool,
+    /// How many values it has, where they are evenly spaced on its scale.
+    count: Option<usize>,
+    /// What its numbers stand for, where they are not its values.
+    categories: Vec<Value>,
+}
+
+impl Variable {
+    /// All that vary; none where something that varies has no name, or too many categories.
+    pub fn all(domain: &Domain) -> Vec<Self> {
+        match domain {
+            Domain::Space(space) => {
+                let varying = || space.varying().map(Parameter::name);
+                let is_varying = |(_, parameter): &(usize, &Parameter)| varying().any(|name| name == parameter.name());
+                let parameters = space.parameters().iter().enumerate().filter(is_varying);
+                parameters.map(|(index, parameter)| Self::parameter(index, parameter)).collect::<Option<_>>()
+            }
+            Domain::Pool(pool) if pool.seen_as() != Coordinates::Indices => {
+                Some(pool.coordinate_names().filter_map(|name| Self::column(pool, name)).collect())
+            }
+            _ => None,
+        }
+        .unwrap_or_default()
+    }
+
+    fn parameter(index: usize, parameter: &Parameter) -> Option<Self> {
+        let (low, high, scale, count) = match *parameter.kind() {
+            ParameterKind::Float { low, high, scale } => (low, high, scale, None),
+            ParameterKind::Even { low, high, scale, points } => (low, high, scale, Some(points)),
+            ParameterKind::Int { low, high, scale: Scale::Linear } => {
+                (low as f64, high as f64, Scale::Linear, usize::try_from(high - low + 1).ok())
+            }
+            ParameterKind::Int { low, high, scale } => (low as f64, high as f64, scale, None),
+            ParameterKind::Levels(ref levels) => (*levels.first()?, *levels.last()?, Scale::Linear, None),
+            ParameterKind::Choice(ref all) if all.len() > MOST => return None,
+            ParameterKind::Choice(ref all) => (0.0, all.len() as f64 - 1.0, Scale::Linear, Some(all.len())),
+            ParameterKind::Constant(_) => return None,
+        };
+        let categories = if let ParameterKind::Choice(all) = parameter.kind() { all.clone() } else { vec![] };
+        let whole = matches!(parameter.kind(), ParameterKind::Int { .. } | ParameterKind::Choice(_));
+        Some(Self { name: parameter.name().to_string(), index, low, high, scale, whole, count, categories })
+    }
+
+    /// A column, if it has more than one value.
+    fn column(pool: &Pool, name: &str) -> Option<Self> {
+        let index = pool.names().position(|known| known == name)?;
+        let numbers = || (0..pool.len()).filter_map(|candidate| pool.params(candidate)[index].number());
+        let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
+        let (name, scale, count) = (name.to_string(), Scale::Linear, None);
+        (low < high).then_some(Self { name, index, low, high, scale, whole: false, count, categories: vec![] })
+    }
+
+    /// Its value in a trial.
+    pub fn of(&self, params: &[Value]) -> Option<f64> {
+        self.read(params.get(self.index)?)
+    }
+
+    /// Its value among named ones.
+    pub fn among(&self, named: &[(String, Value)]) -> Option<f64> {
+        named.iter().find(|(name, _)| *name == self.name).and_then(|(_, value)| self.read(value))
+    }
+
+    fn read(&self, value: &Value) -> Option<f64> {
+        if self.is_choice() {
+            return self.categories.iter().position(|category| category == value).map(|index| index as f64);
+        }
+        value.number()
+    }
+
+    /// Whether its values have no order.
+    pub fn is_choice(&self) -> bool {
+        !self.categories.is_empty()
+    }
+
+    /// The layout with its categories along the horizontal axis, if it has any.
+    pub fn across(&self, layout: Layout) -> Layout {
+        match self.words() {
+            Some(words) => layout.with_x_tick_step(1.0).with_x_tick_format(words),
+            None => layout,
+        }
+    }
+
+    /// The layout with its categories along the vertical axis, if it has any.
+    pub fn upwards(&self, layout: Layout) -> Layout {
+        match self.words() {
+            Some(words) => layout.with_y_tick_step(1.0).with_y_tick_format(words),
+            None => layout,
+        }
+    }
+
+    fn words(&self) -> Option<TickFormat> {
+        let names: Vec<String> = self.categories.iter().map(Value::short).collect();
+        let word = move |place: f64| match names.get(place.round().max(0.0) as usize) {
+            Some(name) if (place - place.round()).abs() < 1e-6 && place > -0.5 => name.clone(),
+            _ => String::new(),
+        };
+        self.is_choice().then(|| TickFormat::Custom(Arc::new(word)))
+    }
+
+    /// Its coordinates at a part of the way from its lowest value to its highest.
+    fn coordinates(&self, part: f64) -> Vec<f64> {
+        if !self.is_choice() {
+            return vec![part];
+        }
+        let chosen = self.number(part).round() as usize;
+        (0..self.categories.len()).map(|index| f64::from(u8::from(index == chosen))).collect()
+    }
+
+    /// Its axis, from its lowest value to its highest, with room for marks at the ends and for `beyond`, as a part of the way
+    /// between them.
+    pub fn axis(&self, beyond: f64) -> Axis {
+        let axis = match self.scale {
+            Scale::Log => Axis::logarithmic(self.low, self.high),
+            Scale::Linear if self.whole => Axis::whole(self.low, self.high),
+            Scale::Linear => Axis::linear(self.low, self.high),
+        };
+        let room = 0.03_f64.max(beyond);
+        axis.padded(room, room)
+    }
+
+    /// At most `most` parts of the way from the lowest value to the highest, the ends among them: all its values if they
+    /// are few.
+    pub fn steps(&self, most: usize) -> Vec<f64> {
+        let steps = self.count.filter(|count| *count <= most).unwrap_or(most).max(2);
+        (0..steps).map(|i| i as f64 / (steps - 1) as f64).collect()
+    }
+
+    /// How far equal cells reach beyond the ends: few values are in the middle of a cell each.
+    pub fn beyond(&self, most: usize) -> f64 {
+        self.count.filter(|count| (2..=most).contains(count)).map_or(0.0, |count| 0.5 / (count - 1) as f64)
+    }
+
+    /// The middles of at most `most` equal cells.
+    pub fn middles(&self, most: usize) -> Vec<f64> {
+        match self.count {
+            Some(count) if (2..=most).contains(&count) => self.steps(most),
+            _ => (0..most).map(|i| (i as f64 + 0.5) / most as f64).collect(),
+        }
+    }
+
+    fn number(&self, part: f64) -> f64 {
+        self.low + part * (self.high - self.low)
+    }
+}
+
+/// The valid values at parts of the way along all that vary, by name; none where they break a constraint.
+pub fn values(domain: &Domain, variables: &[Variable], parts: &[f64]) -> Option<Vec<(String, Value)>> {
+    let named: Vec<(String, Value)> = match domain {
+        // Numbers have one coordinate each, along which they are spread on their scale; categories one for each.
+        Domain::Space(space) => {
+            let names = space.parameters().iter().map(|parameter| parameter.name().to_string());
+            let point: Vec<f64> = variables.iter().zip(parts).flat_map(|(v, &part)| v.coordinates(part)).collect();
+            names.zip(space.params(&point)).collect()
+        }
+        _ => variables.iter().zip(parts).map(|(v, &part)| (v.name.clone(), v.number(part).into())).collect(),
+    };
+    domain.embed_named(&named).is_ok().then_some(named)
+}

@@ -1,0 +1,40 @@
+//! Certificates: bounds on the regret.
+
+use manyhands_core::{Certificate, Domain, Kind, representable, significant};
+use serde_json::{Value as Json, json};
+
+use crate::value::{params, params_line};
+
+/// A certificate as JSON.
+pub fn json(certificate: &Certificate, domain: &Domain) -> Json {
+    json!({
+        "regret_bound": certificate.regret_bound,
+        "upper": representable(certificate.upper),
+        "lower": representable(certificate.lower),
+        "params": params(domain.named(&certificate.params)),
+        "candidate": certificate.candidate,
+        "delta": certificate.delta,
+        "kind": certificate.kind.to_string(),
+        "gap": certificate.gap,
+    })
+}
+
+/// A certificate as a sentence.
+pub fn text(certificate: &Certificate, domain: &Domain) -> String {
+    let kind = match certificate.kind {
+        Kind::Theorem => "a theorem under the stated kernel, norm and noise bounds",
+        _ => "the opinion of a learned model",
+    };
+    format!(
+        "{} is within {} of the optimum with probability {} ({kind})",
+        params_line(domain.named(&certificate.params)),
+        significant(certificate.regret_bound, 3),
+        1.0 - certificate.delta,
+    )
+}
+
+/// The bound alone, for a line of progress.
+pub fn brief(certificate: &Certificate) -> String {
+    let bound = significant(certificate.regret_bound, 2);
+    format!("at most {bound} from the optimum ({})", certificate.kind)
+}

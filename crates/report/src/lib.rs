@@ -1,0 +1,38 @@
+//! What manyhands says of a study: the JSON and the text of every verb, apart from the command line.
+//!
+//! Each module is one verb or one thing. `json` gives what programs read (`--json`, HTTP, Python), `text` or `table` what
+//! people read. Nothing here prints, parses arguments or changes a study. Fields of the JSON may be added, never renamed;
+//! times are RFC 3339 in UTC; means, standard deviations and values are in the user's units.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use manyhands_report as report;
+//! use manyhands_store::{Memory, Session, Source};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "name = \"demo\"\n[space]\nx = { float = [0.0, 1.0] }\n";
+//! let source = Source::read(text, |_| Err("this study names no files".to_string()))?;
+//! let mut session = Session::open_or_create(Arc::new(Memory::new()), source)?;
+//! let suggestions = session.ask(1)?;
+//! assert_eq!(report::ask::json(&session, &suggestions)[0]["trial"], 0);
+//! # Ok(()) }
+//! ```
+
+pub mod ask;
+pub mod best;
+pub mod certificate;
+pub mod damage;
+pub mod ends;
+pub mod news;
+pub mod predict;
+pub mod refusal;
+pub mod run;
+pub mod status;
+pub mod studies;
+mod table;
+pub mod tell_line;
+pub mod trials;
+pub mod value;
+pub mod verify;
+pub mod workers;
+
+pub use table::table;

@@ -1,0 +1,95 @@
+//! What happens during a run, one line per piece of news.
+
+use manyhands_core::{counted, short};
+use manyhands_run::{Before, News};
+
+use crate::run::seconds;
+use crate::trials::first_line;
+
+/// The line for a piece of news; none where there is nothing to say.
+pub fn line(news: &News) -> Option<String> {
+    if let Some((trial, text)) = about_trial(news) {
+        return Some(format!("trial {trial}: {text}"));
+    }
+    match news {
+        News::Stopping { running, urgent } => Some(stopping(*running, *urgent)),
+        News::Leaving { idle, pending } => {
+            let (idle, pending) = (seconds(*idle), trials(*pending, "pending"));
+            Some(format!("leaving: nothing to run here for {idle}, {pending} elsewhere (--leave-when-idle)"))
+        }
+        News::Trouble { what } => Some(format!("warning: {what}")),
+        News::Waiting { pending, elsewhere, most } => Some(waiting(*pending, *elsewhere, *most)),
+        _ => None,
+    }
+}
+
+/// A trial, and what happened to it.
+fn about_trial(news: &News) -> Option<(usize, String)> {
+    Some(match news {
+        News::Started { trial, before, .. } => (*trial, started(*before)?.to_string()),
+        News::Told { trial, value, took, .. } => (*trial, format!("{} in {}", short(*value), seconds(*took))),
+        News::Failed { trial, reason, took, .. } => {
+            (*trial, format!("failed after {}: {}", seconds(*took), reason.replace('\n', "\n    ")))
+        }
+        News::Retried { trial, failure } => (*trial, format!("failed, trying again: {}", failure.cause)),
+        News::Stopped { trial } => (*trial, "stopped, to be run again".to_string()),
+        News::CalledOff { trial, taken: true } => (*trial, "stopped, another worker was given it".to_string()),
+        News::CalledOff { trial, taken: false } => (*trial, "stopped, it was cancelled".to_string()),
+        News::TooLate { trial } => {
+            (*trial, "too late, it has ended or another worker was given it; kept as evidence".to_string())
+        }
+        News::Delivered { trial, outcome, too_late, .. } => (*trial, delivered(outcome, *too_late)),
+        News::Kept { trial, path } => {
+            (*trial, format!("its result could not be recorded; the next run reports it from {}", path.display()))
+        }
+        _ => return None,
+    })
+}
+
+fn started(before: Before) -> Option<&'static str> {
+    match before {
+        Before::LeftUnfinished => Some("left unfinished, run again"),
+        Before::Silent => Some("taken over from a worker that is not heard of any more"),
+        Before::TakenAway => Some("taken from whoever had it, run here"),
+        Before::Nothing => None,
+    }
+}
+
+fn delivered(outcome: &Result<f64, String>, too_late: bool) -> String {
+    let outcome = match outcome {
+        Ok(value) => short(*value),
+        Err(reason) => format!("failed: {}", first_line(reason)),
+    };
+    let end = if too_late { "too late, kept as evidence" } else { "recorded now" };
+    format!("{outcome}, which an earlier run could not record; {end}")
+}
+
+fn stopping(running: usize, urgent: bool) -> String {
+    match (running, urgent) {
+        (0, false) => "stopping; Ctrl-C again to stop now".to_string(),
+        (0, true) => "stopping".to_string(),
+        (_, false) => format!("finishing {}; Ctrl-C again to stop now", trials(running, "running")),
+        (_, true) => format!("stopping {}, to be run again next time", trials(running, "running")),
+    }
+}
+
+/// What is waited for, and what to do about trials that nobody runs.
+fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
+    let by_hand = pending - elsewhere;
+    let mut text = format!("waiting for {}", trials(pending, "pending"));
+    if elsewhere > 0 {
+        let workers = if elsewhere == 1 { "another worker" } else { "other workers" };
+        text += &format!(", {elsewhere} with {workers}");
+    }
+    if by_hand > 0 {
+        text += &format!(", {by_hand} asked for by hand (tell, fail or cancel what nobody runs)");
+    }
+    match most.filter(|most| pending >= *most) {
+        Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),
+        None => text,
+    }
+}
+
+fn trials(count: usize, state: &str) -> String {
+    counted(count, &format!("{state} trial"))
+}

@@ -1,0 +1,98 @@
+//! What `run` and `worker` give when they end, and how far a run is while it lasts.
+
+use std::time::Duration;
+
+use manyhands_core::short;
+use manyhands_run::{Standing, Summary};
+use serde_json::{Value as Json, json};
+
+/// What `run` gives: the study's status, whether the run was interrupted, and where the picture is.
+pub fn json(mut status: Json, summary: Summary, picture: Option<&str>) -> Json {
+    status["interrupted"] = summary.interrupted.into();
+    status["picture"] = picture.into();
+    status
+}
+
+/// What `run` gives when it had to end at once.
+pub fn cut_short(study: &str) -> Json {
+    json!({"study": study, "interrupted": true})
+}
+
+/// What `worker` gives.
+pub fn worker(summary: Summary) -> Json {
+    let Summary { told, failed, interrupted, idle, .. } = summary;
+    json!({"told": told, "failed": failed, "interrupted": interrupted, "idle": idle})
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// How the study stands now.
+    pub standing: Standing,
+    /// How many trials had ended when the run began.
+    pub ended_before: usize,
+    /// How many trials the study is to have, if that is bounded.
+    pub trials: Option<usize>,
+    /// "highest" or "lowest": the best value so far, which need not be that of the best trial.
+    pub superlative: &'static str,
+}
+
+impl Progress {
+    /// At the end of a line about one trial: the best value and how many trials have ended.
+    pub fn suffix(&self) -> String {
+        let best = self.best(|word, value, trial| format!(" ({word} {value}, trial {trial})"));
+        let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
+        format!("{best} [{}{of}]", self.standing.ended)
+    }
+
+    /// On one line: how many trials have ended, the best value, and the time that is left.
+    pub fn line(&self, elapsed: Duration) -> String {
+        let ended = self.standing.ended;
+        let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
+        let best = self.best(|word, value, trial| format!(", {word} {value} (trial {trial})"));
+        let left = self.time_left(elapsed).map_or(String::new(), |left| format!(", {} left", seconds(left)));
+        let noun = if self.trials.unwrap_or(ended) == 1 { "trial" } else { "trials" };
+        format!("{ended}{of} {noun}{best}{left}")
+    }
+
+    /// The remaining trials at the rate of those that have ended since the run began; none where either is unknown.
+    fn time_left(&self, elapsed: Duration) -> Option<Duration> {
+        let ended = self.standing.ended;
+        let done = ended.saturating_sub(self.ended_before);
+        let left = self.trials?.checked_sub(ended).filter(|left| *left > 0)?;
+        if done == 0 {
+            return None;
+        }
+        Duration::try_from_secs_f64(elapsed.as_secs_f64() / done as f64 * left as f64).ok()
+    }
+
+    fn best(&self, text: impl Fn(&str, String, usize) -> String) -> String {
+        self.standing.best.map_or(String::new(), |(trial, value)| text(self.superlative, short(value), trial))
+    }
+}
+
+/// A length of time, short.
+pub fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1}s", time.as_secs_f64()),
+        10..60 => format!("{}s", time.as_secs()),
+        whole => humantime::format_duration(Duration::from_secs(whole)).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_that_of_the_remaining_trials_at_the_rate_so_far() {
+        let standing = Standing { ended: 6, best: Some((3, 1.5)) };
+        let progress = Progress { standing, ended_before: 2, trials: Some(16), superlative: "lowest" };
+        assert_eq!(progress.line(Duration::from_secs(8)), "6 of 16 trials, lowest 1.5 (trial 3), 20s left");
+        assert_eq!(progress.suffix(), " (lowest 1.5, trial 3) [6/16]");
+        let unbounded = Progress { trials: None, ..progress };
+        assert_eq!(unbounded.line(Duration::from_secs(8)), "6 trials, lowest 1.5 (trial 3)");
+        let fresh = Progress { ended_before: 6, ..progress };
+        assert_eq!(fresh.line(Duration::ZERO), "6 of 16 trials, lowest 1.5 (trial 3)");
+    }
+}

@@ -1,0 +1,161 @@
+//! Lines of JSON that `tell` reads: the end of a trial, or an evaluation made elsewhere.
+
+use manyhands_core::{Value, quoted};
+use manyhands_store::Outside;
+use serde_json::{Map, Value as Json};
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TellLine {
+    /// `{"trial":7,"value":1.3}`: a trial has a value.
+    Value(usize, f64),
+    /// `{"trial":7,"failed":"why"}`: a trial has none, and why.
+    Failed(usize, String),
+    /// `{"params":{..},"value":1.3}` or `{"params":{..},"pending":true}`: an evaluation made, or under way, elsewhere.
+    Outside(Outside),
+}
+
+/// A line that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct BadLine {
+    message: String,
+    /// What a line may be, where the message does not say it.
+    pub hint: Option<String>,
+}
+
+const FORMS: &str = "{\"trial\":7,\"value\":1.3}, {\"trial\":7,\"failed\":\"why\"}, {\"params\":{..},\"value\":1.3} or \
+                     {\"params\":{..},\"pending\":true}";
+
+/// The longest part of a line that is quoted in a message, in characters.
+const QUOTED: usize = 120;
+
+/// Reads a line.
+///
+/// ```
+/// use manyhands_report::tell_line::{TellLine, read};
+/// assert_eq!(read("{\"trial\":7,\"value\":1.3}"), Ok(TellLine::Value(7, 1.3)));
+/// ```
+pub fn read(line: &str) -> Result<TellLine, BadLine> {
+    let object = match serde_json::from_str(line) {
+        Ok(Json::Object(object)) => object,
+        Err(error) if error.to_string().starts_with("number out of range") => {
+            return Err(wrong(format!("a number here is beyond what a float can hold: {}", beginning(line))));
+        }
+        _ => return Err(wrong(format!("this is not a JSON object: {}", beginning(line)))),
+    };
+    let mut fields = Fields::default();
+    object.into_iter().try_for_each(|(name, found)| fields.set(&name, found))?;
+    let Fields { trial, params, value, failed, is_pending } = fields;
+    match (trial, params, value, failed, is_pending) {
+        (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, value)),
+        (Some(trial), None, None, Some(reason), false) => Ok(TellLine::Failed(trial, reason)),
+        (None, Some(params), value @ Some(_), None, false) | (None, Some(params), value @ None, None, true) => {
+            Ok(TellLine::Outside(Outside { params: named(params)?, value }))
+        }
+        _ => Err(wrong(format!("this is not one end of one trial, nor one evaluation: {}", beginning(line)))),
+    }
+}
+
+/// The fields of a line, each of the right type.
+#[derive(Default)]
+struct Fields {
+    trial: Option<usize>,
+    params: Option<Map<String, Json>>,
+    value: Option<f64>,
+    failed: Option<String>,
+    is_pending: bool,
+}
+
+impl Fields {
+    fn set(&mut self, name: &str, found: Json) -> Result<(), BadLine> {
+        match (name, found) {
+            ("trial", found) => {
+                let number = found.as_u64().and_then(|number| usize::try_from(number).ok());
+                self.trial = Some(number.ok_or_else(|| must("trial", "a whole number from 0", &found))?);
+            }
+            ("value", found) => {
+                self.value = Some(found.as_f64().ok_or_else(|| must("value", "a number", &found))?);
+            }
+            ("failed", Json::String(reason)) => self.failed = Some(reason),
+            ("failed", other) => return Err(must("failed", "a text that says why", &other)),
+            ("pending", Json::Bool(true)) => self.is_pending = true,
+            ("pending", other) => return Err(must("pending", "true", &other)),
+            ("params", Json::Object(named)) => self.params = Some(named),
+            ("params", other) => return Err(must("params", "an object of names and values", &other)),
+            (other, _) => return Err(wrong(format!("{} is not known", quoted(other)))),
+        }
+        Ok(())
+    }
+}
+
+fn named(params: Map<String, Json>) -> Result<Vec<(String, Value)>, BadLine> {
+    params.into_iter().map(|(name, value)| value_of(value).map(|value| (name, value))).collect()
+}
+
+fn value_of(json: Json) -> Result<Value, BadLine> {
+    let found = beginning(&json.to_string());
+    serde_json::from_value(json).map_err(|_| {
+        let message = format!("a parameter's value must be a number, a text, true or false, got {found}");
+        BadLine { message, hint: None }
+    })
+}
+
+fn must(name: &str, allowed: &str, found: &Json) -> BadLine {
+    wrong(format!("{name} must be {allowed}, got {}", beginning(&found.to_string())))
+}
+
+fn wrong(message: String) -> BadLine {
+    BadLine { message, hint: Some(format!("a line is {FORMS}")) }
+}
+
+fn beginning(text: &str) -> String {
+    let start: String = text.trim().chars().take(QUOTED).collect();
+    if text.trim().chars().count() > QUOTED { start + "..." } else { start }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_four_forms_are_read() {
+        assert_eq!(read("{\"trial\":7,\"value\":1.3}").unwrap(), TellLine::Value(7, 1.3));
+        assert_eq!(read("{\"trial\":7,\"failed\":\"no\"}").unwrap(), TellLine::Failed(7, "no".to_string()));
+        let params = vec![("b".to_string(), Value::Int(1)), ("a".to_string(), Value::Text("x".to_string()))];
+        let outside = |value| TellLine::Outside(Outside { params: params.clone(), value });
+        assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"value\":2}").unwrap(), outside(Some(2.0)));
+        assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"pending\":true}").unwrap(), outside(None));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for line in [
+            "7 1.3",
+            "{\"trial\":7}",
+            "{\"trial\":-1,\"value\":2}",
+            "{\"trial\":7,\"value\":null}",
+            "{\"trial\":7,\"value\":\"1\"}",
+            "{\"trial\":7,\"vlaue\":1}",
+            "{\"trial\":7,\"value\":1,\"failed\":\"x\"}",
+            "{\"params\":{},\"pending\":false}",
+            "{\"params\":{\"x\":null},\"value\":1}",
+            "[]",
+            "{\"trial\":7,\"value\":1e999}",
+        ] {
+            assert!(read(line).is_err(), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics_and_every_value_is_finite(line in "\\PC*|\\{\"(trial|params|value)\":[ -~]*\\}") {
+            if let Ok(TellLine::Value(_, value)) = read(&line) {
+                prop_assert!(value.is_finite());
+            }
+        }
+    }
+}

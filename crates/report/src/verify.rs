@@ -1,0 +1,37 @@
+//! Whether a stored study is as it was written: what `verify` gives.
+
+use manyhands_core::{Verification, counted};
+use manyhands_store::Inspection;
+use serde_json::{Value as Json, json};
+
+/// What was found, as JSON. `choices` is what [`manyhands_core::Study::verify`] found, if it was asked for and succeeded;
+/// `faults` are all faults, those of the choices among them.
+pub fn json(inspection: &Inspection, choices: Option<&Verification>, faults: &[String]) -> Json {
+    let choices = choices.map(|found| {
+        json!({
+            "checked": found.checked.choices, "checked_fits": found.checked.fits,
+            "older": found.older.choices, "newer": found.newer.choices,
+        })
+    });
+    json!({
+        "study": inspection.source().study().name,
+        "sound": faults.is_empty(),
+        "events": inspection.events(),
+        "hashed": inspection.hashed(),
+        "trials": inspection.ledger().trials().len(),
+        "choices": choices,
+        "faults": faults,
+    })
+}
+
+/// How many events are sound, and what was found of the choices. Faults are not in it.
+pub fn text(inspection: &Inspection, choices: Option<&Verification>) -> String {
+    let events = inspection.events();
+    let hashed = match inspection.hashed() {
+        all if all == events => "all under the running hash".to_string(),
+        some => format!("{some} under the running hash, the others older than it"),
+    };
+    let name = &inspection.source().study().name;
+    let first = format!("study {name}: {} ({hashed})", counted(events, "sound event"));
+    choices.map_or(first.clone(), |found| format!("{first}\n{found}"))
+}
