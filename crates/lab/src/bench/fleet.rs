@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use manyhands_core::counted;
 use manyhands_store::{Access, Location, Postgres, Session};
 
 use super::report::{Limit, Measurement, Unit};
@@ -49,13 +50,13 @@ pub fn measure(folder: &Path, setup: &Setup) -> Result<Vec<Measurement>> {
 
 fn described(kind: &str, workers: usize, runs: &[FleetRun]) -> Vec<Measurement> {
     let rate = median(&runs.iter().map(|run| run.rate).collect::<Vec<_>>());
-    let what = format!("trials per second, {workers} workers on {kind}, trials of 1 s");
+    let what = format!("trials per second, {} on {kind}, trials of 1 s", counted(workers, "worker"));
     let ideal = Some(workers as f64);
     let mut rows =
         vec![Measurement::new(SECTION, what, Unit::PerSecond, Some(rate)).against("one per second each", ideal)];
     let transactions: Vec<f64> = runs.iter().filter_map(|run| run.transactions).collect();
     if !transactions.is_empty() {
-        let what = format!("transactions for each trial, {workers} workers on {kind}");
+        let what = format!("transactions per trial, {} on {kind}", counted(workers, "worker"));
         let row = Measurement::new(SECTION, what, Unit::Count, Some(median(&transactions)));
         rows.push(row.limited(Limit::FigureAtMost(30.0)));
     }
