@@ -69,6 +69,12 @@ impl Failure {
 
     /// The first line of a stored reason, without the end of standard error: of a failure, its cause. Any text is taken:
     /// users give reasons of their own.
+    ///
+    /// ```
+    /// use manyhands_run::Failure;
+    /// assert_eq!(Failure::headline("exit code 1; standard error ends with:\nKeyError: 'lr'"), "exit code 1");
+    /// assert_eq!(Failure::headline("the plate was dropped"), "the plate was dropped");
+    /// ```
     pub fn headline(reason: &str) -> &str {
         let line = reason.lines().next().unwrap_or_default();
         line.strip_suffix(TAIL_FOLLOWS).unwrap_or(line)

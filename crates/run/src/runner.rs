@@ -5,9 +5,9 @@
 
 mod asker;
 mod report;
+mod start;
 mod watch;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,12 +15,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, TrialState};
-use manyhands_store::{Claimed, Error as StoreError, Keeper, Session, Survey};
+use manyhands_store::{Claimed, Error as StoreError, Keeper, Session};
 
-use self::asker::{panic_error, start_asker};
+use self::asker::start_asker;
 use self::watch::Watch;
-use crate::attempt::{Job, Outcome};
-use crate::unreported::{Finished, Unreported};
+use crate::attempt::Outcome;
+use crate::unreported::Unreported;
 use crate::{Before, Error, News, Plan, Result, Stop, Summary};
 
 /// How often to check whether a stop was requested.
@@ -213,35 +213,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
         let count = free.min(self.free_places());
         if count > 0 {
-            // The asker lives as long as the workers.
+            // The asker lives as long as the pool.
             self.asked = self.requests.send(count).is_ok();
-        }
-        Ok(())
-    }
-
-    /// Looks at what others hold, and starts the trials that workers elsewhere have left behind; how many there are.
-    fn take_over(&mut self, most: usize) -> Result<usize> {
-        let pulse = self.session.pulse();
-        let Some(Survey { taken, silent, elsewhere }) =
-            self.with_retries(|session, term| session.survey(most, term))?
-        else {
-            return Ok(0);
-        };
-        self.watch.record_look(pulse, elsewhere, &self.session);
-        let count = taken.len();
-        for claimed in taken {
-            let before = if silent.contains(&claimed.trial) { Before::Silent } else { Before::LeftUnfinished };
-            self.start(claimed, before)?;
-        }
-        Ok(count)
-    }
-
-    /// Starts the trials that the user wants to take away from their workers.
-    fn take_requested(&mut self) -> Result<()> {
-        for trial in self.plan.take.clone() {
-            if let Some(claimed) = self.with_retries(|session, term| session.take(trial, term))? {
-                self.start(claimed, Before::TakenAway)?;
-            }
         }
         Ok(())
     }
@@ -321,53 +294,6 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             }
             error => self.error = Some(error.into()),
         }
-    }
-
-    /// Starts a trial; one that comes after a stop was requested is released instead, for the next run.
-    fn start(&mut self, claimed: Claimed, before: Before) -> Result<()> {
-        let synced = if self.is_ending() { None } else { self.with_retries(|session, _| session.sync())? };
-        if synced.is_none() || self.is_ending() {
-            self.release(&claimed);
-            return Ok(());
-        }
-        self.idle = None;
-        self.watch.trial_started();
-        let trial = claimed.trial;
-        let params = self.session.params(trial)?;
-        let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        (self.notify)(News::Started { trial, params: params.clone(), before });
-        let called_off = Arc::new(AtomicBool::new(false));
-        let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
-        let keeper = self.session.keep(&claimed, self.plan.term);
-        let origin = self.session.new_origin();
-        match self.spawn(job, claimed.token, origin.clone()) {
-            Ok(()) => self.running.push(Running { claimed, origin, keeper, called_off }),
-            Err(error) => {
-                drop(keeper);
-                self.release(&claimed);
-                self.error = Some(Error::CannotStart { program: "a thread".to_string(), reason: error.to_string() });
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs the command of a trial on a thread of its own, which sends the outcome to the coordinator.
-    fn spawn(&self, job: Job, token: u64, origin: String) -> std::io::Result<()> {
-        let (trial, plan, messages) = (job.trial, self.plan.clone(), self.messages.clone());
-        let Control { stop, unreported } = self.control.clone();
-        let work = move || {
-            let start = Instant::now();
-            // Neither send can fail: the coordinator receives until everything has ended.
-            let notify = |news| drop(messages.send(Message::News(news)));
-            let outcome = catch_unwind(AssertUnwindSafe(|| job.run(&plan, &stop, &notify)))
-                .unwrap_or_else(|panic| Outcome::Impossible(panic_error("running a trial", panic.as_ref())));
-            // Before anything else: from here on it is written next to the logs if it cannot be recorded.
-            if let Some(outcome) = outcome.report() {
-                unreported.add(Finished { trial, token, origin, outcome });
-            }
-            let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
-        };
-        std::thread::Builder::new().name(format!("trial {trial}")).spawn(work).map(drop)
     }
 
     /// Does something with the session, and retries while the store is unavailable or full; none if an urgent stop came

@@ -4,6 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A request to stop, shared between whoever makes it and the runner.
+///
+/// ```
+/// use manyhands_run::Stop;
+/// let stop = Stop::new();
+/// let from_another_thread = stop.clone();
+/// from_another_thread.request();
+/// assert!(stop.is_requested() && !stop.is_urgent());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
