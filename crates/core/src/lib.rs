@@ -19,6 +19,7 @@ mod ledger;
 mod maximize;
 mod model;
 mod names;
+mod normal;
 mod number;
 mod pool;
 mod rules;

@@ -20,6 +20,8 @@ pub(crate) struct State<'a> {
     pub warp: Option<&'a Warp>,
     /// The number of the trial to be chosen.
     pub trial: usize,
+    /// How many picks of the ask under way the rule has made.
+    pub by_rule: usize,
 }
 
 impl<'a> State<'a> {

@@ -1,7 +1,8 @@
 //! Batches of the right size: as many suggestions as pay, and what one more would cost and bring.
 
-use super::{Study, Suggestion};
+use super::{Asking, Study, Suggestion, is_by_rule};
 use crate::event::{Asked, Event};
+use crate::normal::{cumulative, density};
 use crate::{Error, Phase, Result};
 
 /// What one more suggestion would cost and bring.
@@ -59,7 +60,7 @@ impl Study {
             if !outlooks.is_empty() && self.check_ask(outlooks.len() + 1).is_err() {
                 break;
             }
-            let asked = self.propose_one()?;
+            let asked = self.propose_one(&events)?;
             let outlook = self.outlook(&asked)?;
             if !outlooks.is_empty() && asked.choice.phase != Phase::Design && outlook.hallucination > limit {
                 next = Some(outlook);
@@ -71,7 +72,7 @@ impl Study {
             events.push(Event::Asked(asked));
         }
         if next.is_none() && self.check_ask(outlooks.len() + 1).is_ok() {
-            let asked = self.propose_one()?;
+            let asked = self.propose_one(&events)?;
             next = Some(self.outlook(&asked)?);
             self.tentative -= 1;
             self.discard_picks(1);
@@ -81,9 +82,10 @@ impl Study {
         Ok(Batch { suggestions: self.suggestions_from(first), outlooks, next })
     }
 
-    /// One more pick of the ask under way.
-    fn propose_one(&mut self) -> Result<Asked> {
-        self.propose_next(1)?.pop().ok_or(Error::Internal { what: "a rule chose nothing" })
+    /// One more pick of the ask that has proposed these events.
+    fn propose_one(&mut self, events: &[Event]) -> Result<Asked> {
+        let by_rule = events.iter().filter(|event| is_by_rule(event)).count();
+        self.propose_next(Asking { most: 1, by_rule })?.pop().ok_or(Error::Internal { what: "a rule chose nothing" })
     }
 
     /// Of the pick that was proposed last.
@@ -108,10 +110,8 @@ fn expected_improvement(difference: f64, sd: f64) -> f64 {
     if sd <= 0.0 {
         return difference.max(0.0);
     }
-    let u = difference / sd;
-    let density = (-0.5 * u * u).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    let cumulative = 0.5 * libm::erfc(-u / std::f64::consts::SQRT_2);
-    (difference * cumulative + sd * density).max(0.0)
+    let z = difference / sd;
+    (difference * cumulative(z) + sd * density(z)).max(0.0)
 }
 
 #[cfg(test)]

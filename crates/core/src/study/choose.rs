@@ -5,7 +5,7 @@
 
 use manyhands_gp::Key;
 
-use super::Study;
+use super::{Asking, Study};
 use crate::confidence::initialization_variance;
 use crate::event::{Asked, ENGINE};
 use crate::ledger::TrialState;
@@ -14,16 +14,17 @@ use crate::strategy::Initial;
 use crate::{Choice, Phase, Result};
 
 impl Study {
-    /// The next picks of an ask that wants `most` more, the first of them for trial number `trial`, knowing all events up
-    /// to `seen` and the tentative picks.
-    pub(super) fn choose(&mut self, trial: usize, seen: usize, most: usize) -> Result<Vec<Asked>> {
+    /// The next picks of an ask, the first of them for trial number `trial`, knowing all events up to `seen` and the
+    /// tentative picks.
+    pub(super) fn choose(&mut self, trial: usize, seen: usize, asking: Asking) -> Result<Vec<Asked>> {
         let choices = match self.choose_design(trial)? {
             Some(choice) => vec![choice],
             None => match self.choose_initial(trial)? {
                 Some(choice) => vec![choice],
                 None => {
                     let rule = self.spec.strategy().rule;
-                    rule.choose(&mut self.state(trial), most)?
+                    let mut state = State { by_rule: asking.by_rule, ..self.state(trial) };
+                    rule.choose(&mut state, asking.most)?
                 }
             },
         };
@@ -34,7 +35,7 @@ impl Study {
         Ok((trial..).zip(choices).map(asked).collect())
     }
 
-    /// What a rule sees when it chooses trial number `trial`.
+    /// What a rule sees when it makes the first pick of an ask, for trial number `trial`.
     pub(super) fn state(&mut self, trial: usize) -> State<'_> {
         State {
             spec: &self.spec,
@@ -43,6 +44,7 @@ impl Study {
             chooser: &mut *self.chooser,
             warp: self.learning.warp(),
             trial,
+            by_rule: 0,
         }
     }
 

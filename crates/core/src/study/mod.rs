@@ -28,7 +28,7 @@ use crate::event::{Asked, Event};
 use crate::ledger::{Ledger, Trial, TrialState};
 use crate::model::Learner;
 use crate::tuning::{GATHERED, GATHERED_FROM};
-use crate::{Error, Result, Spec, Value};
+use crate::{Error, Phase, Result, Spec, Value};
 
 /// The most suggestions that one ask gives.
 const LARGEST_BATCH: usize = 1_000_000;
@@ -68,6 +68,20 @@ pub struct Study {
     /// None where the model is given.
     learner: Option<Learner>,
     learning: Learning,
+}
+
+/// How far an ask has come.
+#[derive(Debug, Clone, Copy)]
+struct Asking {
+    /// How many picks it still wants.
+    most: usize,
+    /// How many of its picks so far are the rule's.
+    by_rule: usize,
+}
+
+/// Whether a trial was picked by the rule.
+fn is_by_rule(event: &Event) -> bool {
+    matches!(event, Event::Asked(asked) if asked.choice.phase == Phase::Rule)
 }
 
 impl Study {
@@ -116,11 +130,12 @@ impl Study {
         self.discard_tentative();
         self.check_ask(count)?;
         let mut events = self.begin_ask()?;
-        let mut left = count;
-        while left > 0 {
-            let asked = self.propose_next(left)?;
-            left = left.saturating_sub(asked.len());
-            events.extend(asked.into_iter().map(Event::Asked));
+        let mut asking = Asking { most: count, by_rule: 0 };
+        while asking.most > 0 {
+            let picks: Vec<Event> = self.propose_next(asking)?.into_iter().map(Event::Asked).collect();
+            asking.most = asking.most.saturating_sub(picks.len());
+            asking.by_rule += picks.iter().filter(|event| is_by_rule(event)).count();
+            events.extend(picks);
         }
         Ok(events)
     }
@@ -132,10 +147,10 @@ impl Study {
         Ok(fitted.map(Event::Fitted).into_iter().collect())
     }
 
-    /// More picks of the ask under way: one, or several that are drawn jointly, at most `most`.
-    fn propose_next(&mut self, most: usize) -> Result<Vec<Asked>> {
+    /// More picks of the ask under way: one, or several that are drawn jointly.
+    fn propose_next(&mut self, asking: Asking) -> Result<Vec<Asked>> {
         let (trial, seen) = (self.ledger.trials().len() + self.tentative, self.ledger.events().len());
-        let picks = self.choose(trial, seen, most).and_then(|picks| {
+        let picks = self.choose(trial, seen, asking).and_then(|picks| {
             for asked in &picks {
                 self.hallucinate(&Place::from(asked))?;
                 self.tentative += 1;
