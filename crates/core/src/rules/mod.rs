@@ -4,6 +4,7 @@
 mod auto;
 mod gp_bts;
 mod gp_bucb;
+mod gp_ei;
 mod igp_bucb;
 mod state;
 
@@ -78,6 +79,8 @@ rules! {
     /// GP-BUCB of the same authors, Bayesian case on a finite domain: f is a draw of the prior. Reads neither the norm
     /// bound nor the information gain.
     GpBucbBayesian "gp-bucb-bayesian" gp_bucb::GpBucbBayesian;
+    /// Expected improvement (Mockus 1975) over the highest mean at an observed point, with the pending points in the sd.
+    GpEi "gp-ei" gp_ei::GpEi;
 }
 
 impl Rule {

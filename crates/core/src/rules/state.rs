@@ -64,6 +64,12 @@ impl<'a> State<'a> {
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
     }
 
+    /// tau: the highest mean at an observed point; the prior mean before the first value.
+    pub fn highest_observed_mean(&self) -> f64 {
+        let means = self.posterior.view().row_means().into_iter();
+        means.reduce(f64::max).unwrap_or(self.posterior.prior().mean())
+    }
+
     /// The argmax of an acquisition function that sees all pending points.
     pub fn argmax(&mut self, acquisition: &dyn Acquisition) -> Result<Choice> {
         self.chooser.argmax(self.with_pending(), acquisition)
