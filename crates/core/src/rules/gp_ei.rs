@@ -105,7 +105,7 @@ mod tests {
         ];
         for (z, expected) in known {
             // 1 - exp(ln_mills) is about 1/z^2: the rounding of ln_mills is magnified by z^2, and shows up to 1/eps.
-            let magnified = (z * z).clamp(1.0, 1e10) * 8.0 * f64::EPSILON;
+            let magnified = f64::clamp(z * z, 1.0, 1e10) * 8.0 * f64::EPSILON;
             let found = ln_h(z);
             assert!((found - expected).abs() <= magnified.max(4.0 * f64::EPSILON * expected.abs()), "{z}: {found}");
         }
