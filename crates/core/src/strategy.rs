@@ -76,6 +76,9 @@ pub struct Strategy {
     /// How many quasi-random points come first, before those of `initial`, which counts them too; none leaves it to the
     /// dimension where the model is learned, and means 0 where it is given.
     pub design: Option<usize>,
+    /// The squared width of `gp-ucb-pe`; none stands for that of the theorem, which counts the candidates of a finite
+    /// domain.
+    pub beta: Option<f64>,
     /// M: the most trials pending at once, if bounded.
     pub max_pending: Option<usize>,
 }
@@ -98,6 +101,7 @@ impl Strategy {
             width: 1.0,
             initial: Initial::default(),
             design: None,
+            beta: None,
             max_pending: None,
         }
     }
@@ -118,6 +122,9 @@ impl Strategy {
         if let Initial::Until(target) = self.initial {
             let until = Key::Initial.shown_as("initial.until");
             require(target > 1.0 && target <= 1e100, until, "above 1 and at most 1e100", target)?;
+        }
+        if let Some(beta) = self.beta {
+            require((0.0..=1e100).contains(&beta), Key::Beta, "from 0 to 1e100", beta)?;
         }
         if let Some(workers) = self.max_pending {
             require(workers >= 1, Key::MaxPending, "at least 1", workers as f64)?;

@@ -128,8 +128,8 @@ fn gp_ei_finds_the_optimum_on_a_space() {
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap(), Parameter::int("n", 0, 3).unwrap()], vec![]);
     let domain = Domain::Space(space.unwrap());
     let value = |s: &Suggestion| -(s.point[0] - 0.62).powi(2) - 0.1 * (s.point[1] - 2.0 / 3.0).powi(2);
-    let kernel = manyhands_core::gp::Kernel::matern(2.5, &[0.4, 0.8]).unwrap();
-    let given = Spec::new(domain.clone(), Prior::new(kernel, 0.0, 1e-6).unwrap(), of(Rule::GpEi)).unwrap();
+    let kernel = manyhands_core::gp::Kernel::matern(2.5, &[0.4, 0.8]).unwrap().with_variance(0.02).unwrap();
+    let given = Spec::new(domain.clone(), Prior::new(kernel, 0.0, 1e-8).unwrap(), of(Rule::GpEi)).unwrap();
     for spec in [Spec::learned(domain, of(Rule::GpEi)).unwrap(), given] {
         let mut study = study(&spec);
         let mut best = f64::NEG_INFINITY;
@@ -140,10 +140,129 @@ fn gp_ei_finds_the_optimum_on_a_space() {
                 study.tell(s.trial, value(&s)).unwrap();
             }
         }
-        assert!(best > -1e-4, "{best}");
+        assert!(best > -1e-4, "{best}, learned: {}", spec.learns());
         assert!(study.trials().iter().any(|trial| trial.phase() == Some(Phase::Rule)));
         Study::verify(study.spec(), study.events()).unwrap();
     }
+}
+
+/// beta_t of GP-UCB: 2 ln(|D| t^2 pi^2/(6 delta)) with delta 0.1.
+fn beta(candidates: usize, t: usize) -> f64 {
+    2.0 * (candidates as f64 * (t as f64 * std::f64::consts::PI).powi(2) / 0.6).ln()
+}
+
+/// What GP-UCB-PE counts, from outside: how many values each pick knew, and which picks are pending.
+#[derive(Default)]
+struct Batches {
+    picks: Vec<(usize, usize)>,
+}
+
+impl Batches {
+    /// The batch's number and whether the next pick is its first.
+    fn next(&self, study: &Study) -> (usize, bool) {
+        let now = study.count(TrialState::Observed);
+        let mut counts: Vec<usize> = self.picks.iter().map(|(_, count)| *count).chain([now]).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let is_pending = |trial: usize| study.trials()[trial].state() == TrialState::Pending;
+        (counts.len(), !self.picks.iter().any(|&(trial, count)| count == now && is_pending(trial)))
+    }
+}
+
+/// Checks one pick of GP-UCB-PE against its definition, evaluated at every candidate.
+fn check_gp_ucb_pe(before: &Study, chosen: &Suggestion, (t, is_first): (usize, bool)) {
+    let dense = Dense::of(before);
+    let n = dense.means.len();
+    let (width, wider) = (beta(n, t).sqrt(), 2.0 * beta(n, t + 1).sqrt());
+    if is_first {
+        let values: Vec<f64> = (0..n).map(|i| dense.means[i] + width * dense.sd[i]).collect();
+        assert_best(&values, |_| true, &chosen.choice, "gp-ucb-pe, first");
+        assert!((chosen.choice.multiplier - width).abs() < TOLERANCE * width);
+        return;
+    }
+    let lower = (0..n).map(|i| dense.means[i] - width * dense.sd_observed[i]).fold(f64::NEG_INFINITY, f64::max);
+    // A candidate on the region's edge may be taken for either side.
+    let inside = |i: usize| dense.means[i] + wider * dense.sd_observed[i] - lower;
+    assert!(inside(chosen.choice.candidate) >= -TOLERANCE, "outside the region");
+    let values: Vec<f64> = (0..n).map(|i| if inside(i) > TOLERANCE { dense.sd[i] } else { 0.0 }).collect();
+    assert_best(&values, |_| true, &chosen.choice, "gp-ucb-pe, exploring");
+    assert_eq!(chosen.choice.multiplier, 0.0);
+}
+
+#[test]
+fn gp_ucb_pe_explores_the_region_where_the_maximum_may_be() {
+    for (seed, domain, kernel) in [(1, line(60), se(0.2)), (2, scattered(&mut rng(5), 80, 2), matern(0.4))] {
+        let mut batches = Batches::default();
+        let mut explored = 0;
+        walk(&mut study(&spec(domain, kernel, of(Rule::GpUcbPe))), seed, 30, |before, chosen| {
+            let next = batches.next(before);
+            check_gp_ucb_pe(before, chosen, next);
+            explored += usize::from(!next.1);
+            batches.picks.push((chosen.trial, before.count(TrialState::Observed)));
+        });
+        assert!((5..25).contains(&explored), "{explored} of 30 picks explored");
+    }
+}
+
+#[test]
+fn a_batch_of_gp_ucb_pe_is_one_first_pick_and_explorations_however_it_is_asked_for() {
+    let spec = spec(line(80), se(0.15), of(Rule::GpUcbPe));
+    let (mut together, mut one_by_one) = (study(&spec), study(&spec));
+    for round in 0..5 {
+        let before = together.clone();
+        let batch = together.ask(5).unwrap();
+        let again: Vec<Suggestion> = (0..5).flat_map(|_| one_by_one.ask(1).unwrap()).collect();
+        assert_eq!(batch, again);
+        check_gp_ucb_pe(&before, &batch[0], (round + 1, true));
+        assert!(batch[1..].iter().all(|s| s.choice.multiplier == 0.0 && s.choice.score == s.choice.sd));
+        for s in batch {
+            together.tell(s.trial, f(&s.point)).unwrap();
+            one_by_one.tell(s.trial, f(&s.point)).unwrap();
+        }
+    }
+    Study::verify(&spec, together.events()).unwrap();
+}
+
+#[test]
+fn one_worker_of_gp_ucb_pe_is_gp_ucb() {
+    let mut study = study(&spec(line(70), matern(0.2), of(Rule::GpUcbPe)));
+    for t in 1..=15 {
+        let before = study.clone();
+        let s = study.ask(1).unwrap().remove(0);
+        check_gp_ucb_pe(&before, &s, (t, true));
+        study.tell(s.trial, f(&s.point)).unwrap();
+    }
+}
+
+#[test]
+fn gp_ucb_pe_on_a_space_needs_beta_and_stays_in_its_region() {
+    let parameters = ["x", "y"].map(|name| Parameter::float(name, 0.0, 1.0).unwrap()).to_vec();
+    let domain = Domain::Space(Space::new(parameters, vec![]).unwrap());
+    let prior = Prior::new(matern(0.3), 0.0, 1e-4).unwrap();
+    let refused = Spec::new(domain.clone(), prior.clone(), of(Rule::GpUcbPe)).unwrap_err();
+    assert!(refused.to_string().contains("gp-ucb-pe needs beta") && refused.hint().unwrap().contains("points"));
+    let strategy = Strategy { beta: Some(4.0), ..of(Rule::GpUcbPe) };
+    let mut study = Study::new(Spec::new(domain, prior, strategy).unwrap()).unwrap();
+    for _ in 0..4 {
+        let batch = study.ask(4).unwrap();
+        assert_eq!(batch[0].choice.multiplier, 2.0);
+        // Every pick is distinct: exploring sees the picks before it.
+        for (i, s) in batch.iter().enumerate() {
+            assert!(batch[..i].iter().all(|other| other.point != s.point));
+        }
+        for s in batch {
+            study.tell(s.trial, f(&s.point)).unwrap();
+        }
+    }
+    // Inside the region: mean + 2 sqrt(beta) sd reaches the best mean - sqrt(beta) sd that any tried point has.
+    let before = study.clone();
+    let tried: Vec<Vec<f64>> = (0..16).map(|trial| before.point(trial).unwrap().to_vec()).collect();
+    let floor = before.predict(&tried).unwrap().iter().map(|p| p.mean - 2.0 * p.sd).fold(f64::NEG_INFINITY, f64::max);
+    for s in &study.ask(4).unwrap()[1..] {
+        let there = before.predict(std::slice::from_ref(&s.point)).unwrap()[0];
+        assert!(there.mean + 4.0 * there.sd >= floor - TOLERANCE, "{there:?}, {floor}");
+    }
+    Study::verify(study.spec(), study.events()).unwrap();
 }
 
 proptest! {

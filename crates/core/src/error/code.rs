@@ -10,6 +10,7 @@ impl Error {
             Self::Setting { .. } | Self::UnknownName { .. } => "setting",
             Self::NeedsMaxPending { .. } => "needs-max-pending",
             Self::NeedsNormBound { .. } => "needs-norm-bound",
+            Self::NeedsBeta { .. } => "needs-beta",
             Self::Incompatible { .. } => "incompatible",
             Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
             Self::MultiplierTooLarge { .. } => "multiplier-too-large",

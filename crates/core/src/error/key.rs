@@ -42,6 +42,8 @@ pub enum Key {
     Initial,
     /// `design` in `[strategy]`.
     Design,
+    /// `beta` in `[strategy]`.
+    Beta,
     /// `max_pending` in `[strategy]`.
     MaxPending,
 }
@@ -61,6 +63,7 @@ impl Key {
             | Self::Width
             | Self::Initial
             | Self::Design
+            | Self::Beta
             | Self::MaxPending => "strategy",
         }
     }
@@ -84,6 +87,7 @@ impl Key {
             Self::Width => "width",
             Self::Initial => "initial",
             Self::Design => "design",
+            Self::Beta => "beta",
             Self::MaxPending => "max_pending",
         }
     }
@@ -236,7 +240,7 @@ impl Error {
             Self::Setting { setting, .. } | Self::NeedsMaxPending { setting } | Self::Incompatible { setting, .. } => {
                 setting.key()
             }
-            Self::NeedsNormBound { .. } => Some(Key::Rule),
+            Self::NeedsNormBound { .. } | Self::NeedsBeta { .. } => Some(Key::Rule),
             _ => None,
         }
     }

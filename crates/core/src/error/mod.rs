@@ -8,6 +8,7 @@ pub use self::key::{Key, ParameterPart, Subject, TablePlace};
 use crate::ledger::TrialState;
 use crate::names::nearest;
 use crate::number::{plain, significant};
+use crate::rules::Rule;
 use crate::space::Constraint;
 use crate::text::{counted, quoted};
 
@@ -49,6 +50,12 @@ pub enum Error {
     NeedsNormBound {
         /// What needs it.
         what: &'static str,
+    },
+    /// A rule needs its squared width where candidates cannot be counted.
+    #[error("{rule} needs beta, its squared width, on a space that is not finite: the theorem's counts the candidates")]
+    NeedsBeta {
+        /// The rule.
+        rule: Rule,
     },
     /// Two settings do not go together.
     #[error("{setting} does not work with {with}: {reason}")]

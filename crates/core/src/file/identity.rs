@@ -84,6 +84,7 @@ pub(super) fn of_strategy(strategy: &Strategy) -> Identity {
         entry("strategy.width", plain(strategy.width)),
         entry("strategy.initial", initial),
         entry("strategy.design", count(strategy.design, "by dimension")),
+        entry("strategy.beta", number(strategy.beta, "by the theorem")),
         entry("strategy.max_pending", count(strategy.max_pending, "none")),
     ]
 }

@@ -6,7 +6,7 @@ use super::error::{Checked, Fault};
 use super::tree::{TomlEntry, TomlTable};
 use crate::{Error, Hallucination, Initial, Rule, Strategy, Value};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "name",
     "norm_bound",
     "noise_bound",
@@ -16,6 +16,7 @@ const KEYS: [&str; 10] = [
     "width",
     "initial",
     "design",
+    "beta",
     "max_pending",
 ];
 
@@ -44,6 +45,7 @@ pub(super) fn read(table: Option<&TomlTable>, learns: bool) -> Checked<Strategy>
         width: table.number("width")?.unwrap_or(default.width),
         initial: table.get("initial").map(initial).transpose()?.unwrap_or_default(),
         design: count("design", 0)?,
+        beta: table.number("beta")?,
         max_pending: count("max_pending", 1)?,
     })
 }

@@ -5,6 +5,7 @@ mod auto;
 mod gp_bts;
 mod gp_bucb;
 mod gp_ei;
+mod gp_ucb_pe;
 mod igp_bucb;
 mod state;
 
@@ -81,6 +82,9 @@ rules! {
     GpBucbBayesian "gp-bucb-bayesian" gp_bucb::GpBucbBayesian;
     /// Expected improvement (Mockus 1975) over the highest mean at an observed point, with the pending points in the sd.
     GpEi "gp-ei" gp_ei::GpEi;
+    /// GP-UCB-PE (Contal et al. 2013): the first pick of a batch by an upper bound, the others by pure exploration of the
+    /// region where the maximum may be.
+    GpUcbPe "gp-ucb-pe" gp_ucb_pe::GpUcbPe;
 }
 
 impl Rule {

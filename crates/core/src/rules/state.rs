@@ -8,7 +8,7 @@ use crate::confidence::{Assumptions, a_priori_hallucination, worst_case_hallucin
 use crate::ledger::{Ledger, TrialState};
 use crate::spec::NO_CLOSED_FORM;
 use crate::strategy::{Hallucination, Information, Strategy};
-use crate::{Choice, Error, Result, Spec};
+use crate::{Choice, Error, Event, Phase, Result, Spec};
 
 /// A study at the moment of a pick.
 pub(crate) struct State<'a> {
@@ -40,6 +40,11 @@ impl<'a> State<'a> {
         self.context(self.posterior.view())
     }
 
+    /// The posterior given observed points alone.
+    pub fn observed_only(&self) -> Context<'a> {
+        self.context(self.posterior.view().observed_only())
+    }
+
     /// The posterior as the paper's rules see it: pending points are hallucinated unless the strategy says to ignore them.
     pub fn as_set(&self) -> Context<'a> {
         self.context(match self.strategy().hallucination {
@@ -62,6 +67,37 @@ impl<'a> State<'a> {
     pub fn best_new(&mut self, multiplier: f64) -> Result<Option<Choice>> {
         let choice = self.chooser.best_new(self.as_set(), &ConfidenceBound(multiplier))?;
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
+    }
+
+    /// The number of the batch: of different counts of values that the rule's picks knew, this one's included.
+    pub fn batch(&self) -> usize {
+        let mut counts: Vec<usize> = self.values_known_to_picks().into_iter().map(|(_, count)| count).collect();
+        counts.push(self.posterior.observed());
+        counts.sort_unstable();
+        counts.dedup();
+        counts.len()
+    }
+
+    /// Whether no pending pick of the rule was made with the present number of values.
+    pub fn is_first_of_batch(&self) -> bool {
+        let now = self.posterior.observed();
+        let is_pending = |trial: usize| self.ledger.pending_trial(trial).is_ok();
+        let mut picks = self.values_known_to_picks().into_iter();
+        self.by_rule == 0 && !picks.any(|(trial, count)| count == now && is_pending(trial))
+    }
+
+    /// The rule's logged picks, each with how many values had arrived when it was made.
+    fn values_known_to_picks(&self) -> Vec<(usize, usize)> {
+        let events = self.ledger.events();
+        let mut arrived = vec![0; events.len() + 1];
+        for (position, event) in events.iter().enumerate() {
+            arrived[position + 1] = arrived[position] + usize::from(event.brings_a_value());
+        }
+        let pick = |event: &Event| match event {
+            Event::Asked(asked) if asked.choice.phase == Phase::Rule => Some((asked.trial, arrived[asked.seen])),
+            _ => None,
+        };
+        events.iter().filter_map(pick).collect()
     }
 
     /// tau: the highest mean at an observed point; the prior mean before the first value.

@@ -1,0 +1,56 @@
+//! GP-UCB-PE (Contal et al. 2013): the first pick of a batch by an upper bound, the others by pure exploration of the region
+//! where the maximum may be.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | t | batch | how many different numbers of values this rule's picks knew, the present one included |
+//! | beta_t | squared_width | 2 ln(\|D\| t^2 pi^2/(6 delta)), or the strategy's `beta` |
+//! | y* | threshold | max over D of mean - sqrt(beta_t) sd, from observed points alone |
+//! | R | region | mean + 2 sqrt(beta_{t+1}) sd >= y*, from observed points alone |
+//!
+//! A pick is first when no pending pick of this rule was made at the present number of values. The first pick sees pending
+//! points in its sd: in a synchronous batch there are none, and asynchronously it would otherwise repeat them.
+
+use std::f64::consts::PI;
+
+use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
+
+use super::{Formulas, State};
+use crate::{Choice, Error, Result, Strategy};
+
+pub(super) struct GpUcbPe;
+
+impl Formulas for GpUcbPe {
+    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+        squared_width(state, state.batch()).map(f64::sqrt)
+    }
+
+    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+        if state.is_first_of_batch() {
+            let choice = state.argmax(&ConfidenceBound(multiplier))?;
+            return Ok(Choice { multiplier, ..choice });
+        }
+        let wider = squared_width(state, state.batch() + 1)?.sqrt();
+        let acquisition = &ConfidenceBound(2.0 * state.widened(wider)?);
+        let threshold = state.chooser.highest(state.observed_only(), -multiplier)?;
+        let region = LevelSet { acquisition, threshold };
+        match state.chooser.argmax_within(state.with_pending(), &StandardDeviation, &region)? {
+            Some(choice) => Ok(choice),
+            None => state.argmax(&StandardDeviation),
+        }
+    }
+
+    fn check(&self, strategy: &Strategy, is_finite: bool) -> Result<()> {
+        if is_finite || strategy.beta.is_some() { Ok(()) } else { Err(Error::NeedsBeta { rule: strategy.rule }) }
+    }
+}
+
+/// beta_t, as in GP-UCB (Srinivas et al. 2012, Theorem 1).
+fn squared_width(state: &State<'_>, t: usize) -> Result<f64> {
+    let strategy = state.strategy();
+    let Some(candidates) = state.chooser.candidates() else {
+        return strategy.beta.ok_or(Error::NeedsBeta { rule: strategy.rule });
+    };
+    let log = (candidates.len() as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - strategy.delta.ln();
+    Ok(strategy.beta.unwrap_or(2.0 * log))
+}
