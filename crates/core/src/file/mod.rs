@@ -54,6 +54,8 @@ pub struct Draft {
     text: String,
     root: Table,
     parts: Parts,
+    /// The study, where no file is needed for it.
+    study: Option<StudyFile>,
 }
 
 /// A file that a study file names.
@@ -115,10 +117,11 @@ impl Draft {
         let draft = || {
             let root = node::parse(text)?;
             let parts = Parts::read(&root)?;
-            if let Source::Space(_) = parts.source {
-                parts.clone().finish(&root, &[])?;
-            }
-            Ok(Self { text: text.to_string(), root, parts })
+            let study = match parts.source {
+                Source::Space(_) => Some(parts.clone().finish(&root, &[])?),
+                Source::Candidates(_) => None,
+            };
+            Ok(Self { text: text.to_string(), root, parts, study })
         };
         draft().map_err(|fault: Fault| fault.locate(text))
     }
@@ -126,6 +129,11 @@ impl Draft {
     /// The study's name.
     pub fn name(&self) -> &str {
         &self.parts.name
+    }
+
+    /// The text of the study file.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The files to be read: the table of candidates, then the covariance.
@@ -147,8 +155,11 @@ impl Draft {
 
     /// The study, with the contents of [`Draft::files`] in their order.
     pub fn finish(self, contents: &[Vec<u8>]) -> Result<StudyFile, FileError> {
-        let Self { text, root, parts } = self;
-        parts.finish(&root, contents).map_err(|fault| fault.locate(&text))
+        let Self { text, root, parts, study } = self;
+        match study {
+            Some(study) => Ok(study),
+            None => parts.finish(&root, contents).map_err(|fault| fault.locate(&text)),
+        }
     }
 }
 
