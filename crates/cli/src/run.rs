@@ -146,8 +146,8 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     if options.workers.is_some() {
         session.set_workers(Some(plan.workers));
     }
-    let twin = session.twin()?;
-    let control = control(&session, &plan, stop)?;
+    let twin = session.twin();
+    let control = control(&session, &plan, stop);
     listening.guard(&control.unreported);
     let summary = work(session, plan.clone(), &control, options.how.quiet)?;
     listening.close();
@@ -179,7 +179,7 @@ pub fn worker(options: &WorkerOptions) -> Result<ExitCode> {
     // How many workers there are is for whoever starts them to say; only max_pending binds them all.
     session.set_workers(None);
     plan.leave_when_idle = options.leave_when_idle;
-    let control = control(&session, &plan, stop)?;
+    let control = control(&session, &plan, stop);
     listening.guard(&control.unreported);
     let summary = work(session, plan, &control, options.how.quiet)?;
     listening.close();
@@ -229,14 +229,14 @@ fn runnable(source: &Source) -> Result<()> {
     Ok(source.study().run.as_ref().map(drop).ok_or_else(no_command)?)
 }
 
-fn control(session: &Session, plan: &Plan, stop: Stop) -> Result<Control> {
-    Ok(Control { stop, unreported: Unreported::of(session, plan)? })
+fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
+    Control { stop, unreported: Unreported::of(session, plan) }
 }
 
 /// All sessions share one store, and so one connection.
 fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
-    let asker = session.twin()?;
-    let live = Live::new(&session, &plan, quiet, || session.twin().ok());
+    let asker = session.twin();
+    let live = Live::new(&session, &plan, quiet, || Some(session.twin()));
     let summary = manyhands_run::run(session, asker, plan, control, |news| live.hear(&news));
     live.finish();
     Ok(summary?)

@@ -1,21 +1,23 @@
-//! Where a store is: an address that opens it.
+//! The address of a store, which opens it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 
+use crate::memory::Memory;
 use crate::network::network_file_system;
-use crate::{Address, Error, Memory, Postgres, Result, Sqlite, Store};
+use crate::postgres::{Address, Postgres};
+use crate::sqlite::Sqlite;
+use crate::{Error, Result, Store};
 
 /// What a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To read and write; one is made if there is none.
+    /// To read and write; it is created if it does not exist.
     Create,
-    /// To read and write what is there; an older store is upgraded.
+    /// To read and write an existing store; an older one is upgraded.
     Write,
-    /// To read what is there: nothing is made, upgraded or written, and a store that may only be read will do.
+    /// To read an existing store: nothing is created, upgraded or written, and read permission is enough.
     Read,
 }
 
@@ -26,21 +28,21 @@ pub enum Location {
     Sqlite(PathBuf),
     /// A PostgreSQL database.
     Postgres(Box<Address>),
-    /// This process's memory; every opening is a store of its own.
+    /// This process's memory; each call of [`Location::open`] gives a new store.
     Memory,
 }
 
 impl Location {
     /// Opens the store.
-    pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
+    pub fn open(&self, access: Access) -> Result<Store> {
         Ok(match self {
-            Self::Sqlite(path) => Arc::new(Sqlite::open(path, access)?),
-            Self::Postgres(address) => Arc::new(Postgres::at(address, access)?),
-            Self::Memory => Arc::new(Memory::new()),
+            Self::Sqlite(path) => Store::new(Sqlite::open(path, access)?),
+            Self::Postgres(address) => Store::new(Postgres::at(address, access)?),
+            Self::Memory => Store::new(Memory::new()),
         })
     }
 
-    /// What its user should know, a sentence each: nothing here prints it.
+    /// Warnings for the user, one sentence each; nothing is printed here.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Sqlite(path) => network_file_system(path).map(|kind| shared(path, kind)).into_iter().collect(),
@@ -76,7 +78,7 @@ impl FromStr for Location {
     fn from_str(url: &str) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Location { url: shown(url), reason });
         if let Some(path) = url.strip_prefix("sqlite:") {
-            // sqlite:///var/x.db is how others write it.
+            // Other programs write sqlite:///var/x.db.
             let path = path.strip_prefix("//").unwrap_or(path);
             if path == ":memory:" {
                 return Ok(Self::Memory);
@@ -95,7 +97,7 @@ impl FromStr for Location {
     }
 }
 
-/// The kind of an address, if it is a word that is no secret.
+/// The scheme of an address, if it is a known word: anything else may be part of a password.
 fn scheme(url: &str) -> Option<&'static str> {
     const FAMILIAR: [&str; 16] = [
         "sqlite",
@@ -118,7 +120,7 @@ fn scheme(url: &str) -> Option<&'static str> {
     FAMILIAR.into_iter().find(|known| url.strip_prefix(known).is_some_and(|rest| rest.starts_with(':')))
 }
 
-/// As much of an address as can hold no password: what was mistyped may hold one anywhere.
+/// The part of an address that cannot contain a password; a mistyped address may contain one anywhere.
 fn shown(url: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_');
     let is_file = [".db", ".sqlite", ".sqlite3"].iter().any(|end| url.ends_with(end)) && url.chars().all(is_plain);
@@ -132,6 +134,8 @@ fn shown(url: &str) -> String {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // Two slashes at the front would be read as those of sqlite:///var/x.db.
+            Self::Sqlite(path) if path.to_string_lossy().starts_with("//") => write!(f, "sqlite://{}", path.display()),
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::Postgres(address) => address.fmt(f),
             Self::Memory => f.write_str("memory:"),

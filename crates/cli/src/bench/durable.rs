@@ -3,11 +3,10 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use manyhands_core::{Study, Suggestion};
-use manyhands_store::{Access, Session, Source, Sqlite, Store};
+use manyhands_store::{Access, Location, Session, Source, Store};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -56,7 +55,7 @@ impl Drop for Folder {
 
 pub fn measure(size: Size, postgres: Option<&str>) -> Result<Vec<Row>> {
     let folder = Folder::new()?;
-    let store: Arc<dyn Store> = Arc::new(Sqlite::open(folder.0.join("bench.db"), Access::Create)?);
+    let store = Location::Sqlite(folder.0.join("bench.db")).open(Access::Create)?;
     let progress = Progress::new(SECTION, OBSERVED + REPEATS + 2 * TRIALS);
     let mut rows = overhead(&store, &folder, &progress)?;
     for (text, what) in [(SPACE, "learned model on three floats"), (POOL, "given model on a pool of 10,000")] {
@@ -82,7 +81,7 @@ pub fn measure(size: Size, postgres: Option<&str>) -> Result<Vec<Row>> {
 }
 
 /// One ask and one tell, by the engine alone and through the store, in turn on the same log.
-fn overhead(store: &Arc<dyn Store>, folder: &Folder, progress: &Progress) -> Result<Vec<Row>> {
+fn overhead(store: &Store, folder: &Folder, progress: &Progress) -> Result<Vec<Row>> {
     let mut session = open(store, POOL)?;
     fill(&mut session, OBSERVED, progress)?;
     let mut study = Study::replay(session.spec().clone(), session.ledger().events())?;
@@ -118,7 +117,7 @@ fn overhead(store: &Arc<dyn Store>, folder: &Folder, progress: &Progress) -> Res
 }
 
 /// The slowest tell while another session chooses, with a fit.
-fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session) -> Result<Row> {
+fn tell_during_ask(store: &Store, text: &str, session: &mut Session) -> Result<Row> {
     let trials = session.ledger().trials().len();
     // So many new values make a fit due; others are left to be told meanwhile.
     let pending = session.ask(trials / 20 + 1 + TELLS)?;
@@ -146,7 +145,7 @@ fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session) ->
     Ok(row.limited(Limit::RatioAtMost(0.5)))
 }
 
-fn open(store: &Arc<dyn Store>, text: &str) -> Result<Session> {
+fn open(store: &Store, text: &str) -> Result<Session> {
     let source = Source::read(text, |_| Ok(pool()))?;
     Ok(Session::open_or_create(store.clone(), source)?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use manyhands_store::{Access, Location, Postgres, Session};
+use manyhands_store::{Access, Location, Session};
 
 use super::Size;
 use super::measure::median;
@@ -95,8 +95,6 @@ fn start(file: &Path, url: &str) -> Result<Child> {
 
 /// How many transactions the database has seen, where the store is one that counts.
 fn transactions(url: &str) -> Result<Option<f64>> {
-    match url.parse()? {
-        Location::Postgres(address) => Ok(Some(Postgres::at(&address, Access::Create)?.transactions()? as f64)),
-        _ => Ok(None),
-    }
+    let location: Location = url.parse()?;
+    Ok(location.open(Access::Create)?.transactions()?.map(|count| count as f64))
 }
