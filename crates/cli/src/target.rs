@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Once};
 use std::time::Duration;
 use std::{fmt, fs};
 
 use anyhow::Result;
 use clap::Args;
+use manyhands_core::file::{Draft, FileError};
 use manyhands_core::quoted;
 use manyhands_run::{Error as RunError, RunSettings, attach_settings};
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
@@ -42,7 +43,7 @@ impl fmt::Debug for Secret {
 }
 
 impl StoreOption {
-    pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
+    pub fn open(&self, access: Access) -> Result<Store> {
         Ok(open(&self.location()?, access)?)
     }
 
@@ -165,9 +166,9 @@ impl Target {
         self.open_as_described(Access::Write)
     }
 
-    /// The study's session, to be looked at: nothing is created, upgraded or written.
+    /// The study's session, to be looked at as of now: nothing is created, upgraded or written.
     pub fn open_to_read(&self) -> Result<Session> {
-        self.open_as_described(Access::Read)
+        self.open_as_described(Access::Read).map(Session::as_of_now)
     }
 
     /// The study's session, if there is one and its study file describes it.
@@ -178,9 +179,7 @@ impl Target {
         // A mistake in the file is told first.
         let store = open(&location, access);
         let source = read(&path, || store.as_ref().ok().cloned())?;
-        let session = Session::open(store?, &source.study().name, &location.to_string())?;
-        session.check(&source)?;
-        attached(session)
+        attached(Session::open_described(store?, source, &location.to_string())?)
     }
 
     /// A look at the stored study for damage: nothing is created, upgraded or written.
@@ -190,11 +189,11 @@ impl Target {
         let store = open(&location, Access::Read)?;
         let own = self.file().map(|path| read(&path, || Some(store.clone()))).transpose()?;
         let name = own.as_ref().map_or(self.study.clone(), |own| own.study().name.clone());
-        Ok(Inspection::of(&*store, &name, &location.to_string(), own)?)
+        Ok(Inspection::of(&store, &name, &location.to_string(), own)?)
     }
 
     /// The stored study, whatever state its log is in.
-    pub fn row(&self, access: Access) -> Result<(Arc<dyn Store>, StudyRow)> {
+    pub fn row(&self, access: Access) -> Result<(Store, StudyRow)> {
         let location = self.store.location()?;
         let store = open(&location, access)?;
         let name = match self.file() {
@@ -268,7 +267,7 @@ fn attached(mut session: Session) -> Result<Session> {
 }
 
 /// Opens a store; says so if it takes its time.
-fn open(location: &Location, access: Access) -> manyhands_store::Result<Arc<dyn Store>> {
+fn open(location: &Location, access: Access) -> manyhands_store::Result<Store> {
     let (opened, waits) = channel::<()>();
     let shown = location.to_string();
     let watch = move || {
@@ -289,29 +288,29 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const GIVE: &str = "give a study file, or the name of a study that is in the store (--store)";
 
 /// Reads a study file and the files that it names; of those that are gone, the store may have a copy.
-pub fn read(path: &Path, store: impl Fn() -> Option<Arc<dyn Store>>) -> Result<Source> {
+pub fn read(path: &Path, store: impl Fn() -> Option<Store>) -> Result<Source> {
     let shown = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let kept = |name: &str| {
-        let study = manyhands_core::file::Draft::parse(&text).ok()?;
+    let stored = |study: &str, name: &str| {
         let store = store()?;
-        let row = store.find(study.name()).ok().flatten()?;
+        let row = store.find(study).ok().flatten()?;
         let file = store.files(row.id).ok()?.into_iter().find(|file| file.name == name)?;
         Some(file.content)
     };
-    let contents = |name: &str| match fs::read(folder.join(name)) {
-        Ok(content) => Ok(content),
-        Err(error) => kept(name).ok_or_else(|| reason(&error)),
-    };
-    let checked = Source::read(&text, contents).and_then(|source| {
+    let checked = Draft::parse(&text).map_err(StoreError::File).and_then(|draft| {
+        let study = draft.name().to_string();
+        let source = Source::of(draft, |name| match fs::read(folder.join(name)) {
+            Ok(content) => Ok(content),
+            Err(error) => stored(&study, name).ok_or_else(|| reason(&error)),
+        })?;
         RunSettings::of(source.study()).map_err(StoreError::File)?;
         Ok(source)
     });
     checked.map_err(|error| match error {
         StoreError::File(error) => {
             let hint = error.hint.clone();
-            let shown = manyhands_core::file::FileError { hint: None, ..error }.render(&shown);
+            let shown = FileError { hint: None, ..error }.render(&shown);
             anyhow::Error::from(Usage { code: "study-file", message: shown, hint })
         }
         error => error.into(),

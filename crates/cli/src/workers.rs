@@ -74,14 +74,14 @@ pub fn plan(
 }
 
 /// What stops the run, and what it saves before it ends.
-pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Result<Control> {
-    Ok(Control { stop, unreported: Unreported::of(session, plan)? })
+pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
+    Control { stop, unreported: Unreported::of(session, plan) }
 }
 
 /// Runs trials. All sessions share one store, and so one connection.
 pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
-    let asker = session.twin()?;
-    let live = Live::new(&session, &plan, quiet, || session.twin().ok());
+    let asker = session.twin();
+    let live = Live::new(&session, &plan, quiet, || Some(session.twin()));
     let summary = manyhands_run::run(session, asker, plan, control, |news| live.show(&news));
     live.finish();
     Ok(summary?)

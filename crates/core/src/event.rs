@@ -5,6 +5,7 @@ use std::fmt;
 use manyhands_gp::{Hyperparameters, Warp};
 use serde::{Deserialize, Serialize};
 
+use crate::json::AskedBody;
 use crate::{Choice, Value};
 
 /// The number of the engine that fits and chooses here.
@@ -143,7 +144,7 @@ impl Event {
 
 /// A trial that was suggested: the choice as it was made, and what it knew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "AskedBody")]
 pub struct Asked {
     /// The trial's number: trials are numbered from 0 in the order they were asked for.
     pub trial: usize,
@@ -154,7 +155,6 @@ pub struct Asked {
     /// were made together, and each knew those before it.
     pub seen: usize,
     /// The number of the engine that made it; see [`ENGINE`].
-    #[serde(default = "first_engine", deserialize_with = "engine")]
     pub engine: u32,
 }
 
@@ -183,17 +183,4 @@ pub struct Included {
     pub params: Vec<Value>,
     /// Its value in the user's units; none if it is still under way.
     pub value: Option<f64>,
-}
-
-/// The engine of events from before they had a number.
-pub(crate) fn first_engine() -> u32 {
-    1
-}
-
-/// Reads an engine's number, which is never 0.
-pub(crate) fn engine<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    match u32::deserialize(deserializer)? {
-        0 => Err(serde::de::Error::custom("its engine is 0; engines are numbered from 1")),
-        number => Ok(number),
-    }
 }

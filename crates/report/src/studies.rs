@@ -1,7 +1,5 @@
 //! The studies of a store: the list of `studies`, and what `delete` and `import` say.
 
-use std::sync::Arc;
-
 use manyhands_core::TrialState;
 use manyhands_store::{Error, Result, Session, Store, StudyRow};
 use serde_json::{Value as Json, json};
@@ -32,11 +30,11 @@ pub struct Counts {
 }
 
 /// All studies of a store. A damaged one does not hide the others.
-pub fn list(store: &Arc<dyn Store>) -> Result<Vec<Listed>> {
+pub fn list(store: &Store) -> Result<Vec<Listed>> {
     store.studies()?.into_iter().map(|row| listed(store, row)).collect()
 }
 
-fn listed(store: &Arc<dyn Store>, row: StudyRow) -> Result<Listed> {
+fn listed(store: &Store, row: StudyRow) -> Result<Listed> {
     let trials = match Session::open(store.clone(), &row.name, "") {
         Ok(session) => Ok(counts(&session)),
         Err(error) if is_damage(&error) => Err(error),

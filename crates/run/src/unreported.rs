@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use manyhands_store::{Error as StoreError, Session};
+use manyhands_store::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::Report;
@@ -83,11 +83,11 @@ pub struct Unreported {
 
 impl Unreported {
     /// An empty list for a session's study.
-    pub fn of(session: &Session, plan: &Plan) -> Result<Self> {
+    pub fn of(session: &Session, plan: &Plan) -> Self {
         let name = session.name();
-        let row = session.store().find(name)?.filter(|row| row.id == session.id()).ok_or(StoreError::Deleted)?;
-        let identity = StudyIdentity { study: name.to_string(), key: row.id.0, created: row.created.micros() };
-        Ok(Self { folder: plan.logs(name).join("unreported"), identity, list: Arc::default() })
+        let (key, created) = (session.id().0, session.created().micros());
+        let identity = StudyIdentity { study: name.to_string(), key, created };
+        Self { folder: plan.logs(name).join("unreported"), identity, list: Arc::default() }
     }
 
     /// Lists the outcome of a trial that has finished.

@@ -1,13 +1,12 @@
 //! What `[run]` of a study file promises: every key is read, and every mistake is reported with its place and its remedy.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use manyhands_core::Value;
 use manyhands_core::file::{Draft, FileError};
 use manyhands_run::{Placeholders, RunSettings, attach_settings};
-use manyhands_store::{Memory, Session, Source};
+use manyhands_store::{Access, Location, Session, Source};
 
 const POOL: &str =
     "name = \"plate\"\n[candidates]\nfile = \"pool.csv\"\n[run]\ncommand = [\"lab\", \"{well}\", \"{trial}\"]\n";
@@ -99,7 +98,7 @@ fn every_mistake_is_reported_with_its_place_and_its_remedy() {
 fn a_session_is_bounded_by_the_workers_of_its_file_unless_the_study_has_a_bound() {
     let bound = |text: &str| {
         let source = Source::read(text, |path| panic!("no file {path}")).unwrap();
-        let mut session = Session::open_or_create(Arc::new(Memory::new()), source).unwrap();
+        let mut session = Session::open_or_create(Location::Memory.open(Access::Create).unwrap(), source).unwrap();
         let settings = attach_settings(&mut session).unwrap();
         (settings.map(|settings| settings.workers), session.most_pending())
     };

@@ -1,11 +1,11 @@
 //! A running hash over a study's log: each event's hash covers the one before it, so that damage is noticed when the log is
-//! read. It tells a changed byte or a lost page; it does not keep out a forger, who can compute it too.
+//! read. It reveals a changed byte or a lost page; it is no protection against forgery, since anyone can compute it.
 
 use sha2::{Digest, Sha256};
 
 use crate::Time;
 use crate::codec::VERSION;
-use crate::store::NewEvent;
+use crate::record::{NewEvent, Record};
 
 /// What is hashed of an event.
 #[derive(Debug, Clone, Copy)]
@@ -18,33 +18,32 @@ pub struct Link<'a> {
     pub body: &'a str,
 }
 
-/// What an event gets when it is logged.
-#[derive(Debug)]
-pub struct Stamp {
-    pub sequence: i64,
-    pub time: Time,
-    pub hash: Vec<u8>,
+/// The last event of a log: its sequence number, 0 if there is none, and the running hash.
+#[derive(Debug, Default)]
+pub struct Tail {
+    pub sequence: usize,
+    pub hash: Option<Vec<u8>>,
 }
 
-/// The stamps of events that are logged now, after one of this number and hash.
-pub fn stamps(events: &[NewEvent], last: i64, hash: Option<Vec<u8>>, now: Time) -> Vec<Stamp> {
-    let mut before = hash;
-    let stamp = |(NewEvent { kind, body, time, key, .. }, sequence): (&NewEvent, i64)| {
-        let time = time.unwrap_or(now);
-        let link = Link { sequence, time, kind, version: VERSION, key: key.as_deref(), body };
-        let hash = link.after(before.as_deref());
-        before = Some(hash.clone());
-        Stamp { sequence, time, hash }
+/// The records of events that are logged now, after this tail.
+pub fn records(events: &[NewEvent], tail: Tail, now: Time) -> Vec<Record> {
+    let mut before = tail.hash;
+    let record = |(event, sequence): (&NewEvent, usize)| {
+        let NewEvent { kind, trial, body, time, key } = event.clone();
+        let (kind, time) = (kind.name(), time.unwrap_or(now));
+        let link = Link { sequence: sequence as i64, time, kind, version: VERSION, key: key.as_deref(), body: &body };
+        let hash = Some(link.after(before.as_deref()));
+        before.clone_from(&hash);
+        Record { sequence, time, kind: kind.to_string(), trial, body, version: VERSION, key, hash }
     };
-    events.iter().zip(last + 1..).map(stamp).collect()
+    events.iter().zip(tail.sequence + 1..).map(record).collect()
 }
-
 impl Link<'_> {
     /// The hash of this event after one whose hash was `previous`; none before the first that has one.
     pub fn after(&self, previous: Option<&[u8]>) -> Vec<u8> {
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
-            // The length keeps neighbouring parts apart.
+            // The length separates neighbouring parts.
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };

@@ -1,9 +1,9 @@
-//! Moments: microseconds since 1970, shown as RFC 3339 in UTC.
+//! Points in time: microseconds since 1970, shown as RFC 3339 in UTC.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment, to the microsecond.
+/// A point in time, to the microsecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Time(i64);
 
@@ -14,7 +14,7 @@ impl Time {
         Self(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 
-    /// The moment so many microseconds after the beginning of 1970.
+    /// From microseconds since the beginning of 1970.
     pub fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
@@ -24,12 +24,12 @@ impl Time {
         self.0
     }
 
-    /// The moment so much later.
+    /// This much later.
     pub fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// How long it is from then to now; nothing if it is to come.
+    /// The time from then to `now`; zero if it is in the future.
     pub fn until(self, now: Self) -> Duration {
         Duration::from_micros(u64::try_from(now.0.saturating_sub(self.0)).unwrap_or(0))
     }
@@ -41,13 +41,13 @@ impl From<Time> for SystemTime {
     }
 }
 
-/// The clocks that a store reads; tests have others.
+/// The clocks of a store; tests have others.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The wall clock: what users are shown. It may jump.
     fn now(&self) -> Time;
 
-    /// A clock that never jumps, stands still while the machine sleeps, and is the same for all processes since the
-    /// machine was started: what leases are measured by.
+    /// A monotonic clock that stands still while the machine sleeps and is the same for all processes since the boot:
+    /// leases are measured by it.
     fn ticks(&self) -> Duration;
 }
 

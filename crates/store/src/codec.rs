@@ -1,8 +1,8 @@
-//! Events as the store keeps them: the format's version, the kind, and the body as JSON.
+//! Events as stores keep them: the version of the format, the kind, and the body as JSON.
 
 use manyhands_core::Event;
 
-use crate::store::{NewEvent, Record};
+use crate::record::{NewEvent, Record};
 use crate::{Error, Result};
 
 /// The version of the format: 2 since choices and fits say which engine made them.
@@ -11,7 +11,7 @@ pub(crate) const VERSION: i64 = 2;
 /// An event as it is stored; refused where reading it would not give the same event, as with numbers that are not finite.
 pub fn encode(event: &Event) -> Result<NewEvent> {
     let body = event.to_json().map_err(|reason| Error::Encode { reason })?;
-    Ok(NewEvent { kind: event.kind().name(), trial: event.trial(), body, time: None, key: None })
+    Ok(NewEvent { kind: event.kind(), trial: event.trial(), body, time: None, key: None })
 }
 
 /// The event of a record.

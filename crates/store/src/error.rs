@@ -1,4 +1,4 @@
-//! What a store or a session refuses, with the value, what is allowed, and how to mend it.
+//! The errors of stores and sessions: the offending value, what is allowed, and how to fix it.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ use manyhands_core::quoted;
 /// The longest key of an ask.
 pub(crate) const KEY_LENGTH: usize = 200;
 
-/// A refusal; nothing that is stored has changed.
+/// Why a store or a session refused; nothing that is stored has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The study refused.
     #[error(transparent)]
     Study(#[from] manyhands_core::Error),
-    /// A store's address is not one.
+    /// A text is not the address of a store.
     #[error("{} is not a store: {reason}", quoted(url))]
     Location {
         /// What was given, as far as it can hold no password.
@@ -34,7 +34,7 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
-    /// A server does not prove that it is the one that was meant.
+    /// A server's certificate does not prove its identity.
     #[error("the store {store} is not trusted: {reason}")]
     Distrusted {
         /// The store, without its password.
@@ -42,7 +42,7 @@ pub enum Error {
         /// What is wrong with its certificate.
         reason: String,
     },
-    /// A server has no connection left for us.
+    /// A server has no free connection.
     #[error("the store {store} has no free connection: {reason}")]
     Crowded {
         /// The store, without its password.
@@ -50,7 +50,7 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
-    /// A permanent refusal: trying again cannot help.
+    /// Permanent refusal: retrying cannot help.
     #[error("the store {store} refuses: {reason}")]
     Refused {
         /// The store, without its password.
@@ -72,7 +72,7 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// A database has no tables of ours.
+    /// A database has no tables of manyhands.
     #[error("there is no store in {store}: it has no tables of manyhands")]
     NoTables {
         /// The database.
@@ -94,7 +94,7 @@ pub enum Error {
         /// The oldest that can be read.
         needed: i64,
     },
-    /// The system does not let us read or write.
+    /// The operating system denies reading or writing.
     #[error("permission denied: {} cannot be {action}", path.display())]
     Denied {
         /// The file.
@@ -204,13 +204,13 @@ pub enum Error {
         /// How many are asked for now.
         asked: usize,
     },
-    /// A text that cannot be a key.
+    /// A text cannot be the key of an ask.
     #[error("the key of an ask must have 1 to {KEY_LENGTH} characters and no control characters, got {}", quoted(key))]
     BadKey {
         /// The text.
         key: String,
     },
-    /// An event has no written form.
+    /// An event cannot be written as JSON and read back.
     #[error("an event cannot be stored: {reason}")]
     Encode {
         /// Why.
@@ -224,7 +224,7 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
-    /// What is running already is as much as may run.
+    /// As many trials are pending as may be.
     #[error("asking for {asked} with {pending} pending exceeds workers = {workers}")]
     TooManyPending {
         /// How many suggestions were asked for.
@@ -282,7 +282,7 @@ impl Error {
             }
             Self::Distrusted { .. } => {
                 "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or its own: \
-                 sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and believes any server"
+                 sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and does not check the certificate"
             }
             Self::Crowded { .. } => {
                 "end clients that are idle, or raise max_connections (or the role's limit) on the server"
@@ -337,7 +337,7 @@ impl Error {
         }
     }
 
-    /// Whether the same call may succeed later, with nothing changed but the store.
+    /// Whether the condition is temporary: the same call may succeed later.
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
@@ -380,7 +380,7 @@ fn listed(differences: &[Difference]) -> String {
     differences.iter().map(line).collect()
 }
 
-/// Of a long text what is around a place of it.
+/// The part of a long text around one place.
 fn around(text: &str, place: usize) -> String {
     const SHOWN: usize = 240;
     let length = text.chars().count();

@@ -1,12 +1,13 @@
-//! A study's log as the store has it: the ledger of its events, with their times, the keys of asks, and the running hash.
+//! The fold over a stored log: the ledger of its events, their times, the keys of asks, and the running hash.
 
 use std::collections::HashMap;
 
 use manyhands_core::{Event, Ledger};
 
 use crate::chain::Link;
-use crate::store::Record;
-use crate::{Error, Result, Time, decode};
+use crate::codec::decode;
+use crate::record::Record;
+use crate::{Error, Result, Time};
 
 /// When a trial began and ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl History {
         self.keys.get(key).map(Vec::as_slice)
     }
 
-    /// Takes in the next record of the log.
+    /// Applies the next record of the log, if it is undamaged and can follow those before it.
     pub fn apply(&mut self, record: &Record) -> Result<()> {
         let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
         let next = self.ledger.events().len() + 1;
@@ -92,7 +93,7 @@ impl History {
     }
 }
 
-/// Why an event cannot follow, without its place, which the store's own error names.
+/// Why an event cannot follow, without its sequence number, which the store's own error has.
 fn reason(error: &manyhands_core::Error) -> String {
     match error {
         manyhands_core::Error::BadLog { reason, .. } => reason.clone(),

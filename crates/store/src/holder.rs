@@ -1,4 +1,4 @@
-//! Who holds a lease: a process, told apart from others with the same number by when it started.
+//! Who holds a lease: a process, identified by its number and its start time.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 pub struct Holder {
     /// The host's name.
     pub host: String,
-    /// Which start of the host, and which space of process numbers.
+    /// The boot of the host and the PID namespace.
     pub boot: String,
     /// The process's number.
     pub pid: u32,
@@ -22,7 +22,7 @@ impl Holder {
         Self::here().clone()
     }
 
-    /// This process, looked at once: neither the host's start nor its own changes.
+    /// This process, read once: neither the boot nor its own start time changes.
     fn here() -> &'static Self {
         static HERE: OnceLock<Holder> = OnceLock::new();
         HERE.get_or_init(|| {
@@ -32,9 +32,9 @@ impl Holder {
         })
     }
 
-    /// Whether the process is known to run, or to be gone: it was on this host since its last start, among the processes
-    /// that can be seen from here. Of others nothing is known: another start of a host may be another host of the same
-    /// name, and another space of process numbers (a container) cannot be looked into.
+    /// Whether the process runs or has ended, where that can be known: on this host, since the same boot, in the same PID
+    /// namespace. Another boot may be that of another host of the same name, and the processes of another namespace (a
+    /// container) are not visible.
     pub fn life(&self) -> Life {
         let here = Self::here();
         let is_seen = self.host == here.host && self.boot == here.boot && !self.boot.is_empty() && self.started != 0;
@@ -45,21 +45,21 @@ impl Holder {
         }
     }
 
-    /// Whether it has lived since the same start of the same machine as this process: their clocks agree.
+    /// Whether it has run since the same boot of the same machine as this process, so that their monotonic clocks agree.
     pub(crate) fn shares_clock(&self) -> bool {
         let machine = |holder: &Self| holder.boot.split('/').next().map(str::to_string);
         !self.boot.is_empty() && machine(self) == machine(Self::here())
     }
 }
 
-/// What is known of a process.
+/// Whether a process runs, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
     /// It runs, on this machine.
     Runs,
-    /// It ran on this machine, and has ended.
+    /// It ran on this machine and has ended.
     Gone,
-    /// It cannot be seen from here.
+    /// It is not visible from here.
     Unknown,
 }
 
@@ -69,17 +69,17 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// Which start of the host and which space of process numbers this is; empty where the system does not tell.
+/// The boot of this host and the PID namespace of this process; empty where the system does not say.
 fn this_boot() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let space = fs::read_link("/proc/self/ns/pid").map(|link| link.to_string_lossy().into_owned()).unwrap_or_default();
     if boot.is_empty() { String::new() } else { format!("{}/{space}", boot.trim()) }
 }
 
-/// When a process started, in ticks since the host did; none if it does not run (or has ended and is not yet collected).
+/// When a process started, in clock ticks since the boot; none if it does not run, or is a zombie.
 fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the command's name in parentheses, which may hold anything.
+    // The second field is the command's name in parentheses, which may contain anything.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
     if matches!(state, "Z" | "X") {

@@ -1,4 +1,4 @@
-//! Keeps a lease from lapsing while its holder works: a thread that renews it.
+//! Renews a lease on a thread of its own while its holder works.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,9 +6,11 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::store::{Fence, Store, StudyId};
+use crate::backend::Backend;
+use crate::lease::Fence;
+use crate::store::StudyId;
 
-/// Renews a lease until it is dropped.
+/// Renews a lease until it is dropped: [`Session::keep`](crate::Session::keep).
 #[derive(Debug)]
 pub struct Keeper {
     /// Dropping it ends the thread.
@@ -19,13 +21,13 @@ pub struct Keeper {
 
 impl Keeper {
     /// Renews this lease at every third of its term.
-    pub fn start(store: Arc<dyn Store>, study: StudyId, fence: Fence<'_>, term: Duration) -> Self {
+    pub(crate) fn start(store: Arc<dyn Backend>, study: StudyId, fence: Fence<'_>, term: Duration) -> Self {
         let (resource, token) = (fence.resource.to_string(), fence.token);
         let ((stop, stopped), is_lost) = (channel::<()>(), Arc::new(AtomicBool::new(false)));
         let lost = is_lost.clone();
         let renew = move || {
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(term / 3) {
-                // A store that does not answer now may answer at the next third; until then the lease stands or lapses.
+                // A store that does not answer now may answer next time; at worst the lease lapses.
                 if let Ok(false) = store.renew(study, Fence { resource: &resource, token }, term) {
                     lost.store(true, Ordering::Relaxed);
                     return;
@@ -46,7 +48,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // It ends by itself; a panic there has nothing to tell here.
+            // The thread ends by itself; its panic would not concern the holder.
             let _ = thread.join();
         }
     }

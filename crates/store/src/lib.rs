@@ -1,11 +1,60 @@
 //! Durable studies: append-only logs in SQLite, PostgreSQL or memory, and sessions on top of them.
 //!
-//! A [`Store`] keeps studies, their files, their events and their leases, and knows nothing of what events mean. A
-//! [`Session`] keeps one study of a store: it catches up with what others have logged, asks, tells, and claims trials for
-//! workers. Everything that a user meets calls sessions.
+//! # Guide
+//!
+//! A [`Location`] is the address of a store, and opens it. A [`Source`] is a study file with the files that it names. A
+//! [`Session`] is one study of a store: it asks, tells, and follows what other processes log. Any number of processes may
+//! have sessions of the same study at once, and a process that ends in the middle of anything loses nothing that was
+//! acknowledged.
+//!
+//! ```
+//! use manyhands_store::{Access, Location, Session, Source};
+//!
+//! # fn main() -> manyhands_store::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let location = Location::Sqlite(folder.path().join("studies.db"));
+//! # /*
+//! let location: Location = "sqlite:studies.db".parse()?;  // or postgres://me@host/studies
+//! # */
+//! let store = location.open(Access::Create)?;
+//! let text = r#"
+//!     name = "etching"
+//!     [space]
+//!     power = { float = [10.0, 300.0], scale = "log" }
+//!     gas = { choice = ["argon", "oxygen"] }
+//! "#;
+//! let source = Source::read(text, |path| Err(format!("{path} is not needed")))?;
+//! let mut session = Session::open_or_create(store, source)?;
+//!
+//! // A batch of trials, each aware of those before it; results may come in any order, from any process.
+//! let batch = session.ask(3)?;
+//! session.tell(batch[2].trial, 0.7)?;
+//! session.fail(batch[0].trial, "no plasma")?;
+//!
+//! // Another process, later: the study is in the store under its name.
+//! let mut again = Session::open(location.open(Access::Write)?, "etching", &location.to_string())?;
+//! assert_eq!(again.ledger().pending(), 1);
+//! assert_eq!(again.study()?.best()?.trial, batch[2].trial);
+//! # Ok(()) }
+//! ```
+//!
+//! Workers claim trials instead of asking by hand: [`Session::ask_for_worker`] and [`Session::survey`] give a [`Claimed`]
+//! trial under a lease, a [`Keeper`] renews the lease while the trial runs, and [`Session::report`] records the result. A
+//! trial whose worker died is offered to others; a result that comes after that is kept as evidence only ([`Reported`]).
+//!
+//! A study moves to another store as text: [`Session::export_log`], [`StudyLog::read`], [`Session::import`]. Damage is looked
+//! for by an [`Inspection`], which can save the part that is sound.
+//!
+//! # What is behind it
+//!
+//! Every kind of store implements one private trait: studies, files, append-only events, leases. A store never reads the
+//! body of an event; of its kind it knows only whether it begins or ends a trial, because the database itself sees to it
+//! that a trial begins once and ends at most once. What events mean is the business of sessions, which fold them with
+//! `manyhands-core`.
 //!
 //! The feature `postgres`, on by default, is for stores on PostgreSQL.
 
+mod backend;
 mod chain;
 mod clock;
 mod codec;
@@ -13,32 +62,32 @@ mod error;
 mod history;
 mod holder;
 mod keeper;
-mod line;
+mod lease;
 mod location;
 mod memory;
 mod network;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod queue;
+mod record;
 mod replace;
 mod session;
 mod source;
 mod sqlite;
 mod store;
+#[cfg(test)]
+mod tests;
 
-pub use clock::{Clock, SystemClock, Time};
-pub use codec::{decode, encode};
+pub use clock::Time;
 pub use error::{Error, Result};
-pub use history::{History, Times};
+pub use history::Times;
 pub use holder::{Holder, Life};
 pub use keeper::Keeper;
+pub use lease::Lease;
 pub use location::{Access, Location};
-pub use memory::Memory;
 #[cfg(feature = "postgres")]
-pub use postgres::{Address, Postgres};
+pub use postgres::Address;
 pub use replace::replace_file;
 pub use session::{Claimed, Inspection, Outside, Reported, Session, StudyLog, Survey};
 pub use source::Source;
-pub use sqlite::Sqlite;
-pub use store::{
-    Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
-};
+pub use store::{Store, StoredFile, StudyId, StudyRow};

@@ -1,23 +1,24 @@
-//! Where a store is: an address that opens it.
+//! The address of a store, which opens it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 
+use crate::memory::Memory;
 use crate::network::network_file_system;
 #[cfg(feature = "postgres")]
-use crate::{Address, Postgres};
-use crate::{Error, Memory, Result, Sqlite, Store};
+use crate::postgres::{Address, Postgres};
+use crate::sqlite::Sqlite;
+use crate::{Error, Result, Store};
 
 /// What a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To read and write; one is made if there is none.
+    /// To read and write; it is created if it does not exist.
     Create,
-    /// To read and write what is there; an older store is upgraded.
+    /// To read and write an existing store; an older one is upgraded.
     Write,
-    /// To read what is there: nothing is made, upgraded or written, and a store that may only be read will do.
+    /// To read an existing store: nothing is created, upgraded or written, and read permission is enough.
     Read,
 }
 
@@ -29,22 +30,22 @@ pub enum Location {
     /// A PostgreSQL database.
     #[cfg(feature = "postgres")]
     Postgres(Box<Address>),
-    /// This process's memory; every opening is a store of its own.
+    /// This process's memory; each call of [`Location::open`] gives a new store.
     Memory,
 }
 
 impl Location {
     /// Opens the store.
-    pub fn open(&self, access: Access) -> Result<Arc<dyn Store>> {
+    pub fn open(&self, access: Access) -> Result<Store> {
         Ok(match self {
-            Self::Sqlite(path) => Arc::new(Sqlite::open(path, access)?),
+            Self::Sqlite(path) => Store::new(Sqlite::open(path, access)?),
             #[cfg(feature = "postgres")]
-            Self::Postgres(address) => Arc::new(Postgres::at(address, access)?),
-            Self::Memory => Arc::new(Memory::new()),
+            Self::Postgres(address) => Store::new(Postgres::at(address, access)?),
+            Self::Memory => Store::new(Memory::new()),
         })
     }
 
-    /// What its user should know, a sentence each: nothing here prints it.
+    /// Warnings for the user, one sentence each; nothing is printed here.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Sqlite(path) => network_file_system(path).map(|kind| shared(path, kind)).into_iter().collect(),
@@ -60,16 +61,6 @@ impl Location {
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => address.has_password(),
             Self::Sqlite(_) | Self::Memory => false,
-        }
-    }
-
-    /// How many transactions the database of a server has seen so far, whoever made them, as far as the server has counted
-    /// them; none where there is no server.
-    pub fn transactions(&self) -> Result<Option<i64>> {
-        match self {
-            #[cfg(feature = "postgres")]
-            Self::Postgres(address) => Postgres::at(address, Access::Create)?.transactions().map(Some),
-            Self::Sqlite(_) | Self::Memory => Ok(None),
         }
     }
 }
@@ -95,7 +86,7 @@ impl FromStr for Location {
     fn from_str(url: &str) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Location { url: shown(url), reason });
         if let Some(path) = url.strip_prefix("sqlite:") {
-            // sqlite:///var/x.db is how others write it.
+            // Other programs write sqlite:///var/x.db.
             let path = path.strip_prefix("//").unwrap_or(path);
             if path == ":memory:" {
                 return Ok(Self::Memory);
@@ -124,7 +115,7 @@ fn postgres(_: &str) -> Result<Location> {
     Err(Error::NoPostgres)
 }
 
-/// The kind of an address, if it is a word that is no secret.
+/// The scheme of an address, if it is a known word: anything else may be part of a password.
 fn scheme(url: &str) -> Option<&'static str> {
     const FAMILIAR: [&str; 16] = [
         "sqlite",
@@ -147,7 +138,7 @@ fn scheme(url: &str) -> Option<&'static str> {
     FAMILIAR.into_iter().find(|known| url.strip_prefix(known).is_some_and(|rest| rest.starts_with(':')))
 }
 
-/// As much of an address as can hold no password: what was mistyped may hold one anywhere.
+/// The part of an address that cannot contain a password; a mistyped address may contain one anywhere.
 fn shown(url: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_');
     let is_file = [".db", ".sqlite", ".sqlite3"].iter().any(|end| url.ends_with(end)) && url.chars().all(is_plain);
@@ -161,6 +152,8 @@ fn shown(url: &str) -> String {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // Two slashes at the front would be read as those of sqlite:///var/x.db.
+            Self::Sqlite(path) if path.to_string_lossy().starts_with("//") => write!(f, "sqlite://{}", path.display()),
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => address.fmt(f),

@@ -4,14 +4,12 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::chain::Stamp;
-use crate::codec::VERSION;
-use crate::source::sha256;
-use crate::store::{
-    Acquired, Append, Appended, Claim, Fence, Lease, NewEvent, NewStudy, Record, Store, StoredFile, StudyId, StudyRow,
-    trial_of, trial_resource,
-};
-use crate::{Error, Holder, Result, Time, chain};
+use crate::backend::{Backend, NewStudy};
+use crate::chain::{self, Tail};
+use crate::lease::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
+use crate::record::{Append, Appended, NewEvent, Record, Unique};
+use crate::store::{StoredFile, StudyId, StudyRow, sha256};
+use crate::{Error, Holder, Result, Time};
 
 /// A store in memory.
 #[derive(Debug, Default)]
@@ -21,12 +19,12 @@ pub struct Memory {
 
 #[derive(Debug, Default)]
 struct State {
-    studies: Vec<Kept>,
+    studies: Vec<StoredStudy>,
     created: i64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredStudy {
     row: StudyRow,
     files: Vec<StoredFile>,
     records: Vec<Record>,
@@ -34,13 +32,13 @@ struct Kept {
     beginnings: HashSet<usize>,
     ends: HashSet<usize>,
     origins: HashSet<String>,
-    leases: Vec<Held>,
+    leases: Vec<MemoryLease>,
     /// How often the log or a lease has changed.
     pulse: u64,
 }
 
 #[derive(Debug)]
-struct Held {
+struct MemoryLease {
     resource: String,
     token: u64,
     holder: Holder,
@@ -50,20 +48,20 @@ struct Held {
 }
 
 impl State {
-    fn study(&mut self, id: StudyId) -> Result<&mut Kept> {
-        self.studies.iter_mut().find(|kept| kept.row.id == id).ok_or(Error::Deleted)
+    fn study(&mut self, id: StudyId) -> Result<&mut StoredStudy> {
+        self.studies.iter_mut().find(|stored| stored.row.id == id).ok_or(Error::Deleted)
     }
 }
 
-impl Held {
+impl MemoryLease {
     fn lease(&self) -> Lease {
         let (resource, token, holder) = (self.resource.clone(), self.token, self.holder.clone());
         Lease { resource, token, holder, since: self.since, silent: self.renewed.elapsed(), term: self.term }
     }
 }
 
-impl Kept {
-    fn lease(&mut self, resource: &str) -> Option<&mut Held> {
+impl StoredStudy {
+    fn lease(&mut self, resource: &str) -> Option<&mut MemoryLease> {
         self.leases.iter_mut().find(|lease| lease.resource == resource)
     }
 
@@ -71,7 +69,7 @@ impl Kept {
         let token = self.lease(claim.resource).map_or(1, |lease| lease.token + 1);
         let (resource, holder, term) = (claim.resource.to_string(), claim.holder.clone(), claim.term);
         self.leases.retain(|lease| lease.resource != resource);
-        self.leases.push(Held { resource, token, holder, since: Time::now(), renewed: Instant::now(), term });
+        self.leases.push(MemoryLease { resource, token, holder, since: Time::now(), renewed: Instant::now(), term });
         token
     }
 
@@ -81,27 +79,31 @@ impl Kept {
         }
     }
 
-    /// The first trial that has been begun, or ended, by another event.
-    fn taken(&self, append: &Append<'_>) -> Option<usize> {
-        let clash = |event: &&NewEvent| {
-            let among = |set: &HashSet<usize>| event.trial.is_some_and(|trial| set.contains(&trial));
-            (event.begins() && among(&self.beginnings)) || (event.ends() && among(&self.ends))
-        };
-        append.events.iter().find(clash).and_then(|event| event.trial)
+    /// The trials that have begun, or those that have ended.
+    fn trials(&mut self, unique: Unique) -> &mut HashSet<usize> {
+        match unique {
+            Unique::Beginning => &mut self.beginnings,
+            Unique::End => &mut self.ends,
+        }
     }
 
-    fn push(&mut self, events: &[NewEvent]) {
-        let (last, hash) = (self.records.len() as i64, self.records.last().and_then(|record| record.hash.clone()));
-        for (event, Stamp { time, hash, .. }) in events.iter().zip(chain::stamps(events, last, hash, Time::now())) {
-            let (sequence, hash) = (self.records.len() + 1, Some(hash));
-            let (kind, body, key) = (event.kind.to_string(), event.body.clone(), event.key.clone());
-            self.records.push(Record { sequence, time, kind, trial: event.trial, body, version: VERSION, key, hash });
-            self.beginnings.extend(event.trial.filter(|_| event.begins()));
-            if let Some(trial) = event.trial.filter(|_| event.ends()) {
-                self.ends.insert(trial);
-                self.leases.retain(|lease| lease.resource != trial_resource(trial));
-            }
+    /// The first trial that has been begun, or ended, by another event.
+    fn taken(&mut self, append: &Append<'_>) -> Option<usize> {
+        let mut unique = append.events.iter().filter_map(NewEvent::unique);
+        unique.find(|(unique, trial)| self.trials(*unique).contains(trial)).map(|(_, trial)| trial)
+    }
+
+    fn push(&mut self, events: &[NewEvent]) -> Vec<Record> {
+        let hash = self.records.last().and_then(|record| record.hash.clone());
+        let records = chain::records(events, Tail { sequence: self.records.len(), hash }, Time::now());
+        self.records.extend_from_slice(&records);
+        for (unique, trial) in events.iter().filter_map(NewEvent::unique) {
+            self.trials(unique).insert(trial);
         }
+        for resource in events.iter().filter_map(NewEvent::ended_trial).map(trial_resource) {
+            self.leases.retain(|lease| lease.resource != resource);
+        }
+        records
     }
 }
 
@@ -112,15 +114,15 @@ impl Memory {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change is made whole before the lock is let go, panic or not.
+        // Every change is complete before the lock is released, even where a thread panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Store for Memory {
+impl Backend for Memory {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
         let mut state = self.state();
-        if state.studies.iter().any(|kept| kept.row.name == study.name) {
+        if state.studies.iter().any(|stored| stored.row.name == study.name) {
             return Err(Error::StudyExists { name: study.name.clone() });
         }
         state.created += 1;
@@ -129,20 +131,20 @@ impl Store for Memory {
         let row = StudyRow { id, name, created, sha256: Some(sha256(text.as_bytes())), text };
         let (beginnings, ends, origins) = Default::default();
         let (files, records, leases) = (study.files.clone(), vec![], vec![]);
-        let mut kept = Kept { row: row.clone(), files, records, beginnings, ends, origins, leases, pulse: 0 };
-        kept.push(&study.events);
-        state.studies.push(kept);
+        let mut stored = StoredStudy { row: row.clone(), files, records, beginnings, ends, origins, leases, pulse: 0 };
+        stored.push(&study.events);
+        state.studies.push(stored);
         Ok(row)
     }
 
     fn studies(&self) -> Result<Vec<StudyRow>> {
-        let mut rows: Vec<StudyRow> = self.state().studies.iter().map(|kept| kept.row.clone()).collect();
+        let mut rows: Vec<StudyRow> = self.state().studies.iter().map(|stored| stored.row.clone()).collect();
         rows.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(rows)
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
-        Ok(self.state().studies.iter().find(|kept| kept.row.name == name).map(|kept| kept.row.clone()))
+        Ok(self.state().studies.iter().find(|stored| stored.row.name == name).map(|stored| stored.row.clone()))
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
@@ -159,7 +161,7 @@ impl Store for Memory {
     fn delete(&self, study: StudyId) -> Result<()> {
         let mut state = self.state();
         state.study(study)?;
-        state.studies.retain(|kept| kept.row.id != study);
+        state.studies.retain(|stored| stored.row.id != study);
         Ok(())
     }
 
@@ -169,40 +171,41 @@ impl Store for Memory {
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let mut state = self.state();
-        let kept = state.study(study)?;
-        if kept.origins.contains(append.origin) {
-            let token = |claim: &Claim<'_>| kept.lease(claim.resource).map(|lease| lease.token);
-            return Ok(Appended::Stored(append.claims.iter().filter_map(token).collect()));
+        let stored = state.study(study)?;
+        if stored.origins.contains(append.origin) {
+            let token = |claim: &Claim<'_>| stored.lease(claim.resource).map(|lease| lease.token);
+            let tokens = append.claims.iter().filter_map(token).collect();
+            return Ok(Appended::Stored { tokens, records: vec![] });
         }
         if let Some(fence) = append.fence
-            && let Some(lease) = kept.lease(fence.resource).filter(|lease| lease.token != fence.token)
+            && let Some(lease) = stored.lease(fence.resource).filter(|lease| lease.token != fence.token)
         {
             return Ok(Appended::Fenced { current: lease.token });
         }
-        if let Some(trial) = kept.taken(append) {
+        if let Some(trial) = stored.taken(append) {
             return Ok(Appended::Taken { trial });
         }
-        kept.push(append.events);
-        kept.origins.insert(append.origin.to_string());
-        let granted = append.claims.iter().map(|claim| kept.grant(claim)).collect();
-        append.releases.iter().for_each(|fence| kept.release(*fence));
-        kept.pulse += 1;
-        Ok(Appended::Stored(granted))
+        let records = stored.push(append.events);
+        stored.origins.insert(append.origin.to_string());
+        let tokens = append.claims.iter().map(|claim| stored.grant(claim)).collect();
+        append.releases.iter().for_each(|fence| stored.release(*fence));
+        stored.pulse += 1;
+        Ok(Appended::Stored { tokens, records })
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
-        Ok(self.state().study(study)?.leases.iter().map(Held::lease).collect())
+        Ok(self.state().study(study)?.leases.iter().map(MemoryLease::lease).collect())
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
         let mut state = self.state();
-        let kept = state.study(study)?;
-        if trial_of(claim.resource).is_some_and(|trial| kept.ends.contains(&trial)) {
+        let stored = state.study(study)?;
+        if trial_of(claim.resource).is_some_and(|trial| stored.ends.contains(&trial)) {
             return Ok(Acquired::Ended);
         }
-        match kept.lease(claim.resource).map(|held| held.lease()) {
-            Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => Ok(Acquired::Held(lease)),
-            _ => Ok(Acquired::Granted(kept.grant(claim))),
+        match stored.lease(claim.resource).map(|held| held.lease()) {
+            Some(lease) if claim.is_blocked_by(&lease) => Ok(Acquired::Held(lease)),
+            _ => Ok(Acquired::Granted(stored.grant(claim))),
         }
     }
 
@@ -215,9 +218,9 @@ impl Store for Memory {
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
         let mut state = self.state();
-        let kept = state.study(study)?;
-        kept.release(fence);
-        kept.pulse += 1;
+        let stored = state.study(study)?;
+        stored.release(fence);
+        stored.pulse += 1;
         Ok(())
     }
 

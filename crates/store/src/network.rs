@@ -1,19 +1,19 @@
-//! Which file systems are shared between machines. SQLite's write-ahead log needs memory that its users share, and machines
-//! share none; on one machine it works.
+//! Which file systems are shared between machines. SQLite's write-ahead log needs shared memory, so that it works for the
+//! processes of one machine only.
 
 use std::path::Path;
 
-/// The name of a file's network file system; none for a local one, or where that cannot be told. Of a file that is not there
-/// yet, its folder's.
+/// The name of a file's network file system; none for a local one, or where it is not known. For a file that does not exist
+/// yet, that of its folder.
 #[cfg(target_os = "linux")]
 pub fn network_file_system(path: &Path) -> Option<&'static str> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(folder)).ok()?;
-    // The kernel's numbers have 32 bits, whatever the type of the field.
+    // The kernel's numbers have 32 bits, regardless of the field's type.
     name(found.f_type as u32)
 }
 
-/// Nowhere else is it known how to tell.
+/// Not implemented on other systems.
 #[cfg(not(target_os = "linux"))]
 pub fn network_file_system(_: &Path) -> Option<&'static str> {
     None

@@ -68,8 +68,8 @@ pub fn run(options: &Options) -> Result<u8> {
     if options.workers.is_some() {
         session.set_workers(Some(plan.workers));
     }
-    let twin = session.twin()?;
-    let control = control(&session, &plan, stop)?;
+    let twin = session.twin();
+    let control = control(&session, &plan, stop);
     listening.guard(&control.unreported);
     let summary = work(session, plan.clone(), &control, options.work.quiet)?;
     listening.close();

@@ -74,7 +74,7 @@ pub fn run(options: &Options) -> Result<u8> {
     // How many workers there are is for whoever starts them to say; only max_pending binds them all.
     session.set_workers(None);
     plan.leave_when_idle = options.leave_when_idle;
-    let control = control(&session, &plan, stop)?;
+    let control = control(&session, &plan, stop);
     listening.guard(&control.unreported);
     let summary = work(session, plan, &control, options.work.quiet)?;
     listening.close();

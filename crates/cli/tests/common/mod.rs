@@ -9,7 +9,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -91,8 +91,7 @@ impl Bench {
             Location::Sqlite(path) => Location::Sqlite(self.path().join(path)),
             other => other,
         };
-        let store: Arc<_> = location.open(Access::Write).unwrap();
-        Session::open(store, name, "").unwrap()
+        Session::open(location.open(Access::Write).unwrap(), name, "").unwrap()
     }
 
     /// Replays the log of a study and chooses all of it anew.

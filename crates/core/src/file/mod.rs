@@ -144,6 +144,14 @@ impl Draft {
         &self.name
     }
 
+    /// The text of the study file.
+    pub fn text(&self) -> &str {
+        match &self.stage {
+            Stage::Complete(study) => &study.text,
+            Stage::NeedsFiles { parts, .. } => &parts.text,
+        }
+    }
+
     /// The files to be read: the table of candidates, then the covariance.
     pub fn files(&self) -> Vec<FileRef<'_>> {
         let Stage::NeedsFiles { candidates, .. } = &self.stage else { return vec![] };
@@ -153,15 +161,14 @@ impl Draft {
 
     /// The mistake that one of [`Draft::files`] cannot be read, where the file names it.
     pub fn refuse_file(&self, file: &FileRef<'_>, reason: &str) -> FileError {
-        let (at, text) = match &self.stage {
-            Stage::Complete(study) => (0, &study.text),
-            Stage::NeedsFiles { candidates, parts } => {
+        let at = match &self.stage {
+            Stage::Complete(_) => None,
+            Stage::NeedsFiles { candidates, .. } => {
                 let named = [Some(&candidates.file), candidates.covariance.as_ref()].into_iter().flatten();
-                let at = named.filter(|named| named.path == file.path).map(|named| named.at).next_back();
-                (at.unwrap_or(0), &parts.text)
+                named.filter(|named| named.path == file.path).map(|named| named.at).next_back()
             }
         };
-        Fault::new(at, format!("cannot read {}: {reason}", file.path)).locate(text)
+        Fault::new(at.unwrap_or(0), format!("cannot read {}: {reason}", file.path)).locate(self.text())
     }
 
     /// The study, with the contents of [`Draft::files`] in their order.

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::number::{plain, short};
 use crate::printable;
 
 /// The value of one parameter. As JSON it is a number, a text, true or false; floats that are integers are written with
 /// ".0", so that they stay floats.
-// JSON is read as the first variant that fits, so integers stand before floats.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Yes or no: a category.
@@ -55,6 +55,43 @@ impl Value {
             (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => *a as f64 == *b,
             (a, b) => a == b,
         }
+    }
+}
+
+/// By what the input holds, which is several times faster than trying one variant after the other.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyValue;
+
+        impl Visitor<'_> for AnyValue {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, a text, true or false")
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+                Ok(Value::Bool(value))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+                Ok(Value::Int(value))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+                Ok(i64::try_from(value).map_or(Value::Float(value as f64), Value::Int))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+                Ok(Value::Float(value))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+                Ok(Value::Text(value.to_string()))
+            }
+        }
+
+        deserializer.deserialize_any(AnyValue)
     }
 }
 

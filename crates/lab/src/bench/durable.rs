@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
 use manyhands_core::{Study, Suggestion};
-use manyhands_store::{Access, Session, Source, Sqlite, Store};
+use manyhands_store::{Access, Location, Session, Source, Store};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -48,7 +47,7 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
 
 /// What needs no other process.
 fn in_process(folder: &Path, setup: &Setup) -> Result<Vec<Measurement>> {
-    let store: Arc<dyn Store> = Arc::new(Sqlite::open(folder.join("bench.db"), Access::Create)?);
+    let store = Location::Sqlite(folder.join("bench.db")).open(Access::Create)?;
     let task = setup.monitor.begin(SECTION, OBSERVED + REPEATS + 2 * TRIALS);
     let mut rows = overhead(&store, folder, task.as_ref())?;
     for (text, what) in [(SPACE, "learned model on three floats"), (POOL, "given model on a pool of 10,000")] {
@@ -63,7 +62,7 @@ fn in_process(folder: &Path, setup: &Setup) -> Result<Vec<Measurement>> {
 }
 
 /// Fills a study, and opens it again.
-fn reopening(store: &Arc<dyn Store>, text: &str, what: &str, task: &dyn Task) -> Result<Measurement> {
+fn reopening(store: &Store, text: &str, what: &str, task: &dyn Task) -> Result<Measurement> {
     let mut session = open(store, text)?;
     fill(&mut session, TRIALS, task)?;
     let name = session.name().to_string();
@@ -78,7 +77,7 @@ fn reopening(store: &Arc<dyn Store>, text: &str, what: &str, task: &dyn Task) ->
 }
 
 /// One ask and one tell, by the engine alone and through the store, in turn on the same log.
-fn overhead(store: &Arc<dyn Store>, folder: &Path, task: &dyn Task) -> Result<Vec<Measurement>> {
+fn overhead(store: &Store, folder: &Path, task: &dyn Task) -> Result<Vec<Measurement>> {
     let mut session = open(store, POOL)?;
     fill(&mut session, OBSERVED, task)?;
     let mut study = Study::replay(session.spec().clone(), session.ledger().events())?;
@@ -116,7 +115,7 @@ fn overhead(store: &Arc<dyn Store>, folder: &Path, task: &dyn Task) -> Result<Ve
 }
 
 /// The slowest tell while another session chooses, with a fit.
-fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session) -> Result<Measurement> {
+fn tell_during_ask(store: &Store, text: &str, session: &mut Session) -> Result<Measurement> {
     let trials = session.ledger().trials().len();
     // The values told here make a fit due; the others are told while it is made.
     let pending = session.ask(trials / 20 + 1 + TELLS)?;
@@ -147,7 +146,7 @@ fn tell_during_ask(store: &Arc<dyn Store>, text: &str, session: &mut Session) ->
     Ok(row.limited(Limit::RatioAtMost(0.5)))
 }
 
-fn open(store: &Arc<dyn Store>, text: &str) -> Result<Session> {
+fn open(store: &Store, text: &str) -> Result<Session> {
     let source = Source::read(text, |_| Ok(pool()))?;
     Ok(Session::open_or_create(store.clone(), source)?)
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use manyhands_core::counted;
-use manyhands_store::{Access, Location, Postgres, Session};
+use manyhands_store::{Access, Location, Session};
 
 use super::report::{Limit, Measurement, Unit};
 use super::{Setup, Size, scratch};
@@ -121,8 +121,6 @@ impl Fleet<'_> {
 
 /// How many transactions the database has seen, where the store is one that counts.
 fn transactions(url: &str) -> Result<Option<f64>> {
-    match url.parse()? {
-        Location::Postgres(address) => Ok(Some(Postgres::at(&address, Access::Create)?.transactions()? as f64)),
-        _ => Ok(None),
-    }
+    let location: Location = url.parse()?;
+    Ok(location.open(Access::Create)?.transactions()?.map(|count| count as f64))
 }

@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use manyhands_core::{Event, Included, Value};
-use manyhands_store::{Access, Append, Location, NewEvent, Session, Source, Store, encode};
+use manyhands_store::{Access, Location, Session, Source, Store};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -53,7 +52,7 @@ pub fn measure(folder: &Path, setup: &Setup) -> Result<Vec<Measurement>> {
 /// A study that is filled with evaluations made elsewhere.
 struct FilledStudy {
     file: String,
-    store: Arc<dyn Store>,
+    store: Store,
     text: String,
     rng: ChaCha8Rng,
 }
@@ -71,20 +70,17 @@ impl FilledStudy {
     /// Adds so many values.
     fn add(&mut self, values: usize) -> Result<()> {
         let source = Source::read(&self.text, |path| Err(format!("{path} is not named")))?;
-        let session = Session::open_or_create(self.store.clone(), source)?;
+        let mut session = Session::open_or_create(self.store.clone(), source)?;
         let first = session.ledger().trials().len();
-        let included = |trial: usize| -> Result<NewEvent> {
+        let included = |trial: usize| {
             let x: [f64; DIMENSIONS] = std::array::from_fn(|_| self.rng.random());
             // As parameters are stored: on the grid of floats that the space distinguishes.
             let params: Vec<Value> = x.iter().map(|x| Value::Float((x * 1_048_576.0).round() / 1_048_576.0)).collect();
             let value = x.iter().enumerate().map(|(i, x)| (3.0 * x + i as f64).sin()).sum();
-            Ok(encode(&Event::Included(Included { trial, candidate: trial, params, value: Some(value) }))?)
+            Event::Included(Included { trial, candidate: trial, params, value: Some(value) })
         };
-        let events: Vec<NewEvent> = (first..first + values).map(included).collect::<Result<_>>()?;
-        // Another origin per addition, so that none is taken for a repetition of the last.
-        let origin = format!("bench-{first}");
-        self.store.append(session.id(), &Append { origin: &origin, events: &events, ..Append::default() })?;
-        Ok(())
+        let events: Vec<Event> = (first..first + values).map(included).collect();
+        Ok(session.extend(&events)?)
     }
 
     /// The mean of asks between the fit at `n` values and the next one.

@@ -1,10 +1,10 @@
-//! The address of a PostgreSQL server, and whose certificate is believed. `sslmode` has the words of PostgreSQL's own client:
+//! The address of a PostgreSQL server, and which certificates are trusted. `sslmode` is that of libpq:
 //!
 //! | sslmode | encrypted | the server's certificate |
 //! |---|---|---|
 //! | `disable` | no | |
-//! | `prefer` (default) | if the server can | may be anyone's |
-//! | `require` | yes | may be anyone's |
+//! | `prefer` (default) | if the server can | not checked |
+//! | `require` | yes | not checked |
 //! | `verify-full` | yes | must be for this host, by an issuer in `sslrootcert=FILE`, or be in that file itself; without one, by an issuer that the system trusts |
 
 use std::fmt;
@@ -27,8 +27,8 @@ use super::environment::{Variables, complete};
 use super::url::Settings;
 use crate::Error;
 
-/// Where a server is, and how it is spoken to. The password is in `config` alone; what is shown is put together anew from
-/// user, host, port and database.
+/// The address of a PostgreSQL server, with the settings of the connection. The password is in `config` alone; the displayed
+/// form is built from user, host, port and database.
 #[derive(Clone)]
 pub struct Address {
     pub(super) config: Config,
@@ -38,7 +38,7 @@ pub struct Address {
     warnings: Vec<String>,
 }
 
-/// Whose certificate is believed.
+/// Which certificates are trusted.
 #[derive(Clone, PartialEq, Eq)]
 enum Trust {
     Anyone,
@@ -47,8 +47,8 @@ enum Trust {
 }
 
 impl Address {
-    /// Reads a URL, and takes what it leaves out from the environment as PostgreSQL's own client does. The error says what
-    /// is wrong, and quotes nothing of the URL.
+    /// Reads a URL, and completes it from the environment as libpq does. The error says what is wrong and quotes nothing of
+    /// the URL.
     pub(super) fn read(url: &str, variables: Variables<'_>) -> Result<Self, String> {
         let mut settings = Settings::of_url(url)?;
         let has_password = settings.get("password").is_some();
@@ -72,14 +72,14 @@ impl Address {
         self.has_password
     }
 
-    /// What the user should know: a password file that is not used.
+    /// Warnings for the user: a password file that is not used.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// What someone else said, without the password.
+    /// A message from elsewhere, without the password.
     pub(super) fn without_password(&self, said: &str) -> String {
-        /// Shorter ones would be found in words that have nothing to do with them.
+        /// Shorter passwords would also match unrelated words.
         const SHORTEST: usize = 4;
         match self.config.get_password().map(String::from_utf8_lossy) {
             Some(password) if password.len() >= SHORTEST => said.replace(&*password, "..."),
@@ -87,7 +87,7 @@ impl Address {
         }
     }
 
-    /// What encrypts the connection; the error says what is wrong with the certificates that are to be trusted.
+    /// The TLS connector; the error says what is wrong with the trusted certificates.
     pub fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
         let known = match &self.trust {
@@ -102,7 +102,7 @@ impl Address {
 }
 
 impl PartialEq for Address {
-    /// Everything else follows from the settings.
+    /// Compares the settings: everything else follows from them.
     fn eq(&self, other: &Self) -> bool {
         self.settings == other.settings
     }
@@ -134,7 +134,7 @@ impl fmt::Display for Address {
         }
         let ports = self.config.get_ports();
         for (index, host) in hosts.iter_mut().enumerate() {
-            // One port is that of all hosts.
+            // A single port is that of all hosts.
             let port = ports.get(index).or(ports.first());
             *host += &port.map_or(String::new(), |port| format!(":{port}"));
         }
@@ -150,8 +150,8 @@ impl fmt::Debug for Address {
     }
 }
 
-/// Whose certificate is believed. A file of issuers that stands in the URL must be of use; one from the environment may be
-/// there for others.
+/// Which certificates are trusted. A file of issuers in the URL must be usable; one from the environment may be meant for other
+/// programs.
 fn trust(settings: &Settings, own_issuers: bool) -> Result<Trust, String> {
     let mode = settings.get("sslmode").unwrap_or("prefer");
     if !["disable", "prefer", "require", "verify-full"].contains(&mode) {
@@ -169,7 +169,7 @@ fn trust(settings: &Settings, own_issuers: bool) -> Result<Trust, String> {
     }
 }
 
-/// What the connection needs to know. The password is handed over by itself.
+/// The settings as a connection string, without the password, which is passed separately.
 fn configured(settings: &Settings) -> Result<Config, String> {
     const OWN: [&str; 5] = ["password", "passfile", "service", "sslmode", "sslrootcert"];
     let mut text = String::new();
@@ -195,10 +195,10 @@ fn trusted(file: Option<&Path>) -> Result<(Vec<CertificateDer<'static>>, String)
     Ok((read.map_err(refuse)?, path.display().to_string()))
 }
 
-/// The certificates that are believed.
+/// The certificates that are trusted.
 #[derive(Debug)]
 struct Known {
-    /// A server's own one is as good as an issuer's.
+    /// The server's own certificate counts like an issuer's.
     certificates: Vec<CertificateDer<'static>>,
     issuers: Arc<WebPkiServerVerifier>,
 }
@@ -209,15 +209,15 @@ impl Known {
         let mut roots = RootCertStore::empty();
         let (usable, _) = roots.add_parsable_certificates(certificates.clone());
         if usable == 0 {
-            let mend = "name a PEM file with sslrootcert=FILE";
-            return Err(format!("there is no certificate to trust in {source}; {mend}"));
+            let remedy = "name a PEM file with sslrootcert=FILE";
+            return Err(format!("there is no certificate to trust in {source}; {remedy}"));
         }
         let issuers = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build();
         Ok(Self { certificates, issuers: issuers.map_err(|error| error.to_string())? })
     }
 }
 
-/// Believes what is known, or any certificate where nothing need be; in either case the server must have its key.
+/// Accepts trusted certificates, or any certificate where none is required; in either case the server must have its key.
 #[derive(Debug)]
 struct Verifier {
     known: Option<Known>,

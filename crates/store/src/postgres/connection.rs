@@ -1,8 +1,8 @@
-//! One connection to a PostgreSQL server: opened when it is needed, given back when it is not, opened again when the server
-//! has been away, and never waited for without a limit.
+//! One connection to a PostgreSQL server: opened on demand, closed when idle, reopened after the server was away; every wait
+//! has a limit.
 //!
-//! Nothing listens for notifications: the server runs a transaction in every listening process for each of them, which was
-//! measured at 160 for each trial of 64 workers. Who waits looks seldom instead.
+//! LISTEN and NOTIFY are not used: the server runs a transaction in every listening process for each notification, measured
+//! at 160 per trial with 64 workers. Waiting processes poll at a low rate instead.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -21,25 +21,25 @@ use crate::{Error, Result};
 /// How long a server may be away, or without a free connection, before a call gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same when a store is opened, of a server without a free connection.
+/// The same when a store is opened and the server has no free connection.
 const FULL_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a transaction may take from here; the server itself gives up before ([`SETTINGS`]), unless it is frozen.
+/// How long a transaction may take on this side; the server's own limits ([`SETTINGS`]) are lower, unless it hangs.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// How long to wait before the next try, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// How long an unused connection is kept, so that who looks now and then keeps it; less on a server that has few left.
+/// How long an idle connection is kept, so that regular polling reuses it; the shorter time if the server has few left.
 const IDLE: (Duration, Duration) = (Duration::from_secs(3), Duration::from_millis(50));
 
-/// How often to look whether a connection is unused.
+/// How often to check whether the connection is idle.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How often to look how many connections the server has left.
+/// How often to check how many connections the server has left.
 const CENSUS: Duration = Duration::from_secs(10);
 
-/// What was answered must be on disk, regardless of the server's defaults, and no statement waits for ever.
+/// Acknowledged events must be on disk, regardless of the server's defaults, and no statement waits for ever.
 const SETTINGS: &str =
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '10s'; SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s'";
@@ -57,8 +57,8 @@ struct Shared {
     config: Config,
     connector: MakeRustlsConnect,
     link: Mutex<Option<Link>>,
-    /// Drives the connection, on the thread that waits for an answer: handing it to another one and back took longer than
-    /// most answers.
+    /// Drives the connection on the thread that waits for the answer: handing over to another thread and back took longer
+    /// than most answers.
     runtime: Runtime,
 }
 
@@ -73,20 +73,20 @@ struct Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // A server that does not answer must not hold the connection's task.
+        // The connection's task must not wait for a server that does not answer.
         self.driver.abort();
     }
 }
 
 /// Whether a transaction is tried for the first time, or again after its answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Try {
+pub enum Attempt {
     First,
     Again,
 }
 
 impl Connection {
-    /// Connects. A server that is not there now is not waited for, one without a free connection is.
+    /// Connects. Waits for a free connection, but not for a server that is down.
     pub fn open(address: &Address) -> Result<Self> {
         let refuse = |reason: String| Error::Location { url: address.to_string(), reason };
         let connector = address.connector().map_err(refuse)?;
@@ -101,7 +101,7 @@ impl Connection {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
         let shared = Arc::new(Shared { address: address.clone(), config, connector, link: Mutex::new(None), runtime });
         let (thread, weak) = (std::thread::Builder::new().name("postgres".to_string()), Arc::downgrade(&shared));
-        thread.spawn(move || give_back_when_unused(&weak)).map_err(no_thread)?;
+        thread.spawn(move || close_when_idle(&weak)).map_err(no_thread)?;
         let connection = Self(shared);
         connection.connect_first()?;
         Ok(connection)
@@ -121,25 +121,25 @@ impl Connection {
         }
     }
 
-    /// One short transaction, tried again while the server is away. `what` is told where it took too long.
+    /// One short transaction, repeated while the server is away. `what` names it in errors about time limits.
     pub fn transact<T>(
         &self,
         what: &str,
-        work: impl Fn(&Transaction<'_>, Try) -> std::result::Result<T, Failure>,
+        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, Failure>,
     ) -> Result<T> {
         self.persist(what, |t, time| {
             t.begin();
             let result = work(t, time);
             match &result {
                 Ok(_) => t.end(true)?,
-                // A connection that is gone has nothing to roll back, and its loss is what matters.
+                // A lost connection has nothing to roll back, and its loss is the error to report.
                 Err(_) => drop(t.end(false)),
             }
             result
         })
     }
 
-    /// One statement that reads, or may be repeated, tried again while the server is away.
+    /// One statement that reads, or may be repeated; repeated while the server is away.
     pub fn one<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>) -> Result<T> {
         self.persist(what, |t, _| work(t))
     }
@@ -147,10 +147,10 @@ impl Connection {
     fn persist<T>(
         &self,
         what: &str,
-        work: impl Fn(&Transaction<'_>, Try) -> std::result::Result<T, Failure>,
+        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, Failure>,
     ) -> Result<T> {
         let mut link = self.link();
-        let (mut time, mut pause, start) = (Try::First, PAUSES.0, Instant::now());
+        let (mut time, mut pause, start) = (Attempt::First, PAUSES.0, Instant::now());
         loop {
             let failure = match self.attempt(&mut link, |t| work(t, time)) {
                 Ok(result) => return Ok(result),
@@ -162,7 +162,7 @@ impl Connection {
             if !failure.is_passing() || start.elapsed() > PATIENCE {
                 return Err(failure.refusal(&self.0.address, what));
             }
-            time = Try::Again;
+            time = Attempt::Again;
             wait(&mut pause);
         }
     }
@@ -189,7 +189,7 @@ impl Connection {
     fn connect(&self) -> std::result::Result<Link, Failure> {
         let Shared { config, connector, .. } = &*self.0;
         let (client, connection) = within(&self.0.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
-        // How a connection ends is told by the next statement on it.
+        // The next statement reports how the connection ended.
         let driver = self.0.runtime.spawn(async { drop(connection.await) }).abort_handle();
         let now = Instant::now();
         let mut link = Link { client, driver, used: now, counted: now, crowded: false };
@@ -200,12 +200,12 @@ impl Connection {
     }
 
     fn link(&self) -> MutexGuard<'_, Option<Link>> {
-        // A transaction that a panic left open ends with its connection, which is not used again unless it is sound.
+        // A transaction that a panic left open ends with its connection, which is checked before it is used again.
         self.0.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Waits a little, longer each time, and not as long as others do.
+/// Exponential backoff with jitter.
 fn wait(pause: &mut Duration) {
     let part = f64::from(std::time::UNIX_EPOCH.elapsed().map_or(0, |now| now.subsec_nanos()) % 1000) / 1000.0;
     std::thread::sleep(pause.mul_f64(0.5 + part));
@@ -215,20 +215,20 @@ fn wait(pause: &mut Duration) {
 fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, Failure> {
     match transaction.query_opt(Statement::new(CROWDED)) {
         Ok(row) => Ok(row.is_some_and(|row| row.get(0))),
-        // A server that does not let us count has told us nothing.
+        // Without the privilege to count nothing is known.
         Err(failure) if failure.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Ok(false),
         Err(failure) => Err(failure),
     }
 }
 
-/// Closes the connection once nobody has used it for a while: a command may run for hours.
-fn give_back_when_unused(shared: &Weak<Shared>) {
+/// Closes the connection once it has been idle for a while: a trial's command may run for hours.
+fn close_when_idle(shared: &Weak<Shared>) {
     loop {
         std::thread::sleep(LOOK);
         let Some(shared) = shared.upgrade() else { return };
         let Ok(mut link) = shared.link.try_lock() else { continue };
-        let is_unused = |link: &Link| link.used.elapsed() > if link.crowded { IDLE.1 } else { IDLE.0 };
-        if link.as_ref().is_some_and(is_unused) {
+        let is_idle = |link: &Link| link.used.elapsed() > if link.crowded { IDLE.1 } else { IDLE.0 };
+        if link.as_ref().is_some_and(is_idle) {
             *link = None;
             // The connection's task ends, and with it the connection, when it is next driven.
             shared.runtime.block_on(tokio::task::yield_now());

@@ -1,5 +1,5 @@
-//! What an address leaves out, from where PostgreSQL's own client has it: the service file, the environment and the password
-//! file, in this order. Here as there, a service's setting goes before an environment variable.
+//! Completes an address as libpq does: from the service file, the environment and the password file, in this order. A setting
+//! of a service takes precedence over an environment variable.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::passfile;
 use super::url::Settings;
 
-/// Which variable says what.
+/// The environment variable of each setting.
 const VARIABLES: [(&str, &str); 12] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
@@ -26,7 +26,7 @@ const VARIABLES: [(&str, &str); 12] = [
 /// The variables of an environment, by their names.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Fills in what is not set; what the user should be warned of. The error says why the service cannot be had.
+/// Fills in what is not set; the warnings for the user. The error says why the service cannot be used.
 pub fn complete(settings: &mut Settings, variables: Variables<'_>) -> Result<Vec<String>, String> {
     let named = settings.get("service").map(str::to_string).or_else(|| variables("PGSERVICE"));
     if let Some(name) = named {
@@ -74,14 +74,14 @@ fn service(name: &str, variables: Variables<'_>) -> Result<Vec<(&'static str, St
         }
         looked.push(file.display().to_string());
     }
-    // Its name is not quoted: it may stand in an address beside a password.
+    // Its name is not quoted: it may be next to a password in an address.
     Err(match looked.as_slice() {
         [] => "it names a service, and there is no service file; name one with PGSERVICEFILE".to_string(),
         files => format!("the service that it names is not in {}", files.join(" or ")),
     })
 }
 
-/// The settings in the first section of this name; the number of a line that is none.
+/// The settings in the first section of this name; on error, the number of the line that is no setting.
 fn section(text: &str, name: &str) -> Result<Option<Vec<(&'static str, String)>>, usize> {
     let heading = format!("[{name}]");
     let lines = text.lines().map(str::trim).zip(1_usize..);

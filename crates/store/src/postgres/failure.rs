@@ -1,4 +1,4 @@
-//! Why a transaction failed, and what that means to a user.
+//! Why a transaction failed, as an error of the store.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -31,12 +31,12 @@ impl Failure {
         }
     }
 
-    /// Whether the server has no connection left for us.
+    /// Whether the server has no free connection.
     pub fn is_full(&self) -> bool {
         self.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
     }
 
-    /// Whether the connection is of no use any more: the server has gone, is going, or does not answer.
+    /// Whether the connection is lost: the server is down, is shutting down, or does not answer.
     pub fn is_away(&self) -> bool {
         const GOING: [SqlState; 4] = [
             SqlState::ADMIN_SHUTDOWN,
@@ -50,14 +50,14 @@ impl Failure {
         }
     }
 
-    /// Whether the same transaction may succeed in a moment.
+    /// Whether the failure is temporary: the same transaction may succeed in a moment.
     pub fn is_passing(&self) -> bool {
         const COLLIDED: [SqlState; 2] = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
         let has_waited = matches!(self, Self::Silence(_));
         self.code().is_some_and(|code| COLLIDED.contains(code)) || (self.is_away() && !has_waited)
     }
 
-    /// Whether the server's certificate is not believed.
+    /// Whether the server's certificate is not trusted.
     fn is_distrust(&self) -> bool {
         let Self::Server(error) = self else { return false };
         let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
@@ -65,7 +65,7 @@ impl Failure {
         matches!(said, Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented))
     }
 
-    /// What a user is told: of which store, and what was waited for.
+    /// The error for a user: of which store, and what was waited for.
     pub fn refusal(&self, address: &Address, what: &str) -> Error {
         let store = address.to_string();
         let error = match self {

@@ -8,10 +8,11 @@ use tokio_postgres::types::Type;
 use super::NOW;
 use super::schema::HASHED;
 use super::transaction::Statement;
-use crate::store::{Claim, Fence, Lease, StudyId, trial_resource};
+use crate::lease::{Claim, Fence, Lease, trial_resource};
+use crate::store::StudyId;
 use crate::{Holder, Time};
 
-/// What [`lease`] reads, and `more` after it. An older manyhands left only the moment when a lease expires.
+/// The columns that [`lease`] reads, then `more`. An older manyhands stored only the time at which a lease expires.
 fn columns(schema: i64, more: &str) -> String {
     let (since, renewed, term) =
         if schema < HASHED { ("NULL::bigint", "NULL::bigint", "NULL::bigint") } else { ("since", "renewed", "term") };
@@ -78,19 +79,19 @@ pub fn renew(study: StudyId, fence: Fence<'_>, term: Duration) -> Statement<'_> 
     Statement::new(sql).int(study.0).text(fence.resource).int(fence.token as i64).int(micros(term))
 }
 
-/// Gives a lease back.
+/// Releases a lease.
 pub fn release(study: StudyId, fence: Fence<'_>) -> Statement<'_> {
     let sql = "UPDATE manyhands_leases SET expires = 0, term = 0 WHERE study = $1 AND resource = $2 AND token = $3";
     Statement::new(sql).int(study.0).text(fence.resource).int(fence.token as i64)
 }
 
-/// Removes the leases of trials that have ended: nobody may have them any more.
+/// Removes the leases of trials that have ended, which are never granted again.
 pub fn remove(study: StudyId, trials: Vec<usize>) -> Statement<'static> {
     let sql = "DELETE FROM manyhands_leases WHERE study = $1 AND resource = ANY($2)";
     Statement::new(sql).int(study.0).with(trials.into_iter().map(trial_resource).collect::<Vec<_>>(), Type::TEXT_ARRAY)
 }
 
-/// As the tables have it.
+/// Microseconds, as stored.
 pub fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
 }

@@ -6,14 +6,16 @@ use tokio_postgres::types::Type;
 use super::failure::Failure;
 use super::schema::HASHED;
 use super::transaction::{Statement, Transaction};
+use crate::Time;
+use crate::chain::Tail;
 use crate::codec::VERSION;
-use crate::store::{Append, BEGINNINGS_IN_SQL, ENDS_IN_SQL, NewEvent, Record, StudyId};
-use crate::{Time, chain};
+use crate::record::{Append, NewEvent, Record, Unique};
+use crate::store::StudyId;
 
 /// The events after the first `after`, in order; none if there is no such study.
 pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Option<Vec<Record>>, Failure> {
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
-    // One statement: a study without new events gives one row of nothing.
+    // One statement: a study without new events gives one row of NULLs, an unknown study none.
     let sql = format!(
         "SELECT sequence, time, kind, trial, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
          ON study = id AND sequence > $2 WHERE id = $1 ORDER BY sequence"
@@ -36,11 +38,10 @@ fn record(row: &Row) -> Record {
     }
 }
 
-/// Where a log stands, and whether events may be added.
+/// The end of a log, and whether events may be added there.
 #[derive(Debug)]
 pub struct End {
-    /// The number and the running hash of the last event.
-    pub last: Mark,
+    pub tail: Tail,
     /// Whether an append of this origin is in the log.
     pub is_stored: bool,
     /// The token of the latest grant of what the append is fenced by.
@@ -49,27 +50,21 @@ pub struct End {
     pub taken: Option<usize>,
 }
 
-/// Where the next event is added.
-#[derive(Debug, Default)]
-pub struct Mark {
-    sequence: i64,
-    hash: Option<Vec<u8>>,
-}
-
-/// Looks at all that an append depends on, and at nothing else; read by [`End::read`].
+/// Selects all that an append depends on; read by [`End::read`].
 pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
-    let trials = |is_kind: fn(&NewEvent) -> bool| -> Vec<i64> {
-        let events = append.events.iter().filter(|event| is_kind(event));
-        events.filter_map(|event| event.trial).map(|trial| trial as i64).collect()
+    let trials = |wanted: Unique| -> Vec<i64> {
+        let unique = append.events.iter().filter_map(NewEvent::unique);
+        unique.filter(|(unique, _)| *unique == wanted).map(|(_, trial)| trial as i64).collect()
     };
-    let (begun, ended) = (trials(NewEvent::begins), trials(NewEvent::ends));
-    let taken = |trials: &[i64], place: usize, kinds: &str| match trials {
+    let taken = |trials: &[i64], place: usize, unique: Unique| match trials {
         [] => "NULL".to_string(),
         _ => format!(
-            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND trial = ANY(${place}) AND kind IN ({kinds}))"
+            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND trial = ANY(${place}) AND kind IN ({}))",
+            unique.kinds()
         ),
     };
-    let (begun_twice, ended_twice) = (taken(&begun, 4, BEGINNINGS_IN_SQL), taken(&ended, 5, ENDS_IN_SQL));
+    let (begun, ended) = (trials(Unique::Beginning), trials(Unique::End));
+    let (begun_twice, ended_twice) = (taken(&begun, 4, Unique::Beginning), taken(&ended, 5, Unique::End));
     let sql = format!(
         "SELECT coalesce(last.sequence, 0), last.hash, \
          EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND origin = $2), \
@@ -86,7 +81,7 @@ pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
 impl End {
     pub fn read(row: &Row) -> Self {
         Self {
-            last: Mark { sequence: row.get(0), hash: row.get(1) },
+            tail: Tail { sequence: usize::try_from(row.get::<_, i64>(0)).unwrap_or(0), hash: row.get(1) },
             is_stored: row.get(2),
             token: row.get::<_, Option<i64>>(3).map(|token| token as u64),
             taken: row.get::<_, Option<i64>>(4).and_then(|trial| usize::try_from(trial).ok()),
@@ -94,27 +89,27 @@ impl End {
     }
 }
 
-/// Adds events after the last one.
-pub fn insert<'a>(study: StudyId, origin: &'a str, events: &'a [NewEvent], now: Time, last: Mark) -> Statement<'a> {
+/// Adds records at the end.
+pub fn insert<'a>(study: StudyId, origin: &'a str, records: &'a [Record]) -> Statement<'a> {
     let sql = "INSERT INTO manyhands_events (study, origin, version, sequence, time, kind, trial, body, key, hash) \
                SELECT $1, $2, $3, * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], \
                $9::text[], $10::bytea[])";
-    let stamps = chain::stamps(events, last.sequence, last.hash, now);
-    let sequences: Vec<i64> = stamps.iter().map(|stamp| stamp.sequence).collect();
-    let times: Vec<i64> = stamps.iter().map(|stamp| stamp.time.micros()).collect();
-    let hashes: Vec<Vec<u8>> = stamps.into_iter().map(|stamp| stamp.hash).collect();
-    let kinds: Vec<&str> = events.iter().map(|event| event.kind).collect();
-    let trials: Vec<Option<i64>> = events.iter().map(|event| event.trial.map(|trial| trial as i64)).collect();
-    let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
-    let keys: Vec<Option<&str>> = events.iter().map(|event| event.key.as_deref()).collect();
+    let sequences: Vec<i64> = records.iter().map(|record| record.sequence as i64).collect();
+    let times: Vec<i64> = records.iter().map(|record| record.time.micros()).collect();
+    let kinds: Vec<&str> = records.iter().map(|record| record.kind.as_str()).collect();
+    let trials: Vec<Option<i64>> = records.iter().map(|record| record.trial.map(|trial| trial as i64)).collect();
+    let bodies: Vec<&str> = records.iter().map(|record| record.body.as_str()).collect();
+    let keys: Vec<Option<&str>> = records.iter().map(|record| record.key.as_deref()).collect();
+    let hashes: Vec<Option<&[u8]>> = records.iter().map(|record| record.hash.as_deref()).collect();
     let statement = Statement::new(sql).int(study.0).text(origin).int(VERSION).with(sequences, Type::INT8_ARRAY);
     let statement = statement.with(times, Type::INT8_ARRAY).with(kinds, Type::TEXT_ARRAY);
     let statement = statement.with(trials, Type::INT8_ARRAY).with(bodies, Type::TEXT_ARRAY);
     statement.with(keys, Type::TEXT_ARRAY).with(hashes, Type::BYTEA_ARRAY)
 }
 
-/// Whether a trial has been told, failed or cancelled: a row if so. None is ever found for what is not a trial.
+/// Whether a trial has been told, failed or cancelled: one row if so. No row where there is no trial.
 pub fn has_ended(study: StudyId, trial: Option<usize>) -> Statement<'static> {
-    let sql = format!("SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({ENDS_IN_SQL})");
+    let kinds = Unique::End.kinds();
+    let sql = format!("SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({kinds})");
     Statement::new(sql).int(study.0).with(trial.map(|trial| trial as i64), Type::INT8)
 }

@@ -1,4 +1,4 @@
-//! A store in a PostgreSQL database: for many machines. Times and leases go by the server's clock.
+//! A store in a PostgreSQL database, for many machines. Times and leases are measured by the server's clock.
 
 mod address;
 mod connection;
@@ -7,9 +7,9 @@ mod failure;
 mod leases;
 mod log;
 mod passfile;
+mod queue;
 mod schema;
 mod transaction;
-mod turns;
 mod url;
 
 use std::cell::Cell;
@@ -19,23 +19,24 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 pub use self::address::Address;
-use self::connection::{Connection, Try};
+use self::connection::{Attempt, Connection};
 use self::failure::Failure;
-use self::log::{End, Mark};
+use self::log::End;
+use self::queue::LeaseQueue;
 use self::transaction::{Statement, Transaction};
-use self::turns::Turns;
+use crate::backend::{Backend, NewStudy};
+use crate::chain::{self, Tail};
 use crate::error::found;
-use crate::line::wait_in_line;
-use crate::source::sha256;
-use crate::store::{
-    Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
-};
+use crate::lease::{Acquired, Claim, Fence, Lease, trial_of};
+use crate::queue::wait_in_queue;
+use crate::record::{Append, Appended, NewEvent, Record};
+use crate::store::{StoredFile, StudyId, StudyRow, sha256};
 use crate::{Access, Error, Result, Time};
 
 /// The server's clock, in microseconds since 1970.
 const NOW: &str = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
-/// A look at a study takes two transactions: an idle worker makes less than one a second.
+/// Polling a study takes two transactions: an idle worker makes less than one per second.
 const PACE: Duration = Duration::from_millis(2500);
 
 /// A store in a PostgreSQL database.
@@ -47,12 +48,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Opens the store in a database; makes its tables if they are not there.
-    pub fn open(url: &str) -> Result<Self> {
-        Self::at(&url.parse()?, Access::Create)
-    }
-
-    /// Opens the store at an address; only [`Access::Create`] makes tables, and [`Access::Read`] changes nothing.
+    /// Opens the store at an address; only [`Access::Create`] creates tables, and [`Access::Read`] changes nothing.
     pub fn at(address: &Address, access: Access) -> Result<Self> {
         let (connection, known) = (Connection::open(address)?, schema::STEPS.len() as i64);
         let store = || address.to_string();
@@ -72,14 +68,7 @@ impl Postgres {
         }
     }
 
-    /// How many transactions its database has seen so far, whoever made them, as far as the server has counted them.
-    pub fn transactions(&self) -> Result<i64> {
-        let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
-        let read = |t: &Transaction<'_>| t.query_opt(Statement::new(sql));
-        Ok(self.connection.one("counting transactions", read)?.map_or(0, |row| row.get(0)))
-    }
-
-    /// Grants a lease unless someone holds it; who is named leaves the line.
+    /// Grants a lease unless someone holds it; whoever is named leaves the queue.
     fn claim(&self, study: StudyId, claim: &Claim<'_>, name: Option<&str>) -> Result<Acquired> {
         let granted = Cell::new(None);
         let acquired = self.connection.transact("claiming a lease", |t, _| {
@@ -91,17 +80,15 @@ impl Postgres {
             }
             let now = Time::from_micros(now.get(0));
             let next = match found.map(leases::lease) {
-                // It was granted, and only the answer was lost.
+                // This claim was granted, and only the answer was lost.
                 Some(lease) if granted.get() == Some((lease.token, lease.since)) => {
                     return Ok(Some(Acquired::Granted(lease.token)));
                 }
-                Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
-                    return Ok(Some(Acquired::Held(lease)));
-                }
+                Some(lease) if claim.is_blocked_by(&lease) => return Ok(Some(Acquired::Held(lease))),
                 found => found.map_or(1, |lease| lease.token + 1),
             };
             granted.set(Some((next, now)));
-            let leave = name.map(|name| turns::leave(study, name));
+            let leave = name.map(|name| queue::leave(study, name));
             t.finish([leases::grant(study, claim, now)].into_iter().chain(leave).collect())?;
             Ok(Some(Acquired::Granted(next)))
         })?;
@@ -122,7 +109,7 @@ impl Postgres {
     }
 }
 
-impl Store for Postgres {
+impl Backend for Postgres {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
         let sum = sha256(study.text.as_bytes());
         let created = self.connection.transact("creating a study", |t, time| {
@@ -131,12 +118,13 @@ impl Store for Postgres {
                  ON CONFLICT (name) DO NOTHING RETURNING id, name, created, text, sha256"
             );
             let Some(row) = t.query_opt(Statement::new(sql).text(&study.name).text(&study.text).text(&sum))? else {
-                // Ours, if an answer was lost and the text is the same.
+                // If an answer was lost and the text is the same, this call has created it.
                 let found = self.find_in(t, &study.name)?;
-                return Ok(found.filter(|row| time == Try::Again && row.text == study.text));
+                return Ok(found.filter(|row| time == Attempt::Again && row.text == study.text));
             };
             let row = study_row(&row);
-            let events = log::insert(row.id, "", &study.events, row.created, Mark::default());
+            let records = chain::records(&study.events, Tail::default(), row.created);
+            let events = log::insert(row.id, "", &records);
             t.finish(study.files.iter().map(|file| file_of(row.id, file)).chain([events]).collect())?;
             Ok(Some(row))
         })?;
@@ -171,8 +159,8 @@ impl Store for Postgres {
     fn delete(&self, study: StudyId) -> Result<()> {
         let sql = "DELETE FROM manyhands_studies WHERE id = $1 RETURNING id";
         found(self.connection.transact("deleting a study", |t, time| {
-            // If an answer was lost, it may have been us.
-            Ok(t.query_opt(Statement::new(sql).int(study.0))?.is_some() || time == Try::Again)
+            // If an answer was lost, this call may have deleted it.
+            Ok(t.query_opt(Statement::new(sql).int(study.0))?.is_some() || time == Attempt::Again)
         })?)
     }
 
@@ -189,7 +177,7 @@ impl Store for Postgres {
             if end.is_stored {
                 let held =
                     t.together(append.claims.iter().map(|claim| leases::token(study, claim.resource)).collect())?;
-                return Ok(Some(Appended::Stored(tokens(&held))));
+                return Ok(Some(Appended::Stored { tokens: tokens(&held), records: vec![] }));
             }
             if let (Some(fence), Some(current)) = (append.fence, end.token)
                 && current != fence.token
@@ -199,17 +187,17 @@ impl Store for Postgres {
             if let Some(trial) = end.taken {
                 return Ok(Some(Appended::Taken { trial }));
             }
+            let records = chain::records(append.events, end.tail, now);
             let mut changes: Vec<Statement<'_>> =
                 append.claims.iter().map(|claim| leases::grant(study, claim, now)).collect();
-            changes.push(log::insert(study, append.origin, append.events, now, end.last));
-            let ended: Vec<usize> =
-                append.events.iter().filter(|event| event.ends()).filter_map(|event| event.trial).collect();
+            changes.push(log::insert(study, append.origin, &records));
+            let ended: Vec<usize> = append.events.iter().filter_map(NewEvent::ended_trial).collect();
             if !ended.is_empty() {
                 changes.push(leases::remove(study, ended));
             }
             changes.extend(append.releases.iter().map(|fence| leases::release(study, *fence)));
             let changed = t.finish(changes)?;
-            Ok(Some(Appended::Stored(tokens(&changed[..append.claims.len()]))))
+            Ok(Some(Appended::Stored { tokens: tokens(&changed[..append.claims.len()]), records }))
         })?;
         appended.ok_or(Error::Deleted)
     }
@@ -224,7 +212,7 @@ impl Store for Postgres {
     }
 
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
-        wait_in_line(&Turns { store: self, study }, claim, patience)
+        wait_in_queue(&LeaseQueue { store: self, study }, claim, patience)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
@@ -238,6 +226,13 @@ impl Store for Postgres {
 
     fn pace(&self) -> Duration {
         PACE
+    }
+
+    fn transactions(&self) -> Result<Option<u64>> {
+        let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
+        let read = |t: &Transaction<'_>| t.query_opt(Statement::new(sql));
+        let row = self.connection.one("counting transactions", read)?;
+        Ok(row.and_then(|row| u64::try_from(row.get::<_, i64>(0)).ok()))
     }
 }
 
@@ -257,8 +252,8 @@ fn tokens(answers: &[Vec<Row>]) -> Vec<u64> {
     answers.iter().flatten().map(|row| row.get::<_, i64>(0) as u64).collect()
 }
 
-/// Whatever writes to a study's log or leases holds this, for the length of a short transaction. The server's time once it is
-/// held; no row if the study is gone. What is read together with it is read while it is held.
+/// Locks a study for the length of a short transaction: every writer to its log or leases does. Answers with the server's
+/// time once it is locked; no row if the study is gone. Statements sent together with it run under the lock.
 fn lock(study: StudyId) -> Statement<'static> {
     Statement::new(format!("SELECT {NOW} FROM manyhands_studies WHERE id = $1 FOR NO KEY UPDATE")).int(study.0)
 }

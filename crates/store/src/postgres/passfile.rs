@@ -7,11 +7,10 @@ use std::path::Path;
 use super::environment::Variables;
 use super::url::Settings;
 
-/// Where a server's socket is if nothing is said: such a host is called localhost in the file.
+/// The default folder of a server's socket: such a host is called localhost in the file.
 const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
-/// The password for these settings, if the file has one; a warning if the file cannot be used. A file that is not there is
-/// no mistake.
+/// The password for these settings, if the file has one; a warning if the file cannot be used. A missing file is no error.
 pub fn password(file: &Path, settings: &Settings) -> Result<Option<String>, String> {
     let Ok(found) = fs::metadata(file) else { return Ok(None) };
     let unused = |reason: &str| format!("the password file {} is not used: {reason}", file.display());
@@ -22,7 +21,7 @@ pub fn password(file: &Path, settings: &Settings) -> Result<Option<String>, Stri
         return Err(unused("others may read it; chmod 600 it"));
     }
     let text = fs::read_to_string(file).map_err(|error| unused(&error.to_string()))?;
-    // Of several hosts, the first.
+    // The first of several hosts.
     let first = |key| settings.get(key).and_then(|list| list.split(',').next()).filter(|text| !text.is_empty());
     let host = first("host").or(first("hostaddr")).filter(|host| !SOCKETS.contains(host)).unwrap_or("localhost");
     let user = settings.get("user").unwrap_or_default();
@@ -30,13 +29,13 @@ pub fn password(file: &Path, settings: &Settings) -> Result<Option<String>, Stri
     Ok(text.lines().find_map(|line| of_line(line, wanted)))
 }
 
-/// Whether the group or everyone may do anything with a file.
+/// Whether the file has any permission for the group or others.
 #[cfg(unix)]
 pub fn is_open_to_others(file: &fs::Metadata) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
 }
 
-/// Elsewhere such a file is protected by the folder that it is in.
+/// On other systems the file is protected by its folder.
 #[cfg(not(unix))]
 pub fn is_open_to_others(_: &fs::Metadata) -> bool {
     false
@@ -80,7 +79,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// The name of the user who runs this process, as connections have it where no other is given.
+/// The name of the user who runs this process: the default user of connections.
 pub fn system_user(variables: Variables<'_>) -> Option<String> {
     of_system().or_else(|| variables("LOGNAME")).or_else(|| variables("USER"))
 }

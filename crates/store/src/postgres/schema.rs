@@ -1,9 +1,13 @@
-//! The tables of a PostgreSQL store and how older ones become newer ones.
+//! The tables of a PostgreSQL store, and how older ones are upgraded.
 
 use super::failure::Failure;
 use super::transaction::{Statement, Transaction};
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
+///
+/// Which events a trial has once is said by [`Unique`](crate::record::Unique), and the indexes of step 2 must agree with it.
+/// Trials that can be reopened would need one more step: a column `attempt` of events, 0 for all that are there, and an index
+/// of ends on (study, trial, attempt) in place of `manyhands_ends`. An event that amends a value is not an end and needs none.
 pub const STEPS: [&str; 4] = [
     "CREATE TABLE manyhands_studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -44,7 +48,7 @@ pub const STEPS: [&str; 4] = [
     // A trial begins once and ends at most once, whoever writes.
     "CREATE UNIQUE INDEX manyhands_beginnings ON manyhands_events (study, trial) WHERE kind IN ('asked', 'included');
     CREATE UNIQUE INDEX manyhands_ends ON manyhands_events (study, trial) WHERE kind IN ('told', 'failed', 'cancelled');",
-    // Keys of asks, a running hash, how long leases are silent, turns to ask; no lease of a trial that has ended.
+    // Keys of asks, a running hash, when leases were renewed, the queue of askers; no lease of a trial that has ended.
     "ALTER TABLE manyhands_events ADD COLUMN key TEXT, ADD COLUMN hash BYTEA;
     CREATE INDEX manyhands_origins ON manyhands_events (study, origin);
     ALTER TABLE manyhands_leases ADD COLUMN since BIGINT, ADD COLUMN renewed BIGINT, ADD COLUMN term BIGINT;
@@ -57,26 +61,26 @@ pub const STEPS: [&str; 4] = [
         until BIGINT NOT NULL,
         PRIMARY KEY (study, ticket)
     );",
-    // Whether a study file is what was stored.
+    // A checksum of the study file, to notice damage.
     "ALTER TABLE manyhands_studies ADD COLUMN sha256 TEXT;",
 ];
 
-/// The schema that brought keys and hashes of events, and how long leases are silent.
+/// The first schema with keys and hashes of events, and the times at which leases were renewed.
 pub const HASHED: i64 = 3;
 
-/// The schema that brought hashes of study files.
+/// The first schema with checksums of study files.
 pub const SUMMED: i64 = 4;
 
 /// Only one process at a time makes tables.
 const LOCK: i64 = 0x6d6e_7968;
 
-/// Makes the tables, or brings them up to date; the schema found if it is newer than any known.
+/// Creates the tables, or upgrades them; the schema found if it is newer than any known.
 pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
     let known = STEPS.len() as i64;
     if let Some(version) = version(t)?.filter(|version| *version >= known) {
         return Ok((version > known).then_some(version));
     }
-    // A large store takes as long as it takes.
+    // Upgrading a large store may take longer than the limits for single statements.
     t.run("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")?;
     t.query(Statement::new("SELECT pg_advisory_xact_lock($1)").int(LOCK))?;
     // Another process may have been faster. Only making the table makes the server look again whether it is there.

@@ -1,5 +1,5 @@
-//! Statements of one transaction, all of them within one limit. They are sent unprepared, with the types of their
-//! parameters, so that poolers need to remember nothing; those that do not need each other's answers go in one round trip.
+//! The statements of one transaction, within one time limit. They are sent unprepared, with the types of their parameters, so
+//! that they work through poolers; statements that do not depend on each other share one round trip.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,7 +14,8 @@ use tokio_postgres::{Client, Row};
 
 use super::failure::Failure;
 
-/// Who waited for a lock must see what was done; said each time, as a pooler may have handed on another connection.
+/// After waiting for a lock a transaction must see what was committed meanwhile. Set each time, as a pooler may have switched
+/// to another connection.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// A statement with its parameters, in their order.
@@ -48,10 +49,10 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// How far a transaction is.
+/// The stage of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Statements on their own.
+    /// Single statements, without a transaction.
     Outside,
     /// It begins with its first statement.
     Ahead,
@@ -79,7 +80,7 @@ impl<'a> Transaction<'a> {
         self.stage.set(Stage::Ahead);
     }
 
-    /// Commits what was done, or takes it back; nothing happens if [`Transaction::finish`] has committed it.
+    /// Commits or rolls back; nothing happens if [`Transaction::finish`] has committed.
     pub fn end(&self, commits: bool) -> Result<(), Failure> {
         match self.stage.replace(Stage::Over) {
             Stage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
@@ -135,7 +136,7 @@ impl<'a> Transaction<'a> {
         answers.extend(statements.iter().map(|statement| Box::pin(statement.send(self.client)) as Answer<'_>));
         if commits {
             self.stage.set(Stage::Over);
-            // After a statement that has failed it rolls back, and that statement's error is what is told.
+            // After a failed statement this rolls back, and the statement's error is reported.
             answers.push(Box::pin(control("COMMIT")));
         }
         let rows = self.within(in_order(answers))?;
@@ -149,7 +150,7 @@ impl<'a> Transaction<'a> {
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, tokio_postgres::Error>> + 'a>>;
 
-/// Waits for all answers, or the first error among them. A request is sent when its answer is first asked for: in order.
+/// Waits for all answers, or the first error. A request is sent when its future is first polled, so they go out in order.
 async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
     let mut come: Vec<Option<Result<Vec<Row>, tokio_postgres::Error>>> = answers.iter().map(|_| None).collect();
     poll_fn(|context| {
@@ -164,7 +165,7 @@ async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Vec<Row>>, tokio_p
     come.into_iter().flatten().collect()
 }
 
-/// Waits for an answer for as long as is left of a limit.
+/// Waits for an answer within the time that is left.
 pub fn within<T>(
     runtime: &Runtime,
     limit: Duration,

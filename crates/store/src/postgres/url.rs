@@ -1,9 +1,9 @@
-//! A PostgreSQL URL, taken apart by the rules of PostgreSQL's own client. A URL may hold a password, and a mistyped one may
-//! hold it anywhere: what is wrong is therefore said without quoting any of it.
+//! Parses a PostgreSQL URL by the rules of libpq. A URL may contain a password, and a mistyped one may contain it anywhere, so
+//! errors quote no part of it.
 
 use percent_encoding::percent_decode_str;
 
-/// What may be set of a connection; the words of PostgreSQL's own client.
+/// The settings of a connection that are accepted, by their names in libpq.
 const KNOWN: [&str; 22] = [
     "host",
     "hostaddr",
@@ -34,7 +34,7 @@ const KNOWN: [&str; 22] = [
 pub struct Settings(Vec<(&'static str, String)>);
 
 impl Settings {
-    /// Takes a URL apart; the error says what is wrong with it, and quotes nothing.
+    /// Parses a URL; the error says what is wrong with it and quotes nothing.
     pub fn of_url(url: &str) -> Result<Self, String> {
         let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
         let rest = rest.ok_or("it does not begin with postgres://")?;
@@ -46,7 +46,7 @@ impl Settings {
             None => (None, rest),
         };
         if rest.contains('@') {
-            // Part of a password that is not encoded would be taken for a host, and shown.
+            // Part of an unencoded password would be taken for a host, and shown.
             return Err("it has an \"@\" that is no end of USER@; in a name or password write %40 for @, %2F for /, \
                         %3A for : and %3F for ?"
                 .to_string());
@@ -79,7 +79,7 @@ impl Settings {
         self.0.iter().find(|(known, _)| *known == key).map(|(_, value)| value.as_str())
     }
 
-    /// Sets what is not set yet; an empty value is none.
+    /// Sets what is not set yet; an empty value counts as not set.
     pub fn add(&mut self, key: &'static str, value: String) {
         if self.get(key).is_none() && !value.is_empty() {
             self.0.push((key, value));
@@ -90,7 +90,7 @@ impl Settings {
         self.0.iter().map(|(key, value)| (*key, value.as_str()))
     }
 
-    /// The last one counts.
+    /// The last value counts.
     fn replace(&mut self, key: &'static str, value: String) {
         self.0.retain(|(known, _)| *known != key);
         self.add(key, value);

@@ -1,38 +1,40 @@
-//! Asking: one process chooses at a time, with no transaction open, and what it chose is logged in one short one.
+//! Asking: one process chooses at a time, with no transaction open; the choice is logged in one short transaction.
 
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, Event, Suggestion, Trial, TrialState};
 
 use super::{Claimed, Session};
+use crate::codec::encode;
 use crate::error::KEY_LENGTH;
-use crate::store::{Acquired, Append, Appended, Claim, Fence, NewEvent, trial_resource};
-use crate::{Error, Keeper, Result, encode};
+use crate::lease::{Acquired, Claim, Fence, trial_resource};
+use crate::record::{Append, Appended, NewEvent};
+use crate::{Error, Keeper, Result};
 
-/// What is leased while trials are chosen.
+/// The resource that is leased while trials are chosen.
 const ASK: &str = "ask";
 
-/// For how long, unless it is renewed.
+/// The term of that lease.
 const TERM: Duration = Duration::from_secs(30);
 
-/// How long to wait for others who choose.
+/// How long to wait for other processes that choose.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How long to wait before looking whether the one who chooses is still alive.
+/// How often to check that the process that chooses is still alive.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What is wanted of an ask.
+/// What is asked for.
 #[derive(Clone, Copy)]
-struct Wish<'a> {
-    /// How many trials, once it is this session's turn.
+struct Request<'a> {
+    /// How many trials, decided once it is this session's turn.
     count: &'a dyn Fn(&Session) -> Result<usize>,
-    /// For how long they are claimed, if they are.
+    /// The term of their leases, if a worker claims them.
     term: Option<Duration>,
-    /// What names the ask, so that it can be repeated.
+    /// The key under which the ask can be repeated.
     key: Option<&'a str>,
 }
 
-/// What came of an ask: trials, and their tokens where they were claimed.
+/// The result of an ask: trials, and the tokens of their leases where they were claimed.
 #[derive(Default)]
 struct Chosen {
     trials: Vec<usize>,
@@ -43,7 +45,7 @@ impl Session {
     /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.
     pub fn ask(&mut self, count: usize) -> Result<Vec<Suggestion>> {
         let count = |session: &Self| session.check_workers(count).map(|()| count);
-        let chosen = self.ask_and(Wish { count: &count, term: None, key: None })?;
+        let chosen = self.ask_and(Request { count: &count, term: None, key: None })?;
         self.suggested(&chosen.trials)
     }
 
@@ -53,15 +55,14 @@ impl Session {
         if !(1..=KEY_LENGTH).contains(&key.chars().count()) || key.chars().any(char::is_control) {
             return Err(Error::BadKey { key: key.to_string() });
         }
-        self.sync()?;
         if let Some(trials) = self.repeated(key, count)? {
             return self.suggested(&trials);
         }
-        let wished = |session: &Self| match session.repeated(key, count)? {
+        let needed = |session: &Self| match session.repeated(key, count)? {
             Some(_) => Ok(0),
             None => session.check_workers(count).map(|()| count),
         };
-        let chosen = self.ask_and(Wish { count: &wished, term: None, key: Some(key) })?;
+        let chosen = self.ask_and(Request { count: &needed, term: None, key: Some(key) })?;
         let trials = self.repeated(key, count)?.unwrap_or(chosen.trials);
         self.suggested(&trials)
     }
@@ -77,82 +78,83 @@ impl Session {
     }
 
     fn suggested(&mut self, trials: &[usize]) -> Result<Vec<Suggestion>> {
-        let all = self.study()?.suggestions();
+        let all = self.model()?.suggestions();
         Ok(all.into_iter().filter(|suggestion| trials.contains(&suggestion.trial)).collect())
     }
 
-    /// As [`Session::ask`], for a worker of this process, who holds them for `term` and renews that. Fewer than `count`, or
-    /// none, if more are not to be had: the study is to have `trials`, only so many may be pending, and a pool without
-    /// repeats has only so many left; one that has none left is an error.
+    /// As [`Session::ask`], for a worker of this process, which gets a lease of `term` on each trial and renews it. Fewer
+    /// than `count` trials, or none, where the study is to have only `trials`, where only so many may be pending, or where a
+    /// pool without repeats has fewer candidates left; an error where that has none left.
     pub fn ask_for_worker(&mut self, count: usize, trials: Option<usize>, term: Duration) -> Result<Vec<Claimed>> {
-        let to_be_had = |session: &Self| {
+        let available = |session: &Self| {
             let to_come = trials.map_or(usize::MAX, |trials| trials.saturating_sub(session.begun()));
             let most = session.most_pending().unwrap_or(usize::MAX);
             Ok(count.min(to_come).min(most.saturating_sub(session.ledger().pending())))
         };
-        let chosen = self.ask_and(Wish { count: &to_be_had, term: Some(term), key: None })?;
+        let chosen = self.ask_and(Request { count: &available, term: Some(term), key: None })?;
         Ok(chosen.trials.into_iter().zip(chosen.tokens).map(|(trial, token)| Claimed::restored(trial, token)).collect())
     }
 
-    /// How many trials were suggested and not called off.
+    /// How many trials were suggested and not cancelled.
     pub fn begun(&self) -> usize {
         let counts = |trial: &&Trial| trial.choice().is_some() && trial.state() != TrialState::Cancelled;
         self.ledger().trials().iter().filter(counts).count()
     }
 
-    fn ask_and(&mut self, wish: Wish<'_>) -> Result<Chosen> {
+    fn ask_and(&mut self, request: Request<'_>) -> Result<Chosen> {
         loop {
             let fence = Fence { resource: ASK, token: self.wait_for_turn()? };
-            let result = self.choose_and_log(wish, fence);
+            let result = self.choose_and_log(request, fence);
             if !matches!(result, Ok(Some(_))) {
-                // A lease that cannot be given back lapses by itself; the first error is what matters.
-                let released = self.store.release(self.id, fence);
+                // A lease that cannot be released lapses by itself; the first error is what matters.
+                let released = self.store.backend.release(self.id, fence);
                 if result.is_ok() {
                     released?;
                 }
             }
-            // Otherwise someone else's turn has begun, or an evaluation from elsewhere has taken the number.
+            // Otherwise the lease has passed to another process, or an evaluation from elsewhere has taken the number.
             if let Some(asked) = result? {
                 return Ok(asked);
             }
         }
     }
 
-    fn choose_and_log(&mut self, wish: Wish<'_>, fence: Fence<'_>) -> Result<Option<Chosen>> {
-        let keeper = Keeper::start(self.store.clone(), self.id, fence, TERM);
+    fn choose_and_log(&mut self, request: Request<'_>, fence: Fence<'_>) -> Result<Option<Chosen>> {
+        let keeper = Keeper::start(self.store.backend.clone(), self.id, fence, TERM);
         self.sync()?;
-        let count = (wish.count)(self)?;
-        let is_nothing_to_ask = count == 0 && (wish.term.is_some() || wish.key.is_some());
-        let events = if is_nothing_to_ask { vec![] } else { self.propose(count, wish.term)? };
+        let count = (request.count)(self)?;
+        let is_nothing_to_ask = count == 0 && (request.term.is_some() || request.key.is_some());
+        let events = if is_nothing_to_ask { vec![] } else { self.propose(count, request.term)? };
         let first = self.ledger().trials().len();
         let picks = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
         let trials: Vec<usize> = (first..first + picks).collect();
-        let keyed = |event| Ok(NewEvent { key: wish.key.map(str::to_string), ..encode(event)? });
+        let keyed = |event| Ok(NewEvent { key: request.key.map(str::to_string), ..encode(event)? });
         let events: Vec<NewEvent> = events.iter().map(keyed).collect::<Result<_>>()?;
         let resources: Vec<String> = trials.iter().map(|trial| trial_resource(*trial)).collect();
-        let claims: Vec<Claim<'_>> = match wish.term {
-            Some(term) => resources.iter().map(|resource| self.claim(resource, term, None)).collect(),
+        let holder = self.holder.clone();
+        let claims: Vec<Claim<'_>> = match request.term {
+            Some(term) => {
+                resources.iter().map(|resource| Claim { resource, holder: &holder, term, instead_of: None }).collect()
+            }
             None => vec![],
         };
-        // Renewing after the release would hold up the next one.
+        // Renewing after the release would delay the next process.
         drop(keeper);
         let (origin, releases) = (self.new_origin(), [fence]);
         let append =
             Append { origin: &origin, events: &events, fence: Some(fence), claims: &claims, releases: &releases };
-        let appended = self.store.append(self.id, &append);
-        if !matches!(appended, Ok(Appended::Stored(_))) {
-            // It holds picks that are not in the log.
+        let appended = self.append(&append);
+        if !matches!(appended, Ok(Appended::Stored { .. })) {
+            // The model holds picks that are not in the log.
             self.study = None;
         }
-        let stored = match appended? {
-            Appended::Stored(tokens) => Some(Chosen { trials, tokens }),
-            Appended::Fenced { .. } | Appended::Taken { .. } => None,
-        };
-        self.look_again();
-        Ok(stored)
+        match appended? {
+            Appended::Stored { tokens, .. } => Ok(Some(Chosen { trials, tokens })),
+            Appended::Fenced { .. } | Appended::Taken { .. } => Ok(None),
+        }
     }
 
-    /// The events of an ask, knowing what the ledger knows. A worker gets what is left of a pool.
+    /// The events of an ask, given the log as of the last read. A worker gets what is left of a pool.
     fn propose(&mut self, count: usize, term: Option<Duration>) -> Result<Vec<Event>> {
         let study = self.model()?;
         match study.propose(count) {
@@ -161,12 +163,12 @@ impl Session {
         }
     }
 
-    /// Waits until nobody else is choosing; the token of the turn.
+    /// Waits until no other process is choosing; the token of the lease.
     fn wait_for_turn(&self) -> Result<u64> {
         let (start, mut instead_of) = (Instant::now(), None);
         loop {
             let claim = self.claim(ASK, TERM, instead_of);
-            let held = match self.store.acquire_in_turn(self.id, &claim, LOOK)? {
+            let held = match self.store.backend.acquire_in_turn(self.id, &claim, LOOK)? {
                 Acquired::Granted(token) => return Ok(token),
                 Acquired::Held(lease) => lease,
                 // Only trials end.
@@ -175,7 +177,7 @@ impl Session {
             if start.elapsed() > PATIENCE {
                 return Err(Error::Busy { holder: held.holder.to_string(), seconds: PATIENCE.as_secs() });
             }
-            instead_of = held.is_of_the_dead().then_some(held.token);
+            instead_of = held.is_orphaned().then_some(held.token);
         }
     }
 

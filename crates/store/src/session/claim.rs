@@ -1,11 +1,11 @@
-//! Claiming: which trials workers hold, and which of them are free to be taken over.
+//! Claiming: which trials workers hold, and which of them can be taken over.
 
 use std::time::Duration;
 
 use manyhands_core::Error as Refusal;
 
 use super::Session;
-use crate::store::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
+use crate::lease::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
 use crate::{Keeper, Life, Result};
 
 /// A trial that a worker holds.
@@ -25,7 +25,7 @@ impl Claimed {
     }
 
     /// The lease.
-    pub fn fence(&self) -> Fence<'_> {
+    pub(crate) fn fence(&self) -> Fence<'_> {
         Fence { resource: &self.resource, token: self.token }
     }
 }
@@ -35,16 +35,16 @@ impl Claimed {
 pub struct Survey {
     /// Trials that were free and are now held by this session's process.
     pub taken: Vec<Claimed>,
-    /// Those of them whose worker was not heard of for a term, and is not known to have ended.
+    /// Those of them whose worker has not renewed its lease for a term, and is not known to have ended.
     pub silent: Vec<usize>,
     /// The leases of trials that others hold.
     pub elsewhere: Vec<(usize, Lease)>,
 }
 
 impl Session {
-    /// Looks at who holds the pending trials, and takes over up to `most` of those whose worker is gone: the lease was
-    /// given back, or has lapsed, or its process, on this host, is dead. A process that is seen to be alive keeps its
-    /// trials, however long it has not renewed them: its machine may have slept.
+    /// Reads who holds the pending trials, and takes over up to `most` of those whose worker is gone: the lease was
+    /// released, or has lapsed, or its process, on this host, has ended. A process that is known to run keeps its trials,
+    /// however long ago it renewed them: its machine may have slept.
     pub fn survey(&mut self, most: usize, term: Duration) -> Result<Survey> {
         self.sync()?;
         let mut survey = Survey::default();
@@ -55,7 +55,7 @@ impl Session {
             if !is_free && lease.holder != self.holder {
                 survey.elsewhere.push((trial, lease));
             } else if is_free && survey.taken.len() < most {
-                // One that has lapsed may have been renewed since: its holder was only slow.
+                // A lease that has lapsed may be renewed again by a holder that was only slow: then it is not taken.
                 let instead_of = (life == Life::Gone).then_some(lease.token);
                 if let Some(claimed) = self.claim_trial(trial, term, instead_of)? {
                     survey.silent.extend(is_silent.then_some(trial));
@@ -66,44 +66,44 @@ impl Session {
         Ok(survey)
     }
 
-    /// Takes a pending trial away from whoever holds it: the wish of a user who knows better.
+    /// Takes a pending trial away from whoever holds it, as a user may decide.
     pub fn take(&mut self, trial: usize, term: Duration) -> Result<Claimed> {
         loop {
             self.sync()?;
             self.ledger().pending_trial(trial)?;
             let held = self.pending_leases()?.into_iter().find(|(number, _)| *number == trial);
-            // Where it was renewed or granted anew in between, the next look knows.
+            // Where it was granted again in between, the next round reads that.
             if let Some(claimed) = self.claim_trial(trial, term, held.map(|(_, lease)| lease.token))? {
                 return Ok(claimed);
             }
         }
     }
 
-    /// The leases of pending trials, as of the last look at the log.
+    /// The leases of pending trials, as of the last read of the log.
     pub fn pending_leases(&self) -> Result<Vec<(usize, Lease)>> {
         let is_pending = |trial: &usize| match self.ledger().pending_trial(*trial) {
-            // A trial that this session has not heard of yet has begun since its last look.
+            // A trial that is unknown to this session has begun since its last read.
             Err(error) => matches!(error, Refusal::UnknownTrial { .. }),
             Ok(_) => true,
         };
-        let leases = self.store.leases(self.id)?.into_iter();
+        let leases = self.store.backend.leases(self.id)?.into_iter();
         let of_trials = leases.filter_map(|lease| Some((trial_of(&lease.resource)?, lease)));
         Ok(of_trials.filter(|(trial, _)| is_pending(trial)).collect())
     }
 
-    /// Gives back a trial that was not finished: another worker may take it at once.
+    /// Releases a trial that was not finished: another worker may take it at once.
     pub fn release(&mut self, claimed: &Claimed) -> Result<()> {
-        self.store.release(self.id, claimed.fence())
+        self.store.backend.release(self.id, claimed.fence())
     }
 
-    /// Keeps a trial's lease from lapsing for as long as the keeper lives.
+    /// Renews a trial's lease until the keeper is dropped.
     pub fn keep(&self, claimed: &Claimed, term: Duration) -> Keeper {
-        Keeper::start(self.store.clone(), self.id, claimed.fence(), term)
+        Keeper::start(self.store.backend.clone(), self.id, claimed.fence(), term)
     }
 
     fn claim_trial(&self, trial: usize, term: Duration, instead_of: Option<u64>) -> Result<Option<Claimed>> {
         let resource = trial_resource(trial);
-        Ok(match self.store.acquire(self.id, &self.claim(&resource, term, instead_of))? {
+        Ok(match self.store.backend.acquire(self.id, &self.claim(&resource, term, instead_of))? {
             Acquired::Granted(token) => Some(Claimed::restored(trial, token)),
             Acquired::Held(_) | Acquired::Ended => None,
         })

@@ -1,12 +1,14 @@
-//! Looking for damage: what of a stored study is as it was written, and what is wrong with the rest.
+//! Inspection for damage: which part of a stored study is as it was written, and what is wrong with the rest.
 
 use manyhands_core::{Ledger, Study};
 
 use super::log::written;
-use crate::store::{Record, Store, StudyRow};
-use crate::{Error, History, Result, Source};
+use crate::history::History;
+use crate::record::Record;
+use crate::source::Stored;
+use crate::{Result, Source, Store};
 
-/// What a look at a stored study has found.
+/// What an inspection of a stored study has found.
 #[derive(Debug)]
 pub struct Inspection {
     source: Source,
@@ -20,22 +22,19 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Looks at the study of this name; `shown` is how the store is named to users. Their own study file, if there is one,
-    /// must be that of the study, and takes the place of a stored one that is damaged.
-    pub fn of(store: &dyn Store, name: &str, shown: &str, own: Option<Source>) -> Result<Self> {
-        let Some(row) = store.find(name)? else {
-            let known = store.studies()?.into_iter().map(|row| row.name).collect();
-            return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
-        };
-        let mut faults = store.faults()?;
+    /// Inspects the study of this name; `shown` names the store in errors. The user's own study file, if there is one, must
+    /// describe the same study, and replaces a stored one that is damaged.
+    pub fn of(store: &Store, name: &str, shown: &str, own: Option<Source>) -> Result<Self> {
+        let row = store.find_known(name, shown)?;
+        let mut faults = store.backend.faults()?;
         let damage = row.check_text().err();
         let has_sound_file = damage.is_none() || own.is_some();
         let source = match own {
             Some(own) if damage.is_some() => own,
-            own => as_stored(store, &row, own)?,
+            own => Stored::agreeing(store, &row, own)?.source,
         };
         faults.extend(damage.map(|error| error.to_string()));
-        let (found, unread) = store.readable_events(row.id)?;
+        let (found, unread) = store.backend.readable_events(row.id)?;
         let (mut history, mut records) = (History::default(), Vec::new());
         let mut fault = unread;
         for record in found {
@@ -74,7 +73,7 @@ impl Inspection {
         &self.source
     }
 
-    /// Whether the study file is as it was written, or the user's own: without that a log of the sound events would be one
+    /// Whether the study file is as it was written, or the user's own: otherwise the sound events would be exported as those
     /// of another study.
     pub fn has_sound_file(&self) -> bool {
         self.has_sound_file
@@ -84,11 +83,4 @@ impl Inspection {
     pub fn salvage(self) -> Result<String> {
         written(&self.source, self.records)
     }
-}
-
-/// The stored study, which the user's own file must agree with.
-fn as_stored(store: &dyn Store, row: &StudyRow, own: Option<Source>) -> Result<Source> {
-    let stored = super::readable(store, row)?;
-    let differences = own.map_or(vec![], |own| super::differences(&own, &stored));
-    if differences.is_empty() { Ok(stored) } else { Err(Error::Differs { name: row.name.clone(), differences }) }
 }

@@ -1,15 +1,16 @@
-//! A study as one text, to take it from one store to another: a line for the study, then a line for every event.
-
-use std::sync::Arc;
+//! A study as one text, to move it from one store to another: one line for the study, then one line per event.
 
 use manyhands_core::{Study, counted};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::Session;
-use crate::source::sha256;
-use crate::store::{NewEvent, NewStudy, Record, Store, StoredFile};
-use crate::{Error, History, Result, Source, Time, decode, encode};
+use crate::backend::NewStudy;
+use crate::codec::{decode, encode};
+use crate::history::History;
+use crate::record::{NewEvent, Record};
+use crate::store::{StoredFile, sha256};
+use crate::{Error, Result, Source, Store, Time};
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -74,12 +75,12 @@ pub(super) fn written(source: &Source, records: Vec<Record>) -> Result<String> {
 impl Session {
     /// The study and its log, as lines of JSON that [`StudyLog::read`] reads.
     pub fn export_log(&mut self) -> Result<String> {
-        written(&self.source, self.store.events(self.id, 0)?)
+        written(&self.source, self.store.backend.events(self.id, 0)?)
     }
 
     /// A study from another store, with its whole log.
-    pub fn import(store: Arc<dyn Store>, log: StudyLog) -> Result<Self> {
-        let row = store.create(&NewStudy { events: log.events, ..log.source.new_study() })?;
+    pub fn import(store: Store, log: StudyLog) -> Result<Self> {
+        let row = store.backend.create(&NewStudy { events: log.events, ..log.source.new_study() })?;
         Self::at(store, &row, log.source)
     }
 }
@@ -102,7 +103,7 @@ impl StudyLog {
             return Err(bad(0, format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
         }
         let sum = sum(&head.text, &lines);
-        let source = Source::stored(head.text, stored_files(head.files)?)?;
+        let source = Source::stored(&head.text, &stored_files(head.files)?)?;
         let mut history = History::default();
         let mut events = Vec::new();
         for (index, line) in lines.iter().enumerate() {
@@ -139,7 +140,7 @@ fn bad(sequence: usize, reason: impl ToString) -> Error {
     Error::Corrupt { study: None, sequence, reason: reason.to_string() }
 }
 
-/// The files that a study names; refuses one that is not what it was.
+/// The files that a study names; refuses one whose checksum differs.
 fn stored_files(files: Vec<File>) -> Result<Vec<StoredFile>> {
     let stored = |File { role, name, sha256: sum, content }: File| match sha256(content.as_bytes()) == sum {
         true => Ok(StoredFile { role, name, sha256: sum, content: content.into_bytes() }),

@@ -1,4 +1,4 @@
-//! A session: one study of a store, kept up to date. Everything that a user meets calls this.
+//! A session: one study of a store, kept up to date. The command line and the runner work through sessions only.
 
 mod ask;
 mod claim;
@@ -9,15 +9,17 @@ mod tell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use manyhands_core::file::Difference;
 use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 
 pub use self::claim::{Claimed, Survey};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
 pub use self::tell::{Outside, Reported};
+use crate::history::History;
+use crate::record::{Append, Appended, Record};
+use crate::source::Stored;
 use crate::store::{Store, StudyId, StudyRow};
-use crate::{Error, History, Holder, Result, Source, Times};
+use crate::{Error, Holder, Result, Source, Time, Times};
 
 /// One study of a store.
 ///
@@ -40,34 +42,46 @@ use crate::{Error, History, Holder, Result, Source, Times};
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    store: Arc<dyn Store>,
+    store: Store,
     id: StudyId,
-    source: Source,
+    created: Time,
+    source: Arc<Source>,
+    /// Whether the store has the source's own text.
+    is_text_stored: bool,
     history: History,
     study: Option<Study>,
+    /// Whether [`Session::study`] reads the log again.
+    follows: bool,
     holder: Holder,
     workers: Option<usize>,
 }
 
 impl Session {
-    /// The study of this name.
-    pub fn open(store: Arc<dyn Store>, name: &str, shown: &str) -> Result<Self> {
-        let Some(row) = store.find(name)? else {
-            let known = store.studies()?.into_iter().map(|row| row.name).collect();
-            return Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known });
-        };
-        let source = stored(&*store, &row)?;
-        Self::at(store, &row, source)
+    /// The study of this name. `shown` names the store where there is no such study.
+    pub fn open(store: Store, name: &str, shown: &str) -> Result<Self> {
+        let row = store.find_known(name, shown)?;
+        row.check_text()?;
+        let stored = Stored::read(&store, &row, None)?;
+        Self::at(store, &row, stored.source)
+    }
+
+    /// The study of a file, if it is in the store. A file that describes another study than the stored one is refused;
+    /// `[run]` is that of the stored file.
+    pub fn open_described(store: Store, source: Source, shown: &str) -> Result<Self> {
+        let row = store.find_known(&source.study().name, shown)?;
+        row.check_text()?;
+        let stored = Stored::agreeing(&store, &row, Some(source))?;
+        Self::at(store, &row, stored.source)
     }
 
     /// The study of a file, created if it is not there. A file that describes another study than the stored one is
     /// refused; its `[run]` is this session's, and [`Session::keep_text`] makes it everyone's.
-    pub fn open_or_create(store: Arc<dyn Store>, source: Source) -> Result<Self> {
+    pub fn open_or_create(store: Store, source: Source) -> Result<Self> {
         let name = &source.study().name;
         let row = match store.find(name)? {
             Some(row) => row,
-            None => match store.create(&source.new_study()) {
-                Ok(row) => return Self::at(store, &row, source),
+            None => match store.backend.create(&source.new_study()) {
+                Ok(row) => return Ok(Self::unread(store, &row, source)),
                 // Another process was faster.
                 Err(Error::StudyExists { .. }) => {
                     store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?
@@ -75,59 +89,84 @@ impl Session {
                 Err(error) => return Err(error),
             },
         };
-        let stored = stored(&*store, &row)?;
-        let differences = differences(&source, &stored);
-        if !differences.is_empty() {
-            return Err(Error::Differs { name: name.clone(), differences });
-        }
-        Self::at(store, &row, source)
+        row.check_text()?;
+        let Stored { source, own } = Stored::agreeing(&store, &row, Some(source))?;
+        Self::at(store, &row, own.unwrap_or(source))
     }
 
     /// Refuses a study file that describes another study than this one.
     pub fn check(&self, source: &Source) -> Result<()> {
-        let differences = differences(source, &self.source);
-        if differences.is_empty() { Ok(()) } else { Err(Error::Differs { name: self.name().to_string(), differences }) }
+        source.check_same(&self.source)
     }
 
-    /// Another session of the same study on the same store, with a ledger and a model of its own.
-    pub fn twin(&self) -> Result<Self> {
-        let (store, source, workers, holder) =
-            (self.store.clone(), self.source.clone(), self.workers, self.holder.clone());
-        let mut twin = Self { store, id: self.id, source, history: History::default(), study: None, holder, workers };
-        twin.sync()?;
-        Ok(twin)
+    /// Another session of the same study on the same store, which knows what this one knows and has a model of its own.
+    pub fn twin(&self) -> Self {
+        let (store, source, history, holder) =
+            (self.store.clone(), self.source.clone(), self.history.clone(), self.holder.clone());
+        Self { store, source, history, holder, study: None, ..*self }
+    }
+
+    /// The same session as of one moment: [`Session::study`] reads nothing more from the log.
+    pub fn as_of_now(self) -> Self {
+        Self { follows: false, ..self }
     }
 
     /// Keeps the study file as it was given, for those who know the study by its name.
     pub fn keep_text(&self) -> Result<()> {
-        match self.store.find(self.name())? {
-            Some(row) if row.text == self.source.text() => Ok(()),
-            _ => self.store.set_text(self.id, self.source.text()),
-        }
+        if self.is_text_stored { Ok(()) } else { self.store.backend.set_text(self.id, self.source.text()) }
     }
 
-    fn at(store: Arc<dyn Store>, row: &StudyRow, source: Source) -> Result<Self> {
-        let (history, holder) = (History::default(), Holder::this_process());
-        let mut session = Self { store, id: row.id, source, history, study: None, holder, workers: None };
+    fn at(store: Store, row: &StudyRow, source: Source) -> Result<Self> {
+        let mut session = Self::unread(store, row, source);
         session.sync()?;
         Ok(session)
     }
 
-    /// Takes in what has been logged since.
+    /// A session that has read nothing of the log.
+    fn unread(store: Store, row: &StudyRow, source: Source) -> Self {
+        let is_text_stored = row.text == source.text();
+        let (history, holder, source) = (History::default(), Holder::this_process(), Arc::new(source));
+        let (id, created) = (row.id, row.created);
+        Self { store, id, created, source, is_text_stored, history, study: None, follows: true, holder, workers: None }
+    }
+
+    /// Reads what has been logged since the last read.
     pub fn sync(&mut self) -> Result<()> {
-        let (store, name) = (&self.store, &self.source.study().name);
+        let (store, name) = (&self.store.backend, &self.source.study().name);
         let records = store.events(self.id, self.history.ledger().events().len());
         let mut apply = |record| self.history.apply(&record);
         records.and_then(|records| records.into_iter().try_for_each(&mut apply)).map_err(|error| error.of_study(name))
     }
 
+    /// Appends events, and takes in what was stored: the records of the append if they come next in the log, otherwise
+    /// all that was logged since.
+    fn append(&mut self, append: &Append<'_>) -> Result<Appended> {
+        let appended = self.store.backend.append(self.id, append)?;
+        if let Appended::Stored { records, .. } = &appended {
+            self.take_in(append, records);
+        }
+        Ok(appended)
+    }
+
+    fn take_in(&mut self, append: &Append<'_>, records: &[Record]) {
+        let next = self.ledger().events().len() + 1;
+        let is_next = records.first().map_or(append.events.is_empty(), |record| record.sequence == next);
+        let is_taken_in = is_next && records.iter().try_for_each(|record| self.history.apply(record)).is_ok();
+        if !is_taken_in {
+            // The events are in the log even if it cannot be read now; the next read finds them.
+            let _ = self.sync();
+        }
+    }
+
     /// The study with its model, up to date.
     pub fn study(&mut self) -> Result<&mut Study> {
-        self.sync()?;
+        if self.follows {
+            self.sync()?;
+        }
         self.model()
     }
 
-    /// The study with its model, as of the last look at the log.
+    /// The study with its model, as of the last read of the log.
     fn model(&mut self) -> Result<&mut Study> {
         let mut study = match self.study.take() {
             Some(study) => study,
@@ -139,30 +178,30 @@ impl Session {
 
     /// A number that changes when the study's log or leases change, where that can be known without a transaction.
     pub fn pulse(&self) -> Result<Option<u64>> {
-        self.store.pulse(self.id)
+        self.store.backend.pulse(self.id)
     }
 
-    /// How long to wait at least between two looks at what others do.
+    /// How long to wait at least between two reads of what others do.
     pub fn pace(&self) -> Duration {
-        self.store.pace()
+        self.store.backend.pace()
     }
 
-    /// On behalf of another process than this one, as a service does.
+    /// Acts for another process than this one, as a service does.
     pub fn held_by(self, holder: Holder) -> Self {
         Self { holder, ..self }
     }
 
-    /// What became of every trial, as of the last look.
+    /// What became of every trial, as of the last read of the log.
     pub fn ledger(&self) -> &Ledger {
         self.history.ledger()
     }
 
-    /// The trial of this number, as of the last look.
+    /// The trial of this number, as of the last read of the log.
     pub fn trial(&self, number: usize) -> Result<&Trial> {
         Ok(self.ledger().trial(number)?)
     }
 
-    /// When the trials began and ended, in order of their numbers, as of the last look.
+    /// When the trials began and ended, in order of their numbers, as of the last read of the log.
     pub fn times(&self) -> &[Times] {
         self.history.times()
     }
@@ -183,13 +222,18 @@ impl Session {
     }
 
     /// Where the study is kept.
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// The study's key in its store.
     pub fn id(&self) -> StudyId {
         self.id
+    }
+
+    /// When the study was created.
+    pub fn created(&self) -> Time {
+        self.created
     }
 
     /// Allows at most this many pending trials where the study has no `max_pending`; none, as at first, for any number.
@@ -219,28 +263,4 @@ impl Session {
     pub fn delete(self) -> Result<()> {
         self.store.delete(self.id)
     }
-}
-
-/// A study as it is stored.
-fn stored(store: &dyn Store, row: &StudyRow) -> Result<Source> {
-    row.check_text()?;
-    readable(store, row)
-}
-
-/// As it is stored, changed or not, if it can be read.
-fn readable(store: &dyn Store, row: &StudyRow) -> Result<Source> {
-    Source::stored(row.text.clone(), store.files(row.id)?).map_err(|error| error.of_study(&row.name))
-}
-
-/// What differs between a study file and the stored study: settings, and contents of files.
-fn differences(source: &Source, stored: &Source) -> Vec<Difference> {
-    let mut differences = source.study().differences(stored.study());
-    for (file, kept) in source.files().iter().zip(stored.files()) {
-        if file.sha256 != kept.sha256 {
-            let key = if file.role == "candidates" { "candidates.file" } else { "candidates.covariance" };
-            let said = |sha256: &str| format!("content with SHA-256 {}...", &sha256[..12.min(sha256.len())]);
-            differences.push(Difference { key: key.to_string(), this: said(&file.sha256), other: said(&kept.sha256) });
-        }
-    }
-    differences
 }

@@ -1,10 +1,11 @@
-//! What becomes of trials: told, failed, cancelled, reported by a worker, or made elsewhere.
+//! The ends of trials: told, failed, cancelled or reported by a worker; and trials that were made elsewhere.
 
 use manyhands_core::{Event, Trial, TrialState, Value};
 
 use super::{Claimed, Session};
-use crate::store::{Append, Appended};
-use crate::{Error, Result, Time, encode};
+use crate::codec::encode;
+use crate::record::{Append, Appended, NewEvent};
+use crate::{Error, Result, Time};
 
 /// An evaluation made elsewhere: parameters by name, and the value if it is there already.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +16,7 @@ pub struct Outside {
     pub value: Option<f64>,
 }
 
-/// What became of a worker's report.
+/// Whether a worker's report counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reported {
     /// It is in the log.
@@ -36,16 +37,19 @@ impl Session {
         self.end(trial, &Event::Failed { trial, reason: reason.to_string() })
     }
 
-    /// A trial was called off; its point is free again.
+    /// A trial was cancelled; its point is free again.
     pub fn cancel(&mut self, trial: usize) -> Result<()> {
         self.end(trial, &Event::Cancelled { trial })
     }
 
     fn end(&mut self, trial: usize, event: &Event) -> Result<()> {
         let (events, origin) = ([encode(event)?], self.new_origin());
-        loop {
+        // A trial that is known to be pending needs no look at the log: should it have ended since, the append says so.
+        if self.ledger().pending_trial(trial).is_err() {
             self.sync()?;
-            if is_so(self.ledger().trial(trial)?, event) {
+        }
+        loop {
+            if has_ended_so(self.ledger().trial(trial)?, event) {
                 return Ok(());
             }
             if let (Event::Told { value, .. }, Some(before)) = (event, self.ledger().trial(trial)?.value()) {
@@ -53,16 +57,16 @@ impl Session {
             }
             self.ledger().pending_trial(trial)?;
             let append = Append { origin: &origin, events: &events, ..Append::default() };
-            // Someone else may have ended it in between: the next look says so.
-            if let Appended::Stored(_) = self.store.append(self.id, &append)? {
-                self.look_again();
+            if let Appended::Stored { .. } = self.append(&append)? {
                 return Ok(());
             }
+            // Someone else has ended it in between.
+            self.sync()?;
         }
     }
 
-    /// What a worker found: a value, or why there is none. A report that is repeated, because its answer was lost, has the
-    /// same origin and is recorded once.
+    /// Records a worker's result: a value, or why there is none. A report that is repeated, because its answer was lost,
+    /// has the same origin and is recorded once.
     pub fn report(
         &mut self,
         claimed: &Claimed,
@@ -79,38 +83,51 @@ impl Session {
         };
         let (events, fence) = ([encode(&event)?], Some(claimed.fence()));
         let append = Append { origin, events: &events, fence, ..Append::default() };
-        let reported = match self.store.append(self.id, &append)? {
-            Appended::Stored(_) => Reported::Recorded,
+        match self.append(&append)? {
+            Appended::Stored { .. } => Ok(Reported::Recorded),
             Appended::Fenced { .. } | Appended::Taken { .. } => {
                 let (events, origin) = ([encode(&Event::LateResult { trial, outcome })?], format!("{origin}/late"));
-                self.store.append(self.id, &Append { origin: &origin, events: &events, ..Append::default() })?;
-                Reported::TooLate
+                self.append(&Append { origin: &origin, events: &events, ..Append::default() })?;
+                Ok(Reported::TooLate)
             }
-        };
-        self.look_again();
-        Ok(reported)
+        }
     }
 
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
     pub fn include(&mut self, outside: &Outside) -> Result<usize> {
         let origin = self.new_origin();
+        let mut proposed = self.model()?.propose_included(&outside.params, outside.value);
+        if proposed.is_err() {
+            self.sync()?;
+            proposed = self.model()?.propose_included(&outside.params, outside.value);
+        }
         loop {
-            let study = self.study()?;
-            let included = study.propose_included(&outside.params, outside.value)?;
+            let included = proposed?;
             let trial = included.trial;
             let events = [encode(&Event::Included(included))?];
             let append = Append { origin: &origin, events: &events, ..Append::default() };
-            // Taken: another trial has got this number in between.
-            if let Appended::Stored(_) = self.store.append(self.id, &append)? {
-                self.look_again();
+            if let Appended::Stored { .. } = self.append(&append)? {
                 return Ok(trial);
             }
+            // Another trial has got this number in between.
+            self.sync()?;
+            proposed = self.model()?.propose_included(&outside.params, outside.value);
         }
     }
 
-    /// Takes in what was just logged. It is in the log even if that cannot be read now; the next look finds it.
-    pub(super) fn look_again(&mut self) {
-        let _ = self.sync();
+    /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log.
+    pub fn extend(&mut self, events: &[Event]) -> Result<()> {
+        let encoded: Vec<NewEvent> = events.iter().map(encode).collect::<Result<_>>()?;
+        let origin = self.new_origin();
+        loop {
+            self.sync()?;
+            let mut ledger = self.ledger().clone();
+            events.iter().try_for_each(|event| ledger.apply(event.clone()))?;
+            let append = Append { origin: &origin, events: &encoded, ..Append::default() };
+            if let Appended::Stored { .. } = self.append(&append)? {
+                return Ok(());
+            }
+        }
     }
 
     /// A name that no other append has.
@@ -123,7 +140,7 @@ impl Session {
 }
 
 /// Whether a trial has already ended in this very way.
-fn is_so(trial: &Trial, event: &Event) -> bool {
+fn has_ended_so(trial: &Trial, event: &Event) -> bool {
     match event {
         Event::Told { value, .. } => trial.value() == Some(*value),
         Event::Failed { reason, .. } => trial.state() == TrialState::Failed && trial.reason() == Some(reason),

@@ -1,8 +1,8 @@
-//! Which file a path leads to: the same path may lead to another file later, or to none.
+//! The identity of the file at a path, to notice that it was removed or replaced.
 
 use std::path::Path;
 
-/// What tells a file from others.
+/// Device and inode of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     #[cfg(unix)]
@@ -12,7 +12,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// None where there is no file, or it cannot be seen.
+    /// None where there is no file, or it is not accessible.
     #[cfg(unix)]
     pub fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;

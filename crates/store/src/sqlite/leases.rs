@@ -1,12 +1,13 @@
-//! Leases in SQLite. They are measured by a clock that does not jump (`renewed`, `term`); of a holder that this machine's
-//! clock is not shared with, by the wall clock (`expires`).
+//! Leases in SQLite. They are measured by the monotonic clock (`renewed`, `term`); those of holders on another machine or
+//! boot by the wall clock (`expires`).
 
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::schema::HASHED;
-use crate::store::{Claim, Fence, Lease, StudyId, trial_resource};
+use crate::lease::{Claim, Fence, Lease, trial_resource};
+use crate::store::StudyId;
 use crate::{Holder, Time};
 
 /// Now, by both clocks.
@@ -27,7 +28,7 @@ fn lease(row: &Row<'_>, now: Moment) -> rusqlite::Result<Lease> {
     let (silent, term) = match row.get::<_, Option<i64>>(9)?.map(duration) {
         Some(term) if holder.shares_clock() => (now.ticks.saturating_sub(duration(renewed.unwrap_or(0))), term),
         Some(term) => (Time::from_micros(expires.micros() - micros(term)).until(now.wall), term),
-        // Of an older manyhands, which had only the wall clock.
+        // Written by an older manyhands, which had only the wall clock.
         None => (Duration::ZERO, now.wall.until(expires)),
     };
     Ok(Lease { resource, token, holder, since, silent, term })
@@ -83,13 +84,13 @@ pub fn renew(
     t.prepare_cached(sql)?.execute(values).map(|rows| rows > 0)
 }
 
-/// Gives a lease back.
+/// Releases a lease.
 pub fn release(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> rusqlite::Result<()> {
     let sql = "UPDATE leases SET expires = 0, term = 0 WHERE study = ? AND resource = ? AND token = ?";
     t.prepare_cached(sql)?.execute(params![study.0, fence.resource, fence.token as i64]).map(drop)
 }
 
-/// Removes the lease of a trial that has ended: nobody may have it any more.
+/// Removes the lease of a trial that has ended, which is never granted again.
 pub fn remove(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Result<()> {
     let sql = "DELETE FROM leases WHERE study = ? AND resource = ?";
     t.prepare_cached(sql)?.execute(params![study.0, trial_resource(trial)]).map(drop)

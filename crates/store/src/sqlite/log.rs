@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::schema::HASHED;
-use crate::chain::Stamp;
-use crate::codec::VERSION;
-use crate::store::{ENDS_IN_SQL, NewEvent, Record, StudyId};
-use crate::{Time, chain};
+use crate::Time;
+use crate::chain::{self, Tail};
+use crate::record::{NewEvent, Record, Unique};
+use crate::store::StudyId;
 
 /// The events after the first `after`, in order.
 pub fn read(c: &Connection, study: StudyId, after: usize, schema: i64) -> rusqlite::Result<Vec<Record>> {
@@ -51,28 +51,33 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-/// Adds events at the end.
+/// Adds events at the end; their records.
 pub fn insert(
     t: &Transaction<'_>,
     study: StudyId,
     origin: &str,
     events: &[NewEvent],
     now: Time,
-) -> rusqlite::Result<()> {
-    let last: i64 = t
-        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?")?
-        .query_row([study.0], |row| row.get(0))?;
-    let sql = "SELECT hash FROM events WHERE study = ? AND hash IS NOT NULL ORDER BY sequence DESC LIMIT 1";
-    let hash: Option<Vec<u8>> = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0)).optional()?;
+) -> rusqlite::Result<Vec<Record>> {
+    let records = chain::records(events, tail(t, study)?, now);
     let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin, key, hash) \
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut statement = t.prepare_cached(sql)?;
-    for (event, Stamp { sequence, time, hash }) in events.iter().zip(chain::stamps(events, last, hash, now)) {
-        let NewEvent { kind, trial, body, key, .. } = event;
-        let (trial, micros) = (trial.map(|trial| trial as i64), time.micros());
-        statement.execute(params![study.0, sequence, micros, kind, trial, body, VERSION, origin, key, hash])?;
+    for Record { sequence, time, kind, trial, body, version, key, hash } in &records {
+        let (sequence, micros, trial) = (*sequence as i64, time.micros(), trial.map(|trial| trial as i64));
+        statement.execute(params![study.0, sequence, micros, kind, trial, body, version, origin, key, hash])?;
     }
-    Ok(())
+    Ok(records)
+}
+
+/// The end of a log. Events of an older manyhands have no hash: the running hash begins after them.
+fn tail(t: &Transaction<'_>, study: StudyId) -> rusqlite::Result<Tail> {
+    let sequence: i64 = t
+        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?")?
+        .query_row([study.0], |row| row.get(0))?;
+    let sql = "SELECT hash FROM events WHERE study = ? AND hash IS NOT NULL ORDER BY sequence DESC LIMIT 1";
+    let hash = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0)).optional()?;
+    Ok(Tail { sequence: usize::try_from(sequence).unwrap_or(0), hash })
 }
 
 /// Whether an append of this origin is in the log.
@@ -82,18 +87,20 @@ pub fn is_stored(t: &Transaction<'_>, study: StudyId, origin: &str) -> rusqlite:
 
 /// Whether a trial has been told, failed or cancelled.
 pub fn has_ended(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Result<bool> {
-    let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({ENDS_IN_SQL})");
-    t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])
+    has(t, study, Unique::End, trial)
 }
 
 /// The first trial that another event has begun, or ended.
 pub fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> rusqlite::Result<Option<usize>> {
-    for event in events {
-        let Some((trial, kinds)) = event.rivals() else { continue };
-        let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({kinds})");
-        if t.prepare_cached(&sql)?.exists(params![study.0, trial])? {
-            return Ok(event.trial);
+    for (unique, trial) in events.iter().filter_map(NewEvent::unique) {
+        if has(t, study, unique, trial)? {
+            return Ok(Some(trial));
         }
     }
     Ok(None)
+}
+
+fn has(t: &Transaction<'_>, study: StudyId, unique: Unique, trial: usize) -> rusqlite::Result<bool> {
+    let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({})", unique.kinds());
+    t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])
 }

@@ -1,12 +1,12 @@
-//! A store in one SQLite file: the embedded default. Write-ahead log, every answer on disk.
+//! A store in one SQLite file, the embedded default: write-ahead log, acknowledged events are on disk.
 
 mod identity;
 mod leases;
 mod log;
 mod opening;
+mod queue;
 mod refusal;
 mod schema;
-mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,15 +16,15 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use self::identity::Identity;
+use self::queue::LeaseQueue;
 use self::refusal::{gone, refused};
-use self::turns::Turns;
+use crate::backend::{Backend, NewStudy};
 use crate::clock::{Clock, SystemClock};
 use crate::error::found;
-use crate::line::wait_in_line;
-use crate::source::sha256;
-use crate::store::{
-    Acquired, Append, Appended, Claim, Fence, Lease, NewStudy, Record, Store, StoredFile, StudyId, StudyRow, trial_of,
-};
+use crate::lease::{Acquired, Claim, Fence, Lease, trial_of};
+use crate::queue::wait_in_queue;
+use crate::record::{Append, Appended, NewEvent, Record};
+use crate::store::{StoredFile, StudyId, StudyRow, sha256};
 use crate::{Access, Error, Result, Time};
 
 /// How long to wait for another process's transaction.
@@ -38,15 +38,16 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub struct Sqlite {
     path: PathBuf,
     file: Identity,
+    /// The schema of its tables: the latest one, unless an older store was opened to be read.
     schema: i64,
     connection: Mutex<Connection>,
     clock: Arc<dyn Clock>,
-    /// How often this process has written: SQLite itself tells only of other connections.
+    /// How often this process has written: SQLite's own counter covers other connections only.
     writes: AtomicU64,
 }
 
-/// Whether a commit must be on disk before it is answered. A lease need not be: it protects processes, and no process
-/// outlives the power.
+/// Whether a commit must be on disk before it is acknowledged. A lease need not be: it is about running processes, and none
+/// survives a power failure.
 #[derive(Clone, Copy, PartialEq)]
 enum Durable {
     Yes,
@@ -54,23 +55,17 @@ enum Durable {
 }
 
 impl Sqlite {
-    /// Opens the store in a file. One is made if there is none and `access` says so; if that fails, nothing is left behind.
-    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
-        let path = path.as_ref().to_path_buf();
-        let (connection, schema) = opening::open(&path, access)?;
-        let file = Identity::of(&path).ok_or_else(|| gone(&path))?;
-        let (connection, clock) = (Mutex::new(connection), Arc::new(SystemClock));
+    /// Opens the store in a file. It is created if it does not exist and `access` says so; if that fails, no file is left.
+    pub fn open(path: &Path, access: Access) -> Result<Self> {
+        Self::open_with_clock(path, access, Arc::new(SystemClock))
+    }
+
+    /// As [`Sqlite::open`], by other clocks than this machine's.
+    pub fn open_with_clock(path: &Path, access: Access, clock: Arc<dyn Clock>) -> Result<Self> {
+        let (connection, schema) = opening::open(path, access)?;
+        let file = Identity::of(path).ok_or_else(|| gone(path))?;
+        let (path, connection) = (path.to_path_buf(), Mutex::new(connection));
         Ok(Self { path, file, schema, connection, clock, writes: AtomicU64::new(0) })
-    }
-
-    /// The schema of its tables: the latest one, unless an older store was opened to be read.
-    pub fn schema(&self) -> i64 {
-        self.schema
-    }
-
-    /// By other clocks than this machine's.
-    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, ..self }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -82,7 +77,7 @@ impl Sqlite {
         leases::Moment { wall: self.clock.now(), ticks: self.clock.ticks() }
     }
 
-    /// A file that was removed can still be written, and nobody will ever read it.
+    /// Refuses a file that was removed: it could still be written, and nobody would ever read it.
     fn check_file(&self) -> Result<()> {
         if Identity::of(&self.path) == Some(self.file) { Ok(()) } else { Err(gone(&self.path)) }
     }
@@ -115,7 +110,7 @@ impl Sqlite {
         format!("SELECT id, name, created, text, {sha256} FROM studies")
     }
 
-    /// Grants a lease unless someone holds it; who is named leaves the line.
+    /// Grants a lease unless someone holds it; whoever is named leaves the queue.
     fn claim(&self, study: StudyId, claim: &Claim<'_>, name: Option<&str>) -> Result<Acquired> {
         let now = self.moment();
         let acquired = self.write(Durable::No, |t| {
@@ -128,11 +123,9 @@ impl Sqlite {
                 return Ok(Some(Acquired::Ended));
             }
             match leases::find(t, study, claim.resource, now)? {
-                Some(lease) if !lease.has_lapsed() && claim.instead_of != Some(lease.token) => {
-                    Ok(Some(Acquired::Held(lease)))
-                }
+                Some(lease) if claim.is_blocked_by(&lease) => Ok(Some(Acquired::Held(lease))),
                 _ => {
-                    name.map_or(Ok(()), |name| turns::leave(t, study, name))?;
+                    name.map_or(Ok(()), |name| queue::leave(t, study, name))?;
                     leases::grant(t, study, claim, now).map(|token| Some(Acquired::Granted(token)))
                 }
             }
@@ -141,7 +134,7 @@ impl Sqlite {
     }
 }
 
-impl Store for Sqlite {
+impl Backend for Sqlite {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
         let (created, sum) = (self.clock.now(), sha256(study.text.as_bytes()));
         let id = self.write(Durable::Yes, |t| {
@@ -217,7 +210,7 @@ impl Store for Sqlite {
             let said: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             Ok(said.into_iter().filter(|line| line != "ok").collect())
         });
-        // Where the check itself cannot go on, that is the fault; what can be read is read all the same.
+        // Where the check itself cannot go on, that is the fault; the readable part is read all the same.
         match checked {
             Err(Error::Damaged { reason, .. }) => Ok(vec![reason]),
             checked => checked,
@@ -232,8 +225,8 @@ impl Store for Sqlite {
             }
             if log::is_stored(t, study, append.origin)? {
                 let token = |claim: &Claim<'_>| leases::token(t, study, claim.resource).transpose();
-                let tokens: rusqlite::Result<_> = append.claims.iter().filter_map(token).collect();
-                return Ok(Some(Appended::Stored(tokens?)));
+                let tokens = append.claims.iter().filter_map(token).collect::<rusqlite::Result<_>>()?;
+                return Ok(Some(Appended::Stored { tokens, records: vec![] }));
             }
             if let Some(fence) = append.fence
                 && let Some(current) = leases::token(t, study, fence.resource)?.filter(|token| *token != fence.token)
@@ -243,13 +236,13 @@ impl Store for Sqlite {
             if let Some(trial) = log::taken(t, study, append.events)? {
                 return Ok(Some(Appended::Taken { trial }));
             }
-            log::insert(t, study, append.origin, append.events, now.wall)?;
-            let ended = append.events.iter().filter(|event| event.ends()).filter_map(|event| event.trial);
-            ended.into_iter().try_for_each(|trial| leases::remove(t, study, trial))?;
-            let granted: rusqlite::Result<Vec<u64>> =
-                append.claims.iter().map(|claim| leases::grant(t, study, claim, now)).collect();
+            let records = log::insert(t, study, append.origin, append.events, now.wall)?;
+            let mut ended = append.events.iter().filter_map(NewEvent::ended_trial);
+            ended.try_for_each(|trial| leases::remove(t, study, trial))?;
+            let grant = |claim| leases::grant(t, study, claim, now);
+            let tokens = append.claims.iter().map(grant).collect::<rusqlite::Result<_>>()?;
             append.releases.iter().try_for_each(|fence| leases::release(t, study, *fence))?;
-            Ok(Some(Appended::Stored(granted?)))
+            Ok(Some(Appended::Stored { tokens, records }))
         })?;
         appended.ok_or(Error::Deleted)
     }
@@ -264,7 +257,7 @@ impl Store for Sqlite {
     }
 
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
-        wait_in_line(&Turns { store: self, study }, claim, patience)
+        wait_in_queue(&LeaseQueue { store: self, study }, claim, patience)
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
@@ -294,8 +287,9 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use manyhands_core::EventKind;
+
     use super::*;
-    use crate::store::NewEvent;
 
     #[test]
     fn a_store_that_has_reached_its_size_refuses_whole_appends_and_goes_on_when_it_may_grow() {
@@ -311,16 +305,17 @@ mod tests {
         };
         let append = |trial: usize| {
             let event = |kind| NewEvent { kind, trial: Some(trial), body: "x".repeat(3000), time: None, key: None };
-            let (events, origin) = ([event("asked"), event("told")], trial.to_string());
-            store.append(id, &Append { origin: &origin, events: &events, ..Append::default() })
+            let (events, origin) = ([event(EventKind::Asked), event(EventKind::Told)], trial.to_string());
+            let append = Append { origin: &origin, events: &events, ..Append::default() };
+            store.append(id, &append).map(|appended| matches!(appended, Appended::Stored { .. }))
         };
         may_have(10);
-        let stored = (0..).take_while(|trial| append(*trial) == Ok(Appended::Stored(vec![]))).count();
+        let stored = (0..).take_while(|trial| append(*trial) == Ok(true)).count();
         assert!(stored > 0);
         assert!(matches!(append(stored), Err(Error::Full { .. })));
         assert_eq!(store.events(id, 0).unwrap().len(), 2 * stored);
         may_have(1000);
-        assert_eq!(append(stored), Ok(Appended::Stored(vec![])));
+        assert_eq!(append(stored), Ok(true));
         let sound: String = store.connection().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!((sound.as_str(), store.events(id, 0).unwrap().len()), ("ok", 2 * stored + 2));
     }

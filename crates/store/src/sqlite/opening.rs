@@ -1,5 +1,5 @@
-//! How a SQLite store is opened. A new one is made under another name and appears under its own when it is complete, so that
-//! what fails leaves nothing behind; one that may only be read is only read.
+//! Opening a SQLite store. A new one is created under a temporary name and linked to its own when it is complete, so that a
+//! failure leaves no file; a store without write permission can still be read.
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,13 +20,13 @@ const OLDEST_READABLE: i64 = 1;
 
 /// A connection to the store in a file, and its schema.
 pub fn open(path: &Path, access: Access) -> Result<(Connection, i64)> {
-    // Where that cannot be seen, opening says why.
+    // Where that cannot be determined, opening says why.
     let is_missing = matches!(path.try_exists(), Ok(false));
     if is_missing && access != Access::Create {
         return Err(Error::NoStore { path: path.to_path_buf() });
     }
     check_folder(path)?;
-    // Nothing is made of it where nothing is to be created.
+    // An empty file becomes a store only where one may be created.
     if access != Access::Create && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
         return Err(Error::Empty { path: path.to_path_buf() });
     }
@@ -35,7 +35,7 @@ pub fn open(path: &Path, access: Access) -> Result<(Connection, i64)> {
     }
     let made = if is_missing { make(path)? } else { None };
     open_to_write(path).inspect_err(|_| {
-        // Only what this process has made and nobody has replaced.
+        // Only the file that this process has created and nobody has replaced.
         if made.is_some() && made == Identity::of(path) {
             remove(path);
         }
@@ -49,22 +49,22 @@ fn open_to_write(path: &Path) -> Result<(Connection, i64)> {
     Ok((connection, known(path, found)?))
 }
 
-/// Makes a store that is not there: all of it or nothing. Its identity, if it was this process that made it.
+/// Creates a store, completely or not at all. Its identity, if it was this process that created it.
 fn make(path: &Path) -> Result<Option<Identity>> {
-    // A name that no other thread or process uses: SQLite must know a file by one name only.
+    // A name that no other thread or process uses: SQLite must open a file under one name only.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let draft = beside(path, &format!(".{}-{}.new", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
     let made = open_to_write(&draft).and_then(|(connection, _)| {
-        // Closing writes everything into the file.
+        // Closing writes the write-ahead log into the file.
         connection.close().map_err(|(_, error)| refused(path, &error))?;
         let identity = Identity::of(&draft);
         let sync = || fs::File::open(&draft)?.sync_all();
         sync().map_err(|error| Error::Unavailable { store: shown(path), reason: error.to_string() })?;
-        // Fails if another process was faster, or where files cannot be linked: either way it is opened by its name.
+        // Fails if another process was faster, or where files cannot be linked: either way it is then opened by its name.
         Ok(fs::hard_link(&draft, path).is_ok().then_some(identity).flatten())
     });
     remove(&draft);
-    // Named as its user did.
+    // Errors name the path that the user gave.
     made.map_err(|error| match error {
         Error::Denied { action, .. } => Error::Denied { path: path.to_path_buf(), action },
         Error::Full { reason, .. } => Error::Full { store: shown(path), reason },
@@ -73,7 +73,7 @@ fn make(path: &Path) -> Result<Option<Identity>> {
     })
 }
 
-/// Removes a store's file and those that SQLite keeps beside it; what is not there need not be removed.
+/// Removes a store's file and those that SQLite keeps beside it, as far as they exist.
 fn remove(path: &Path) {
     for end in ["", "-wal", "-shm", "-journal"] {
         let _ = fs::remove_file(beside(path, end));
@@ -86,8 +86,8 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Reads, whatever may be written: first as everyone does, then as a file that nobody changes, if no log says that someone
-/// does.
+/// Opens for reading with or without write permission: first as a shared database; if that is denied, as an immutable file,
+/// unless a write-ahead log shows that someone changes it.
 fn open_to_read(path: &Path) -> Result<(Connection, i64)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let first = Connection::open_with_flags(path, flags).and_then(look);
@@ -110,7 +110,7 @@ fn open_to_read(path: &Path) -> Result<(Connection, i64)> {
     }
 }
 
-/// A connection that only reads, and what it finds.
+/// A connection that only reads, and the schema that it finds.
 fn look(connection: Connection) -> rusqlite::Result<(Connection, schema::Found)> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "query_only", true)?;
@@ -119,7 +119,7 @@ fn look(connection: Connection) -> rusqlite::Result<(Connection, schema::Found)>
     Ok((connection, found))
 }
 
-/// Whether SQLite lacks a right to write, which it needs to share a file with others.
+/// Whether SQLite lacks write permission, which it needs to share a file with others.
 fn is_denied(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -132,7 +132,7 @@ fn has_log(path: &Path) -> bool {
     fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
-/// The name of a file that SQLite is to take for one that nobody changes.
+/// The URI of a file that SQLite is to treat as immutable.
 fn unchanging(path: &Path) -> String {
     const KEPT: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
@@ -152,8 +152,8 @@ fn known(path: &Path, found: schema::Found) -> Result<i64> {
     }
 }
 
-/// Prepares a connection. Where several open a new file at once, SQLite refuses rather than wait, lest they wait for each
-/// other: then it is tried again.
+/// Prepares a connection. Where several processes open a new file at once, SQLite refuses instead of waiting, to avoid a
+/// deadlock: then it is tried again.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<schema::Found> {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! What SQLite's refusals mean to a user.
+//! SQLite's errors as errors of a store.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 use super::PATIENCE;
 use crate::Error;
 
-/// The folder that a store is to be in must be there.
+/// Refuses a path whose folder does not exist.
 pub fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let refuse = |reason: String| Err(Error::RefusedFile { path: path.to_path_buf(), reason });
@@ -29,13 +29,13 @@ pub fn shown(path: &Path) -> String {
     format!("sqlite:{}", path.display())
 }
 
-/// The file that a store was opened in is not there any more.
+/// The error for a store whose file has been removed or replaced.
 pub fn gone(path: &Path) -> Error {
     let reason = "its file was removed or replaced while it was in use".to_string();
     Error::RefusedFile { path: path.to_path_buf(), reason }
 }
 
-/// An error of SQLite's, in the user's words.
+/// The error that an error of SQLite's means for a user.
 pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     let (store, path) = (shown(path), path.to_path_buf());
     let reason = error.to_string();
@@ -56,17 +56,17 @@ pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     }
 }
 
-/// What the system does not let us do with a file that SQLite could not open, or not open beside it.
+/// What is denied for a file that SQLite could not open, or beside which it could not open its own.
 fn denied(path: &Path) -> Option<&'static str> {
     use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
     match fs::File::open(path).map_err(|error| error.kind()) {
         Ok(_) => Some("written"),
         Err(PermissionDenied) => Some("read"),
-        // There is none, and it seems that none can be made: this says why.
+        // It does not exist, and apparently cannot be created: trying says why.
         Err(NotFound) => match fs::File::create_new(path).map_err(|error| error.kind()) {
             Err(PermissionDenied | ReadOnlyFilesystem) => Some("written"),
             Ok(_) => {
-                // It was only to be seen whether it can be made.
+                // Created only to see whether that is possible.
                 let _ = fs::remove_file(path);
                 None
             }
@@ -76,7 +76,7 @@ fn denied(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Whether a failure of the disk came from writing: no room, or a limit on the size of files.
+/// Whether an I/O failure came from writing: a full disk, or a limit on the size of files.
 fn is_write(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi;
     const WRITES: [i32; 6] = [

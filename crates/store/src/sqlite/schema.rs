@@ -1,4 +1,4 @@
-//! The tables of a SQLite store and how older ones become newer ones.
+//! The tables of a SQLite store, and how older ones are upgraded.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -6,6 +6,10 @@ use rusqlite::{Connection, TransactionBehavior};
 pub const APPLICATION: i64 = 0x6d6e_7968;
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
+///
+/// Which events a trial has once is said by [`Unique`](crate::record::Unique), and the indexes of step 2 must agree with it.
+/// Trials that can be reopened would need one more step: a column `attempt` of events, 0 for all that are there, and an index
+/// of ends on (study, trial, attempt) in place of `ends`. An event that amends a value is not an end and needs none.
 pub const STEPS: [&str; 5] = [
     "CREATE TABLE studies (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,7 +50,7 @@ pub const STEPS: [&str; 5] = [
     // A trial begins once and ends at most once, whoever writes.
     "CREATE UNIQUE INDEX beginnings ON events (study, trial) WHERE kind IN ('asked', 'included');
     CREATE UNIQUE INDEX ends ON events (study, trial) WHERE kind IN ('told', 'failed', 'cancelled');",
-    // Keys of asks, a running hash, leases by a clock that does not jump; no lease of a trial that has ended.
+    // Keys of asks, a running hash, leases by a monotonic clock; no lease of a trial that has ended.
     "ALTER TABLE events ADD COLUMN key TEXT;
     ALTER TABLE events ADD COLUMN hash BLOB;
     CREATE INDEX origins ON events (study, origin);
@@ -55,7 +59,7 @@ pub const STEPS: [&str; 5] = [
     ALTER TABLE leases ADD COLUMN term INTEGER;
     DELETE FROM leases WHERE EXISTS (SELECT 1 FROM events WHERE events.study = leases.study
         AND leases.resource = 'trial:' || events.trial AND kind IN ('told', 'failed', 'cancelled'));",
-    // Places in the line of those who want to ask.
+    // The queue of those who want to ask.
     "CREATE TABLE turns (
         place INTEGER PRIMARY KEY AUTOINCREMENT,
         study INTEGER NOT NULL REFERENCES studies (id) ON DELETE CASCADE,
@@ -63,17 +67,17 @@ pub const STEPS: [&str; 5] = [
         until INTEGER NOT NULL,
         UNIQUE (study, ticket)
     );",
-    // Whether a study file is what was stored.
+    // A checksum of the study file, to notice damage.
     "ALTER TABLE studies ADD COLUMN sha256 TEXT;",
 ];
 
-/// The schema that brought keys and hashes of events, and leases by a clock that does not jump.
+/// The first schema with keys and hashes of events, and leases by a monotonic clock.
 pub const HASHED: i64 = 3;
 
-/// The schema that brought hashes of study files.
+/// The first schema with checksums of study files.
 pub const SUMMED: i64 = 5;
 
-/// What a file turned out to be.
+/// What a database file is.
 pub enum Found {
     /// A store of this schema; the latest one, if it was to be upgraded.
     Known(i64),
@@ -83,7 +87,7 @@ pub enum Found {
     Newer(i64),
 }
 
-/// Looks without changing anything. An empty file is a store of schema 0.
+/// Reads the schema and changes nothing. An empty file is a store of schema 0.
 pub fn look(connection: &Connection) -> rusqlite::Result<Found> {
     let (application, version) = marks(connection)?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -93,7 +97,7 @@ pub fn look(connection: &Connection) -> rusqlite::Result<Found> {
     Ok(if version > STEPS.len() as i64 { Found::Newer(version) } else { Found::Known(version) })
 }
 
-/// Makes the tables, or brings them up to date. What is not to be changed is only looked at.
+/// Creates the tables, or upgrades them; databases of other programs and of later versions are left alone.
 pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Found> {
     let latest = STEPS.len() as i64;
     match look(connection)? {

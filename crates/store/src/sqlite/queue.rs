@@ -1,4 +1,4 @@
-//! Places in line for a lease, in SQLite.
+//! The queue for a lease, in SQLite.
 
 use std::time::Duration;
 
@@ -7,31 +7,32 @@ use rusqlite::{Connection, Transaction, params};
 use super::leases::{Moment, micros};
 use super::{Durable, Sqlite, leases};
 use crate::Result;
-use crate::line::{KEPT, Line, Ticket, View};
-use crate::store::{Acquired, Claim, StudyId};
+use crate::lease::{Acquired, Claim};
+use crate::queue::{KEPT, Queue, QueueState, Ticket};
+use crate::store::StudyId;
 
 /// No place is kept for longer: one that seems to be was given before the machine was last started.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The line of those who want a lease of a study.
-pub struct Turns<'a> {
+/// The queue for a lease of a study.
+pub struct LeaseQueue<'a> {
     pub store: &'a Sqlite,
     pub study: StudyId,
 }
 
-impl Line for Turns<'_> {
-    fn look(&self, claim: &Claim<'_>, name: &str) -> Result<View> {
+impl Queue for LeaseQueue<'_> {
+    fn state(&self, claim: &Claim<'_>, name: &str) -> Result<QueueState> {
         let (study, now) = (self.study, self.store.moment());
         self.store.read(|c| {
             let lease = leases::find(c, study, claim.resource, now)?;
-            Ok(View { lease, ahead: ahead(c, study, name, now)? })
+            Ok(QueueState { lease, ahead: ahead(c, study, name, now)? })
         })
     }
 
-    fn queue(&self, ticket: Ticket<'_>) -> Result<()> {
+    fn enter(&self, ticket: Ticket<'_>) -> Result<()> {
         let (study, now) = (self.study.0, self.store.moment().ticks);
         self.store.write(Durable::No, |t| {
-            // Those who have stopped waiting leave it.
+            // Those who have stopped waiting are removed.
             let sql = "DELETE FROM turns WHERE study = ? AND until NOT BETWEEN ? AND ?";
             t.prepare_cached(sql)?.execute(params![study, micros(now), micros(now + LONGEST)])?;
             let sql = "INSERT INTO turns (study, ticket, until) VALUES (?, ?, ?) \
@@ -46,7 +47,7 @@ impl Line for Turns<'_> {
     }
 }
 
-/// Leaves the line.
+/// Leaves the queue.
 pub fn leave(t: &Transaction<'_>, study: StudyId, name: &str) -> rusqlite::Result<()> {
     let sql = "DELETE FROM turns WHERE study = ? AND ticket = ?";
     t.prepare_cached(sql)?.execute(params![study.0, name]).map(drop)

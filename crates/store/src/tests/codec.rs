@@ -1,22 +1,18 @@
 //! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use manyhands_core::gp::{Hyperparameters, Warp};
 use manyhands_core::{
-    Asked, Choice, Direction, Domain, ENGINE, Event, Fitted, Included, Parameter, Phase, Space, Spec, Strategy as Rule,
-    Study, Value,
+    Asked, Choice, Direction, Domain, ENGINE, Event, EventKind, Fitted, Included, Parameter, Phase, Space, Spec,
+    Strategy as Rule, Study, Value,
 };
-use manyhands_store::{Error, Record, Time, decode, encode};
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+use super::common::runner;
+use crate::codec::{decode, encode};
+use crate::record::Record;
+use crate::{Error, Time};
 
 const KINDS: [&str; 7] = ["asked", "fitted", "included", "told", "failed", "cancelled", "late"];
-
-fn runner(cases: u32) -> TestRunner {
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
-}
 
 /// Any finite number: half of them from any bits, half of them where writing numbers goes wrong.
 fn number() -> impl Strategy<Value = f64> {
@@ -115,7 +111,7 @@ fn every_event_survives_bit_for_bit() {
     let claim = |event: Event| {
         let stored = encode(&event).unwrap();
         prop_assert!(!stored.body.contains(['\0', '\n']), "fit for any database and for lines: {}", stored.body);
-        let read = decode(&record(stored.kind, &stored.body, 1)).unwrap();
+        let read = decode(&record(stored.kind.name(), &stored.body, 1)).unwrap();
         prop_assert_eq!(bits(&read), bits(&event));
         prop_assert_eq!(encode(&read).unwrap(), stored);
         Ok(())
@@ -198,7 +194,7 @@ fn whatever_a_body_holds_it_is_an_event_or_refused_by_its_number() {
             2 => body.insert(place, body[place]),
             _ => body.truncate(place),
         }
-        is_read_or_refused(&record(stored.kind, &String::from_iter(body), 1))?;
+        is_read_or_refused(&record(stored.kind.name(), &String::from_iter(body), 1))?;
         is_read_or_refused(&record(&kind, &stored.body, 1))
     };
     runner(4000).run(&mutated, claim).unwrap();
@@ -287,8 +283,8 @@ fn a_log_from_before_the_engine_had_a_number_is_of_engine_1_and_goes_on() {
     assert_eq!((found.older.choices, found.older.fits, found.checked.choices, found.checked.fits), (2, 1, 1, 1));
     for event in study.events() {
         let stored = encode(event).unwrap();
-        let says = |kind: &str| stored.kind == kind && stored.body.contains(r#""engine":"#);
-        assert!(says("asked") || says("fitted") || stored.kind == "told", "{}", stored.body);
-        assert_eq!(decode(&record(stored.kind, &stored.body, 2)).as_ref(), Ok(event));
+        let says = |kind: EventKind| stored.kind == kind && stored.body.contains(r#""engine":"#);
+        assert!(says(EventKind::Asked) || says(EventKind::Fitted) || stored.kind == EventKind::Told, "{}", stored.body);
+        assert_eq!(decode(&record(stored.kind.name(), &stored.body, 2)).as_ref(), Ok(event));
     }
 }

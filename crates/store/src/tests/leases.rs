@@ -1,28 +1,28 @@
 //! Who holds a trial, who may take it over, and what becomes of a result that comes too late.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::meddler::{Meddler, Moment, away};
-use common::study::{GRID, LEARNED, outside, session, value};
-use common::{again, origin, places, role};
+use super::common::meddler::{Meddler, Moment, away};
+use super::common::study::{GRID, LEARNED, outside, session, value};
+use super::common::{again, origin, places, role};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
-use manyhands_store::{
-    Access, Acquired, Claim, Claimed, Clock, Error, Holder, Location, Memory, Reported, Session, Store, Time,
-};
+
+use crate::backend::Backend;
+use crate::clock::Clock;
+use crate::lease::{Acquired, Claim, Fence};
+use crate::memory::Memory;
+use crate::sqlite::Sqlite;
+use crate::{Access, Claimed, Error, Holder, Location, Reported, Session, Store, Time};
 
 /// A lease of this length does not lapse in a test, one of this moment does.
 const LONG: Duration = Duration::from_secs(3600);
 const MOMENT: Duration = Duration::from_millis(1);
 
 fn acquire(session: &Session, resource: &str, holder: &Holder, instead_of: Option<u64>) -> Acquired {
-    session.store().acquire(session.id(), &Claim { resource, holder, term: LONG, instead_of }).unwrap()
+    session.store().backend.acquire(session.id(), &Claim { resource, holder, term: LONG, instead_of }).unwrap()
 }
 
 /// A process that is gone.
@@ -106,7 +106,7 @@ fn what_a_killed_process_held_is_free_at_once() {
     }
     for place in places().iter().filter(|place| place.memory.is_none()) {
         let mut session = session(place.open(), GRID);
-        let mut child = again("what_a_killed_process_held_is_free_at_once", &place.url()).spawn().unwrap();
+        let mut child = again("leases::what_a_killed_process_held_is_free_at_once", &place.url()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "holds 0"), "{}", place.location);
         assert_eq!(take_over(&mut session), None);
@@ -195,7 +195,7 @@ fn a_trial_that_was_let_go_is_to_be_had_at_once() {
 
 #[test]
 fn a_lease_that_was_renewed_at_the_last_moment_is_not_taken() {
-    let inner: Arc<dyn Store> = Arc::new(Memory::new());
+    let inner: Arc<dyn Backend> = Arc::new(Memory::new());
     let store = Meddler::new(inner.clone());
     let mut slow = session(inner.clone(), GRID).held_by(elsewhere());
     let mut other = session(store.clone(), GRID);
@@ -264,7 +264,7 @@ fn an_ask_that_lost_its_turn_logs_nothing_and_takes_another() {
         let (id, inner) = (slow.id(), place.open());
         // While it chose, its lease lapsed and another one asked.
         store.plan(Moment::BeforeAppend, move || {
-            inner.release(id, manyhands_store::Fence { resource: "ask", token: 1 })?;
+            inner.release(id, Fence { resource: "ask", token: 1 })?;
             let asked = quick.ask(2)?;
             assert_eq!(asked[0].trial, 0);
             Ok(())
@@ -272,7 +272,7 @@ fn an_ask_that_lost_its_turn_logs_nothing_and_takes_another() {
         assert_eq!(slow.ask(1).unwrap()[0].trial, 2);
         assert_eq!(slow.ledger().trials().len(), 3);
         Study::verify(slow.spec(), slow.ledger().events()).unwrap();
-        let leases = slow.store().leases(id).unwrap();
+        let leases = slow.store().backend.leases(id).unwrap();
         assert!(leases.iter().all(|lease| lease.has_lapsed() && lease.token == 3), "{leases:?}");
         assert!(matches!(slow.tell(9, 1.0), Err(Error::Study(_))));
     }
@@ -367,10 +367,8 @@ fn a_wall_clock_that_jumps_frees_no_trial_and_holds_none() {
     const HOUR: i64 = 3_600_000_000;
     let folder = tempfile::tempdir().unwrap();
     let hands = Arc::new(Hands(Mutex::new((1_000 * HOUR, LONG))));
-    let open = || {
-        let store = manyhands_store::Sqlite::open(folder.path().join("m.db"), Access::Create).unwrap();
-        Arc::new(store.with_clock(hands.clone()))
-    };
+    let path = folder.path().join("m.db");
+    let open = || Store::new(Sqlite::open_with_clock(&path, Access::Create, hands.clone()).unwrap());
     let minute = Duration::from_secs(60);
     // In another container on this machine, which cannot be looked into.
     let here = Holder::this_process();

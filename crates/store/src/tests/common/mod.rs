@@ -1,16 +1,21 @@
 //! The three stores, for tests that hold on each of them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
-
 pub mod meddler;
+#[path = "../../../tests/common/postgres.rs"]
 pub mod postgres;
 pub mod study;
 
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use manyhands_store::{Access, Location, Store};
-use postgres::Server;
+use manyhands_core::EventKind;
+use proptest::prelude::ProptestConfig;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+use self::postgres::Server;
+use crate::backend::Backend;
+use crate::record::NewEvent;
+use crate::{Access, Location, Store};
 
 /// The tests' PostgreSQL server; none where it is not installed.
 pub fn server() -> Option<&'static Server> {
@@ -21,7 +26,7 @@ pub fn server() -> Option<&'static Server> {
 /// A place for a store, with what must live as long as it.
 pub struct Place {
     pub location: Location,
-    pub memory: Option<Arc<dyn Store>>,
+    pub memory: Option<Arc<dyn Backend>>,
     _folder: tempfile::TempDir,
 }
 
@@ -32,10 +37,10 @@ impl Place {
     }
 
     /// Opens the store once more, as another process would.
-    pub fn open(&self) -> Arc<dyn Store> {
+    pub fn open(&self) -> Arc<dyn Backend> {
         match &self.memory {
             Some(store) => store.clone(),
-            None => self.location.open(Access::Create).unwrap(),
+            None => self.location.open(Access::Create).unwrap().backend,
         }
     }
 }
@@ -46,7 +51,7 @@ pub fn places() -> Vec<Place> {
     let place = |location, memory, folder| Place { location, memory, _folder: folder };
     let file = folder();
     let mut places = vec![
-        place(Location::Memory, Some(Location::Memory.open(Access::Create).unwrap()), folder()),
+        place(Location::Memory, Some(Location::Memory.open(Access::Create).unwrap().backend), folder()),
         place(Location::Sqlite(file.path().join("m.db")), None, file),
     ];
     places.extend(server().map(|server| place(server.database().parse().unwrap(), None, folder())));
@@ -61,12 +66,36 @@ pub fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
-/// This program once more, as another process that runs only the test of this name, which does what `role` says.
+/// This program once more, as another process that runs only the test of this name ("module::test"), which does what `role`
+/// says.
 pub fn again(test: &str, role: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(ROLE, role);
+    command.args(["--exact", &format!("tests::{test}"), "--nocapture", "--test-threads", "1"]).env(ROLE, role);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command
+}
+
+/// Runs a property on so many cases, the same ones each time.
+pub fn runner(cases: u32) -> TestRunner {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
+}
+
+impl<T: Backend + 'static> From<Arc<T>> for Store {
+    fn from(backend: Arc<T>) -> Self {
+        Self { backend }
+    }
+}
+
+impl From<Arc<dyn Backend>> for Store {
+    fn from(backend: Arc<dyn Backend>) -> Self {
+        Self { backend }
+    }
+}
+
+/// An event whose content is of no matter to a store.
+pub fn event(kind: EventKind, trial: Option<usize>, body: String) -> NewEvent {
+    NewEvent { kind, trial, body, time: None, key: None }
 }
 
 /// An origin that no other append has.

@@ -1,9 +1,8 @@
 //! Studies of three kinds, and what their evaluations give.
 
-use std::sync::Arc;
-
 use manyhands_core::{Event, Suggestion, Value};
-use manyhands_store::{Session, Source, Store};
+
+use crate::{Session, Source, Store};
 
 /// A model that is learned, on a space of mixed parameters; to be minimized.
 pub const LEARNED: &str = r#"name = "learned"
@@ -63,8 +62,8 @@ pub fn source_with(text: &str, pool: &str) -> Source {
     Source::read(text, |_| Ok(pool.as_bytes().to_vec())).unwrap()
 }
 
-pub fn session(store: Arc<dyn Store>, text: &str) -> Session {
-    Session::open_or_create(store, source(text)).unwrap()
+pub fn session(store: impl Into<Store>, text: &str) -> Session {
+    Session::open_or_create(store.into(), source(text)).unwrap()
 }
 
 /// What evaluating a trial gives.

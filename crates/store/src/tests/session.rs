@@ -1,22 +1,22 @@
 //! A session is the study in memory, kept: same events, same refusals, whoever else uses the store.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::meddler::{Meddler, Moment, away};
-use common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
-use common::{origin, places};
-use manyhands_core::{Error as Refusal, Event, Study, TrialState};
-use manyhands_store::{Error, Memory, Outside, Record, Session, Store};
+use super::common::meddler::{Meddler, Moment, away};
+use super::common::places;
+use super::common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
+use manyhands_core::{Error as Refusal, Study, TrialState};
+
+use crate::backend::Backend;
+use crate::memory::Memory;
+use crate::record::Record;
+use crate::{Error, Outside, Session, Store, StudyLog};
 
 const TERM: Duration = Duration::from_secs(60);
 
 fn records(session: &Session) -> Vec<Record> {
-    session.store().events(session.id(), 0).unwrap()
+    session.store().backend.events(session.id(), 0).unwrap()
 }
 
 /// A session driven like a study in memory, both compared at every step.
@@ -79,7 +79,7 @@ fn sessions_log_what_a_study_in_memory_does() {
             let Twins { session, study } = &mut twins;
             assert_eq!(bits(session.ledger().events()), bits(study.events()), "{}", place.location);
             // Another process finds the same, and the log says itself how it came about.
-            let again = Session::open(place.open(), session.name(), "it").unwrap();
+            let again = Session::open(place.open().into(), session.name(), "it").unwrap();
             assert_eq!(bits(again.ledger().events()), bits(study.events()));
             assert_eq!(again.ledger().count(TrialState::Observed), study.count(TrialState::Observed));
             Study::verify(again.spec(), again.ledger().events()).unwrap();
@@ -156,7 +156,7 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
             ("norm_bound = 1.0", "norm_bound = 1.0\ndelta = 0.2", "strategy.delta"),
         ] {
             let changed = source(&GRID.replace(from, to));
-            let error = Session::open_or_create(place.open(), changed).unwrap_err();
+            let error = Session::open_or_create(place.open().into(), changed).unwrap_err();
             let Error::Differs { differences, .. } = &error else { panic!("{error}") };
             let keys: Vec<&str> = differences.iter().map(|difference| difference.key.as_str()).collect();
             assert_eq!(keys, [key], "{error}");
@@ -167,7 +167,7 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
         let changed = session(place.open(), &changed);
         assert_eq!(place.open().find("grid").unwrap().unwrap().text, GRID, "looking changes nothing");
         changed.keep_text().unwrap();
-        let stored = Session::open(place.open(), "grid", "it").unwrap();
+        let stored = Session::open(place.open().into(), "grid", "it").unwrap();
         assert!(stored.source().study().run().is_some());
         assert_eq!(records(&stored).len(), 1);
     }
@@ -177,15 +177,15 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
 fn a_changed_table_of_candidates_is_named() {
     for place in places() {
         session(place.open(), POOL);
-        let error =
-            Session::open_or_create(place.open(), source_with(POOL, &pool().replace("20,0", "20,3"))).unwrap_err();
+        let error = Session::open_or_create(place.open().into(), source_with(POOL, &pool().replace("20,0", "20,3")))
+            .unwrap_err();
         let Error::Differs { differences, .. } = &error else { panic!("{error}") };
         assert_eq!(differences.len(), 1);
         assert_eq!(differences[0].key, "candidates.file");
         assert!(error.to_string().contains("SHA-256"), "{error}");
         // The same content under another name is the same study, and its own copy is enough.
         session(place.open(), &POOL.replace("pool.csv", "moved.csv"));
-        assert_eq!(Session::open(place.open(), "pool", "it").unwrap().ask(1).unwrap().len(), 1);
+        assert_eq!(Session::open(place.open().into(), "pool", "it").unwrap().ask(1).unwrap().len(), 1);
     }
 }
 
@@ -244,7 +244,7 @@ fn a_deleted_study_is_said_to_be_deleted_whatever_is_tried() {
 #[test]
 fn a_trial_from_elsewhere_that_slips_into_an_ask_gets_its_own_number() {
     for moment in [Moment::AfterEvents, Moment::BeforeAppend] {
-        let inner: Arc<dyn Store> = Arc::new(Memory::new());
+        let inner: Arc<dyn Backend> = Arc::new(Memory::new());
         let store = Meddler::new(inner.clone());
         let mut mine = session(store.clone(), GRID);
         mine.ask(1).unwrap();
@@ -285,30 +285,6 @@ fn what_was_asked_and_not_logged_is_not_pending() {
 }
 
 #[test]
-fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
-    let store = Meddler::new(Arc::new(Memory::new()));
-    let mut session = session(store.clone(), GRID);
-    let claimed = session.ask_for_worker(2, None, TERM).unwrap();
-    let goes_away = || {
-        store.plan(Moment::AfterAppend, || Ok(()));
-        store.plan(Moment::AfterEvents, || Err(away()));
-    };
-    goes_away();
-    session.tell(0, 1.0).unwrap();
-    goes_away();
-    session.report(&claimed[1], &origin(), Ok(2.0)).unwrap();
-    goes_away();
-    assert_eq!(session.include(&Outside { params: outside(GRID, true), value: Some(3.0) }).unwrap(), 2);
-    goes_away();
-    assert_eq!(session.ask_for_worker(1, None, TERM).unwrap().len(), 1);
-    assert!(store.is_done());
-    session.sync().unwrap();
-    let told = |event: &&Event| matches!(event, Event::Told { .. });
-    assert_eq!(session.ledger().events().iter().filter(told).count(), 2);
-    assert_eq!(session.ledger().trials().len(), 4);
-}
-
-#[test]
 fn an_ask_that_is_repeated_with_its_key_gives_the_same_suggestions() {
     for place in places() {
         for text in ALL {
@@ -326,8 +302,8 @@ fn an_ask_that_is_repeated_with_its_key_gives_the_same_suggestions() {
             }
             assert_eq!(records(&mine), before);
             // Another store knows it too.
-            let log = manyhands_store::StudyLog::read(&mine.export_log().unwrap()).unwrap();
-            let mut moved = Session::import(Arc::new(Memory::new()), log).unwrap();
+            let log = StudyLog::read(&mine.export_log().unwrap()).unwrap();
+            let mut moved = Session::import(Store::new(Memory::new()), log).unwrap();
             assert_eq!(moved.ask_with_key(3, "plate 1").unwrap(), asked);
             assert_ne!(moved.ask_with_key(3, "plate 2").unwrap(), asked);
         }

@@ -1,19 +1,17 @@
 //! A study goes from one store to another with all that it knows, or not at all.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use std::sync::Arc;
 use std::time::Duration;
 
-use common::study::{ALL, GRID, POOL, bits, outside, session, value};
-use common::{origin, places};
+use super::common::study::{ALL, GRID, POOL, bits, outside, session, value};
+use super::common::{origin, places};
 use manyhands_core::Study;
-use manyhands_store::{Error, Memory, Outside, Record, Session, Store, StudyLog};
+
+use crate::memory::Memory;
+use crate::record::Record;
+use crate::{Error, Outside, Session, Store, StudyLog};
 
 /// A study with an event of every kind, and trials pending.
-fn lived(store: Arc<dyn Store>, text: &str) -> Session {
+fn lived(store: impl Into<Store>, text: &str) -> Session {
     let mut session = session(store, text);
     session.include(&Outside { params: outside(text, true), value: Some(-0.0) }).unwrap();
     for suggestion in session.ask(6).unwrap() {
@@ -27,12 +25,12 @@ fn lived(store: Arc<dyn Store>, text: &str) -> Session {
     session
 }
 
-fn import(store: Arc<dyn Store>, text: &str) -> Result<Session, Error> {
-    Session::import(store, StudyLog::read(text)?)
+fn import(store: impl Into<Store>, text: &str) -> Result<Session, Error> {
+    Session::import(store.into(), StudyLog::read(text)?)
 }
 
 fn records(session: &Session) -> Vec<Record> {
-    session.store().events(session.id(), 0).unwrap()
+    session.store().backend.events(session.id(), 0).unwrap()
 }
 
 #[test]
@@ -61,7 +59,7 @@ fn a_study_goes_from_any_store_to_any_other_and_goes_on_as_it_would_have() {
 }
 
 /// Refused, and nothing of it is in the store.
-fn is_refused(store: &Arc<dyn Store>, log: &str) -> Error {
+fn is_refused(store: &Store, log: &str) -> Error {
     let error = import(store.clone(), log).unwrap_err();
     assert_eq!(store.studies().unwrap(), [], "{error}");
     error
@@ -69,9 +67,9 @@ fn is_refused(store: &Arc<dyn Store>, log: &str) -> Error {
 
 #[test]
 fn a_log_that_was_cut_off_anywhere_stores_nothing() {
-    let log = lived(Arc::new(Memory::new()), POOL).export_log().unwrap();
+    let log = lived(Store::new(Memory::new()), POOL).export_log().unwrap();
     for place in places() {
-        let store = place.open();
+        let store = Store::from(place.open());
         let lines: Vec<&str> = log.lines().collect();
         for count in 0..lines.len() {
             is_refused(&store, &lines[..count].join("\n"));
@@ -86,9 +84,9 @@ fn a_log_that_was_cut_off_anywhere_stores_nothing() {
 
 #[test]
 fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
-    let mut original = lived(Arc::new(Memory::new()), POOL);
+    let mut original = lived(Store::new(Memory::new()), POOL);
     let log = original.export_log().unwrap();
-    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let store = Store::new(Memory::new());
     // Every digit is another digit: values, numbers of trials, times, the seed of the text, the table, a checksum.
     let digits: Vec<usize> =
         log.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()).map(|(at, _)| at).collect();
@@ -119,17 +117,13 @@ fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
 #[test]
 fn a_log_whose_sums_are_right_and_whose_events_are_not_stores_nothing() {
     // A log that was put together elsewhere: here, the log of one study under the file of another.
-    let mut grid = lived(Arc::new(Memory::new()), GRID);
-    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let mut grid = lived(Store::new(Memory::new()), GRID);
+    let store = Store::new(Memory::new());
     let fewer = GRID.replace("points = 9", "points = 2").replace("name = \"grid\"", "name = \"small\"");
-    let other = session(store.clone(), &fewer);
-    for record in records(&grid) {
-        let event = manyhands_store::encode(&manyhands_store::decode(&record).unwrap()).unwrap();
-        let append = manyhands_store::Append { origin: "o", events: &[event], ..Default::default() };
-        store.append(other.id(), &append).unwrap();
-    }
+    let mut other = session(store.clone(), &fewer);
+    other.extend(grid.ledger().events()).unwrap();
     let log = Session::open(store, "small", "it").unwrap().export_log().unwrap();
-    let empty: Arc<dyn Store> = Arc::new(Memory::new());
+    let empty = Store::new(Memory::new());
     assert!(matches!(is_refused(&empty, &log), Error::Study(_)));
     import(empty, &grid.export_log().unwrap()).unwrap();
 }

@@ -1,18 +1,14 @@
 //! Sixteen processes ask and tell on one study at once: nothing is lost, doubled or mixed up.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::collections::{BTreeMap, HashSet};
 use std::process::Child;
-use std::sync::Arc;
 use std::time::Duration;
 
-use common::study::{GRID, session};
-use common::{Place, again, origin, places, role};
+use super::common::study::{GRID, session};
+use super::common::{Place, again, origin, places, role};
 use manyhands_core::{Event, Study, TrialState, Value};
-use manyhands_store::{Access, Location, Reported, Session, Store};
+
+use crate::{Access, Location, Reported, Session, Store};
 
 const WORKERS: usize = 16;
 const TERM: Duration = Duration::from_secs(60);
@@ -35,7 +31,7 @@ fn evaluate(params: &[Value], worker: usize) -> f64 {
 }
 
 /// Asks for one to three trials at a time until there are as many as there are to be; what it told.
-fn work(store: Arc<dyn Store>, study: usize, worker: usize) -> Vec<(usize, f64)> {
+fn work(store: impl Into<Store>, study: usize, worker: usize) -> Vec<(usize, f64)> {
     let (text, trials) = STUDIES[study];
     let mut session = session(store, text);
     let mut told = Vec::new();
@@ -60,7 +56,7 @@ fn work(store: Arc<dyn Store>, study: usize, worker: usize) -> Vec<(usize, f64)>
 
 fn in_processes(place: &Place, study: usize) -> Vec<(usize, f64)> {
     let start = |worker: usize| {
-        again("sixteen_workers_lose_nothing", &format!("{worker} {study} {}", place.url())).spawn().unwrap()
+        again("many::sixteen_workers_lose_nothing", &format!("{worker} {study} {}", place.url())).spawn().unwrap()
     };
     let workers: Vec<Child> = (0..WORKERS).map(start).collect();
     let mut told = Vec::new();

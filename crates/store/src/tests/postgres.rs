@@ -1,31 +1,36 @@
 //! A PostgreSQL server that restarts, refuses, or is of another version.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use common::postgres::Server;
-use common::study::{GRID, session};
-use common::{origin, server};
-use manyhands_core::{Study, TrialState};
-use manyhands_store::{Append, Appended, Error, NewEvent, NewStudy, Postgres, Reported, Store};
+use super::common::postgres::Server;
+use super::common::study::{GRID, session};
+use super::common::{event, origin};
+use manyhands_core::{EventKind, Study, TrialState};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-/// The server, for one test at a time: one of them restarts it.
+use crate::backend::{Backend, NewStudy};
+use crate::postgres::Postgres;
+use crate::record::{Append, Appended};
+use crate::{Access, Error, Reported};
+
+/// A server for these tests, one at a time: one of them restarts it.
 fn alone() -> Option<(MutexGuard<'static, ()>, &'static Server)> {
     static ALONE: Mutex<()> = Mutex::new(());
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    server().map(|server| (guard, server))
+    SERVER.get_or_init(Server::start).as_ref().map(|server| (guard, server))
 }
 
-fn open(url: &str) -> Arc<dyn Store> {
-    Arc::new(Postgres::open(url).unwrap())
+fn connect(url: &str) -> Result<Postgres, Error> {
+    Postgres::at(&url.parse()?, Access::Create)
+}
+
+fn open(url: &str) -> Arc<dyn Backend> {
+    Arc::new(connect(url).unwrap())
 }
 
 /// The name of the database in a URL.
@@ -54,9 +59,9 @@ fn append(url: &str, thread: usize, stop: &AtomicBool, done: &AtomicUsize) -> Ve
     let mut acknowledged = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let body = format!("{thread}/{}", acknowledged.len());
-        let events = [NewEvent { kind: "late", trial: None, body: body.clone(), time: None, key: None }];
+        let events = [event(EventKind::Late, None, body.clone())];
         let append = Append { origin: &body, events: &events, ..Append::default() };
-        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
+        assert!(matches!(store.append(id, &append).unwrap(), Appended::Stored { .. }));
         acknowledged.push(body);
         done.fetch_add(1, Ordering::Relaxed);
     }
@@ -112,10 +117,10 @@ fn a_server_that_refuses_is_quoted_and_the_password_is_not() {
     let reload = || {
         (0..200).find_map(|_| {
             std::thread::sleep(Duration::from_millis(10));
-            Postgres::open(&url("secret", &database)).err().filter(|error| error.to_string().contains("password"))
+            connect(&url("secret", &database)).err().filter(|error| error.to_string().contains("password"))
         })
     };
-    let refused = |url: &str| Postgres::open(url).unwrap_err();
+    let refused = |url: &str| connect(url).unwrap_err();
     for (error, said) in [
         (reload().expect("the wrong password was taken"), "password authentication failed for user \"guarded\""),
         (refused(&url("sesame", "nope")), "database \"nope\" does not exist"),
@@ -156,7 +161,7 @@ fn a_connection_is_encrypted_and_the_server_proves_who_it_is_where_that_is_asked
     let Some((_alone, server)) = alone() else { return };
     let database = database(&server.database()).to_string();
     let plain = server.url(&database);
-    let required = Postgres::open(&format!("{plain}?sslmode=require")).unwrap_err();
+    let required = connect(&format!("{plain}?sslmode=require")).unwrap_err();
     assert!(required.to_string().contains("server does not support TLS"), "{required}");
 
     let (issuer, certificate, key) = certified("127.0.0.1");
@@ -164,17 +169,17 @@ fn a_connection_is_encrypted_and_the_server_proves_who_it_is_where_that_is_asked
     server.user_with_password("shy", "sesame", "hostssl");
     server.sql(&database, "GRANT ALL ON SCHEMA public TO shy");
     let shy = plain.replace("manyhands@", "shy:sesame@");
-    eventually(|| Postgres::open(&format!("{shy}?sslmode=require")).ok());
-    assert!(Postgres::open(&shy).is_ok(), "what the server offers is taken");
-    assert!(Postgres::open(&format!("{plain}?sslmode=disable")).is_ok());
-    let refused = Postgres::open(&format!("{shy}?sslmode=disable")).unwrap_err();
+    eventually(|| connect(&format!("{shy}?sslmode=require")).ok());
+    assert!(connect(&shy).is_ok(), "what the server offers is taken");
+    assert!(connect(&format!("{plain}?sslmode=disable")).is_ok());
+    let refused = connect(&format!("{shy}?sslmode=disable")).unwrap_err();
     assert!(refused.to_string().contains("rejects connection"), "{refused}");
 
     let folder = tempfile::tempdir().unwrap();
     let trusting = |url: &str, issuer: &str| {
         let file = folder.path().join("issuer.pem");
         std::fs::write(&file, issuer).unwrap();
-        Postgres::open(&format!("{url}?sslmode=verify-full&sslrootcert={}", file.display()))
+        connect(&format!("{url}?sslmode=verify-full&sslrootcert={}", file.display()))
     };
     let mut session = session(Arc::new(trusting(&shy, &issuer).unwrap()), GRID);
     assert_eq!(session.ask(2).unwrap().len(), 2);
@@ -206,7 +211,7 @@ fn a_newer_store_is_refused_and_an_older_one_upgraded() {
     let url = server.database();
     session(open(&url), GRID).ask(3).unwrap();
     server.sql(database(&url), "UPDATE manyhands_schema SET version = 99");
-    let error = Postgres::open(&url).unwrap_err();
+    let error = connect(&url).unwrap_err();
     assert!(matches!(error, Error::Newer { found: 99, known: 4, .. }), "{error}");
     let older = "DROP INDEX manyhands_beginnings, manyhands_ends, manyhands_origins; DROP TABLE manyhands_turns;
         ALTER TABLE manyhands_studies DROP COLUMN sha256;
@@ -266,9 +271,9 @@ fn a_server_with_other_habits_keeps_the_log_in_order() {
                 let store = open(url);
                 for i in 0..20 {
                     let (origin, trial) = (format!("{thread}/{i}"), Some(thread * 20 + i));
-                    let events = [NewEvent { kind: "asked", trial, body: origin.clone(), time: None, key: None }];
+                    let events = [event(EventKind::Asked, trial, origin.clone())];
                     let append = Append { origin: &origin, events: &events, ..Append::default() };
-                    assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
+                    assert!(matches!(store.append(id, &append).unwrap(), Appended::Stored { .. }));
                 }
             });
         }

@@ -1,20 +1,20 @@
 //! What every store must do, asked of all three.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{origin, places};
-use manyhands_store::{
-    Acquired, Append, Appended, Claim, Error, Fence, Holder, NewEvent, NewStudy, Store, StoredFile, StudyId, Time,
-};
+use manyhands_core::EventKind;
+
+use super::common::{self, origin, places};
+use crate::backend::{Backend, NewStudy};
+use crate::lease::{Acquired, Claim, Fence};
+use crate::record::{Append, Appended, NewEvent};
+use crate::store::{StoredFile, StudyId};
+use crate::{Error, Holder, Time};
 
 const TERM: Duration = Duration::from_secs(60);
 
-fn each(claim: impl Fn(Arc<dyn Store>)) {
+fn each(claim: impl Fn(Arc<dyn Backend>)) {
     for place in places() {
         println!("on {}", place.location);
         claim(place.open());
@@ -37,12 +37,21 @@ fn study(name: &str) -> NewStudy {
     }
 }
 
-fn event(kind: &'static str, trial: Option<usize>) -> NewEvent {
-    NewEvent { kind, trial, body: format!("{{\"kind\":\"{kind}\",\"z\":1,\"a\":0.1}}"), time: None, key: None }
+fn event(kind: &str, trial: Option<usize>) -> NewEvent {
+    let named = EventKind::ALL.into_iter().find(|known| known.name() == kind).unwrap();
+    common::event(named, trial, format!("{{\"kind\":\"{kind}\",\"z\":1,\"a\":0.1}}"))
 }
 
-fn append(store: &dyn Store, id: StudyId, events: &[NewEvent]) -> Appended {
-    store.append(id, &Append { origin: &origin(), events, ..Append::default() }).unwrap()
+/// What became of an append: the tokens of its claims, if it was stored.
+fn outcome(appended: Appended) -> Result<Vec<u64>, Appended> {
+    match appended {
+        Appended::Stored { tokens, .. } => Ok(tokens),
+        refused => Err(refused),
+    }
+}
+
+fn append(store: &dyn Backend, id: StudyId, events: &[NewEvent]) -> Result<Vec<u64>, Appended> {
+    outcome(store.append(id, &Append { origin: &origin(), events, ..Append::default() }).unwrap())
 }
 
 fn holder() -> Holder {
@@ -77,7 +86,7 @@ fn deleting_a_study_leaves_nothing_of_it_and_all_of_the_others() {
     each(|store| {
         let (one, two) = (store.create(&study("one")).unwrap().id, store.create(&study("two")).unwrap().id);
         for id in [one, two] {
-            append(&*store, id, &[event("asked", Some(0))]);
+            append(&*store, id, &[event("asked", Some(0))]).unwrap();
             store.acquire(id, &claim("ask", &holder())).unwrap();
         }
         store.delete(one).unwrap();
@@ -114,9 +123,14 @@ fn events_come_back_in_order_and_letter_for_letter() {
     each(|store| {
         let id = store.create(&study("s")).unwrap().id;
         let kept = NewEvent { time: Some(Time::from_micros(1_700_000_000_123_456)), ..event("told", Some(0)) };
-        append(&*store, id, &[event("fitted", None), event("asked", Some(0))]);
-        append(&*store, id, &[kept]);
+        let mut stored = Vec::new();
+        for events in [&[event("fitted", None), event("asked", Some(0))][..], &[kept]] {
+            let append = Append { origin: &origin(), events, ..Append::default() };
+            let Appended::Stored { records, .. } = store.append(id, &append).unwrap() else { panic!("refused") };
+            stored.extend(records);
+        }
         let records = store.events(id, 0).unwrap();
+        assert_eq!(stored, records, "an append answers with what it has stored");
         let seen: Vec<(usize, &str)> = records.iter().map(|r| (r.sequence, r.kind.as_str())).collect();
         assert_eq!(seen, [(1, "fitted"), (2, "asked"), (3, "told")]);
         assert_eq!(records[1].body, "{\"kind\":\"asked\",\"z\":1,\"a\":0.1}");
@@ -130,15 +144,15 @@ fn events_come_back_in_order_and_letter_for_letter() {
 fn a_trial_begins_once_and_ends_once_and_a_refused_append_stores_nothing() {
     each(|store| {
         let id = store.create(&study("s")).unwrap().id;
-        assert_eq!(append(&*store, id, &[event("asked", Some(0)), event("asked", Some(1))]), Appended::Stored(vec![]));
+        assert_eq!(append(&*store, id, &[event("asked", Some(0)), event("asked", Some(1))]), Ok(vec![]));
         let clash = [event("asked", Some(2)), event("included", Some(1))];
-        assert_eq!(append(&*store, id, &clash), Appended::Taken { trial: 1 });
+        assert_eq!(append(&*store, id, &clash), Err(Appended::Taken { trial: 1 }));
         for (kind, expected) in [
-            ("told", Appended::Stored(vec![])),
-            ("told", Appended::Taken { trial: 0 }),
-            ("failed", Appended::Taken { trial: 0 }),
-            ("cancelled", Appended::Taken { trial: 0 }),
-            ("late", Appended::Stored(vec![])),
+            ("told", Ok(vec![])),
+            ("told", Err(Appended::Taken { trial: 0 })),
+            ("failed", Err(Appended::Taken { trial: 0 })),
+            ("cancelled", Err(Appended::Taken { trial: 0 })),
+            ("late", Ok(vec![])),
         ] {
             assert_eq!(append(&*store, id, &[event(kind, Some(0))]), expected, "{kind}");
         }
@@ -181,7 +195,7 @@ fn a_lease_lapses_by_itself_and_not_while_it_is_renewed() {
         let brief = |instead_of| Claim { resource: "ask", holder: &me, term: short, instead_of };
         assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(1));
         let fence = Fence { resource: "ask", token: 1 };
-        let keeper = manyhands_store::Keeper::start(store.clone(), id, fence, short);
+        let keeper = crate::Keeper::start(store.clone(), id, fence, short);
         std::thread::sleep(5 * short);
         drop(keeper);
         assert!(store.renew(id, fence, short).unwrap(), "nobody could take it");
@@ -202,18 +216,18 @@ fn an_append_under_an_old_token_stores_nothing() {
             let events = [event("asked", Some(trial))];
             let append =
                 Append { origin: &origin(), events: &events, fence: Some(fence), claims: &claims, releases: &releases };
-            store.append(id, &append).unwrap()
+            outcome(store.append(id, &append).unwrap())
         };
-        assert_eq!(append(1, 0), Appended::Stored(vec![1]));
+        assert_eq!(append(1, 0), Ok(vec![1]));
         let mut leases = store.leases(id).unwrap();
         leases.sort_by(|a, b| a.resource.cmp(&b.resource));
         let seen: Vec<(&str, u64, bool)> =
             leases.iter().map(|l| (l.resource.as_str(), l.token, l.has_lapsed())).collect();
         assert_eq!(seen, [("ask", 1, true), ("trial:5", 1, false)]);
         store.acquire(id, &claim("ask", &me)).unwrap();
-        assert_eq!(append(1, 1), Appended::Fenced { current: 2 });
+        assert_eq!(append(1, 1), Err(Appended::Fenced { current: 2 }));
         assert_eq!(store.events(id, 0).unwrap().len(), 1);
-        assert_eq!(append(2, 1), Appended::Stored(vec![2]), "the token is the one that was granted");
+        assert_eq!(append(2, 1), Ok(vec![2]), "the token is the one that was granted");
     });
 }
 
@@ -231,7 +245,7 @@ fn many_threads_append_with_no_number_twice_and_none_lost() {
                         let (trial, origin) = (thread * 25 + i, format!("{thread}/{i}"));
                         let events = [event("asked", Some(trial)), event("told", Some(trial))];
                         let append = Append { origin: &origin, events: &events, ..Append::default() };
-                        assert_eq!(store.append(id, &append).unwrap(), Appended::Stored(vec![]));
+                        assert_eq!(outcome(store.append(id, &append).unwrap()), Ok(vec![]));
                     }
                 });
             }
@@ -252,10 +266,10 @@ fn an_append_that_is_repeated_under_its_origin_is_stored_once() {
         let fence = Some(Fence { resource: "trial:0", token: 1 });
         let tell = Append { origin: "tell", events: &told, fence, ..Append::default() };
         for _ in 0..3 {
-            assert_eq!(store.append(id, &ask).unwrap(), Appended::Stored(vec![1]));
+            assert_eq!(outcome(store.append(id, &ask).unwrap()), Ok(vec![1]));
         }
         for _ in 0..3 {
-            assert_eq!(store.append(id, &tell).unwrap(), Appended::Stored(vec![]));
+            assert_eq!(outcome(store.append(id, &tell).unwrap()), Ok(vec![]));
         }
         assert_eq!(store.events(id, 0).unwrap().len(), 3);
     });
@@ -267,9 +281,9 @@ fn a_trial_that_has_ended_has_no_lease_and_is_never_granted_again() {
         let id = store.create(&study("s")).unwrap().id;
         for (trial, end) in ["told", "failed", "cancelled"].into_iter().enumerate() {
             let (me, resource) = (holder(), format!("trial:{trial}"));
-            append(&*store, id, &[event("asked", Some(trial))]);
+            append(&*store, id, &[event("asked", Some(trial))]).unwrap();
             assert_eq!(store.acquire(id, &claim(&resource, &me)).unwrap(), Acquired::Granted(1));
-            append(&*store, id, &[event(end, Some(trial))]);
+            append(&*store, id, &[event(end, Some(trial))]).unwrap();
             assert_eq!(store.acquire(id, &claim(&resource, &me)).unwrap(), Acquired::Ended);
             let taking = Claim { instead_of: Some(1), ..claim(&resource, &me) };
             assert_eq!(store.acquire(id, &taking).unwrap(), Acquired::Ended);
@@ -292,13 +306,13 @@ fn the_pulse_changes_with_whatever_another_process_does() {
             seen != before
         };
         assert!(!changed());
-        append(&*other, id, &[event("asked", Some(0))]);
+        append(&*other, id, &[event("asked", Some(0))]).unwrap();
         assert!(changed(), "an append");
         other.acquire(id, &claim("trial:0", &me)).unwrap();
         changed();
         other.release(id, Fence { resource: "trial:0", token: 1 }).unwrap();
         assert!(changed(), "a release");
-        append(&*mine, id, &[event("told", Some(0))]);
+        append(&*mine, id, &[event("told", Some(0))]).unwrap();
         assert!(changed(), "an end, by itself");
         assert!(!changed());
     }

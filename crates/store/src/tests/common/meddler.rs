@@ -1,13 +1,15 @@
 //! A store between whose calls something happens: what others do in the meantime, or a store that goes away.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use manyhands_store::{
-    Acquired, Append, Appended, Claim, Error, Fence, Lease, NewStudy, Record, Result, Store, StoredFile, StudyId,
-    StudyRow,
-};
+use crate::backend::{Backend, NewStudy};
+use crate::lease::{Acquired, Claim, Fence, Lease};
+use crate::record::{Append, Appended, Record};
+use crate::store::{StoredFile, StudyId, StudyRow};
+use crate::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Moment {
@@ -22,13 +24,14 @@ pub type Deed = Box<dyn FnOnce() -> Result<()> + Send>;
 
 /// A store with a plan: each deed is done at its moment, once, in order.
 pub struct Meddler {
-    inner: Arc<dyn Store>,
+    inner: Arc<dyn Backend>,
     plan: Mutex<VecDeque<(Moment, Deed)>>,
+    reads: AtomicUsize,
 }
 
 impl Meddler {
-    pub fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { inner, plan: Mutex::default() })
+    pub fn new(inner: Arc<dyn Backend>) -> Arc<Self> {
+        Arc::new(Self { inner, plan: Mutex::default(), reads: AtomicUsize::new(0) })
     }
 
     pub fn plan(&self, moment: Moment, deed: impl FnOnce() -> Result<()> + Send + 'static) {
@@ -38,6 +41,11 @@ impl Meddler {
     /// Whether all that was planned has happened.
     pub fn is_done(&self) -> bool {
         self.plan.lock().unwrap().is_empty()
+    }
+
+    /// How often the log has been read.
+    pub fn reads(&self) -> usize {
+        self.reads.load(Ordering::Relaxed)
     }
 
     fn now(&self, moment: Moment) -> Result<()> {
@@ -59,7 +67,7 @@ impl std::fmt::Debug for Meddler {
     }
 }
 
-impl Store for Meddler {
+impl Backend for Meddler {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
         self.inner.create(study)
     }
@@ -85,6 +93,7 @@ impl Store for Meddler {
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         let events = self.inner.events(study, after)?;
         self.now(Moment::AfterEvents)?;
         Ok(events)

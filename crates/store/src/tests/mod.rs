@@ -1,0 +1,15 @@
+//! Tests of the whole room: each store by itself, and sessions on each of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod codec;
+mod common;
+mod conformance;
+mod leases;
+mod many;
+mod mutations;
+mod opening;
+mod postgres;
+mod session;
+mod sqlite;
+mod transfer;
