@@ -1,4 +1,4 @@
-//! What is seen while a study runs: the running trials, the best so far, what is done and what is left, the certificate.
+//! The display while a study runs: running trials, the best so far, progress, the certificate.
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, stderr};
@@ -17,13 +17,13 @@ use manyhands_store::Session;
 
 use crate::stderr::{draw_target, say};
 
-/// So much of a trial's parameters is shown while it runs.
+/// The longest line of a trial's parameters while it runs, in characters.
 const SHOWN: usize = 60;
 
 /// A running study on the terminal, or line by line elsewhere.
 pub struct Live {
     state: RefCell<State>,
-    /// None if nothing is to be said.
+    /// None with --quiet.
     screen: RefCell<Option<Screen>>,
     start: Instant,
 }
@@ -63,13 +63,13 @@ impl Live {
         };
         let live = Self { state: RefCell::new(state), screen: RefCell::new(screen), start: Instant::now() };
         if standing.ended > 0 {
-            live.line(&format!("going on after {}", counted(standing.ended, "trial")));
+            live.line(&format!("continuing after {}", counted(standing.ended, "trial")));
         }
         live.refresh();
         live
     }
 
-    /// Shows what happened. Drawing must never end a run: if it breaks, lines have to do.
+    /// Shows what happened. A failure to draw must not end a run: from then on plain lines are printed.
     pub fn show(&self, news: &News) {
         if catch_unwind(AssertUnwindSafe(|| self.try_show(news))).is_err() {
             // Not dropped: that draws, too.

@@ -16,8 +16,8 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::exit;
 use crate::stderr::say;
 
-/// What is said of it last.
-pub const GOES_ON: &str = "interrupted; the same command goes on where it was";
+/// The last line of an interrupted command.
+pub const GOES_ON: &str = "interrupted; run the same command again to continue";
 
 /// How long after an urgent stop the process ends, whatever it does: longer than the grace that commands have.
 const DEADLINE: Duration = Duration::from_millis(2200);
@@ -55,7 +55,7 @@ impl Drop for Listening {
 /// Turns signals into a wish to stop: Ctrl-C lets trials finish, a second one and the others do not.
 pub fn listen(stop: &Stop) -> Result<Listening> {
     let mut wanted = vec![SIGINT, SIGTERM];
-    // Who started this with nohup wants it to outlive its terminal.
+    // Started with nohup, it is to outlive its terminal.
     if !is_ignored(SIGHUP) {
         wanted.push(SIGHUP);
     }

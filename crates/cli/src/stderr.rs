@@ -1,4 +1,4 @@
-//! What is said on standard error: lines, and where progress is drawn. A terminal that has been closed is no error.
+//! Standard error: lines for people, and where progress is drawn. A closed terminal is no error.
 
 use std::io::{self, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +11,14 @@ use serde_json::Value as Json;
 /// The highest number of redraws of a terminal per second.
 const RATE: u8 = 20;
 
-/// A line on standard error, fit for a terminal whatever is in it. If that is closed, the exit code has to do.
+/// Prints a line on standard error, with control characters escaped. If that is closed, nothing else can be done.
 pub fn say(line: &str) {
     writeln!(stderr(), "{}", printable(line)).ok();
 }
 
 /// A line of JSON on standard error.
 pub fn say_json(line: &Json) {
-    // What steers a terminal can only be inside of its strings.
+    // Control characters can only be inside its strings.
     let escaped = |c: char| {
         let text = c.to_string();
         if printable(&text) == text { text } else { format!("\\u{:04x}", u32::from(c)) }
@@ -35,7 +35,7 @@ pub fn draw_target() -> ProgressDrawTarget {
     ProgressDrawTarget::term_like_with_hz(Box::new(Terminal { term, is_closed: AtomicBool::new(false) }), RATE)
 }
 
-/// A terminal that may be closed at any time. Drawing on it never fails: those who draw would panic.
+/// A terminal that may be closed at any time. Drawing on it never fails, because indicatif would panic.
 #[derive(Debug)]
 struct Terminal {
     term: Term,

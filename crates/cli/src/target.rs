@@ -47,7 +47,7 @@ impl StoreOption {
         Ok(open(&self.location()?, access)?)
     }
 
-    /// The store's address. What its user should know of it is said once.
+    /// The store's address. Warnings about it are printed once.
     pub fn location(&self) -> Result<Location> {
         let (location, mut warnings) = self.find()?;
         if location == Location::Memory {
@@ -62,7 +62,7 @@ impl StoreOption {
         Ok(location)
     }
 
-    /// The command line goes before the environment.
+    /// The command line takes precedence over the environment.
     fn find(&self) -> Result<(Location, Vec<String>)> {
         if let Some(Secret(text)) = &self.store {
             let location: Location = text.parse()?;
@@ -75,13 +75,13 @@ impl StoreOption {
             (None, Some(file)) => of_file(Path::new(&file)),
             (Some(_), Some(_)) => {
                 let message = "MANYHANDS_STORE and MANYHANDS_STORE_FILE are both set, and each names a store";
-                Err(Usage::new("store-address", message).hint("unset one of them, or say --store").into())
+                Err(Usage::new("store-address", message).hint("unset one of them, or use --store").into())
             }
         }
     }
 }
 
-const EXPOSED: &str = "the password in --store can be seen by everyone on this machine who lists its processes; put the \
+const EXPOSED: &str = "the password in --store is visible to everyone who can list the processes of this machine; put the \
                        address into a file of your own and name that with MANYHANDS_STORE_FILE, or the password into \
                        ~/.pgpass (or the file that PGPASSFILE names)";
 
@@ -106,7 +106,7 @@ fn of_file(path: &Path) -> Result<(Location, Vec<String>)> {
     };
     let location: Location = line.parse().map_err(|error: StoreError| {
         let hint = error.hint().unwrap_or_default();
-        Usage::new("store-address", format!("{place} is of no use: {error}")).hint(hint)
+        Usage::new("store-address", format!("{place} does not name a store: {error}")).hint(hint)
     })?;
     let is_open = location.has_password() && is_open_to_others(path);
     let warning = format!("{} holds a password and others may read it; chmod 600 it", path.display());
@@ -161,12 +161,12 @@ impl Target {
         attached(Session::open(store, &source.study().name, &location.to_string())?)
     }
 
-    /// The study's session, to be told what became of its trials: nothing is created.
+    /// The study's session, to record results: nothing is created.
     pub fn open_to_tell(&self) -> Result<Session> {
         self.open_as_described(Access::Write)
     }
 
-    /// The study's session, to be looked at as of now: nothing is created, upgraded or written.
+    /// The study's session, to be read: nothing is created, upgraded or written.
     pub fn open_to_read(&self) -> Result<Session> {
         self.open_as_described(Access::Read).map(Session::as_of_now)
     }
@@ -176,13 +176,13 @@ impl Target {
         self.check()?;
         let location = self.store.location()?;
         let Some(path) = self.file() else { return self.open_named(&location, access) };
-        // A mistake in the file is told first.
+        // An error in the file is reported first.
         let store = open(&location, access);
         let source = read(&path, || store.as_ref().ok().cloned())?;
         attached(Session::open_described(store?, source, &location.to_string())?)
     }
 
-    /// A look at the stored study for damage: nothing is created, upgraded or written.
+    /// Inspects the stored study for damage: nothing is created, upgraded or written.
     pub fn inspect(&self) -> Result<Inspection> {
         self.check()?;
         let location = self.store.location()?;
@@ -246,8 +246,8 @@ fn folder_of(file: Option<&Path>) -> Result<PathBuf> {
     Ok(folder.canonicalize().map_err(unreachable)?)
 }
 
-/// The command of a local study file, with its folder, for a study that is in a store. The file must describe the same study:
-/// its command is to be given these parameters and no others.
+/// The command of a local study file, with its folder, for a study that is in a store. The file must describe the same study,
+/// because its command is run with the study's parameters.
 pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, PathBuf)> {
     let source = read(file, || Some(session.store().clone()))?;
     if source.study().name != session.name() {
@@ -266,7 +266,7 @@ fn attached(mut session: Session) -> Result<Session> {
     Ok(session)
 }
 
-/// Opens a store; says so if it takes its time.
+/// Opens a store; prints a line if that takes long.
 fn open(location: &Location, access: Access) -> manyhands_store::Result<Store> {
     let (opened, waits) = channel::<()>();
     let shown = location.to_string();
@@ -275,19 +275,19 @@ fn open(location: &Location, access: Access) -> manyhands_store::Result<Store> {
             say(&format!("waiting for the store {shown}"));
         }
     };
-    // Without the thread it is waited for in silence.
+    // Without the thread there is no such line.
     let _ = std::thread::Builder::new().name("waiting".to_string()).spawn(watch);
     let store = location.open(access);
     drop(opened);
     store
 }
 
-/// How long a store may take to be opened before it is said that it is waited for.
+/// How long a store may take to open before a line says so.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const GIVE: &str = "give a study file, or the name of a study that is in the store (--store)";
 
-/// Reads a study file and the files that it names; of those that are gone, the store may have a copy.
+/// Reads a study file and the files that it names; for missing files the store may have a copy.
 pub fn read(path: &Path, store: impl Fn() -> Option<Store>) -> Result<Source> {
     let shown = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
@@ -317,7 +317,7 @@ pub fn read(path: &Path, store: impl Fn() -> Option<Store>) -> Result<Source> {
     })
 }
 
-/// That a file cannot be read, and why.
+/// The error that a file cannot be read, and why.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Usage {
     Usage::new("file", format!("cannot read {}: {}", path.display(), reason(error)))
 }

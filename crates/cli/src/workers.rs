@@ -16,18 +16,18 @@ use crate::target::Target;
 /// The options of both.
 #[derive(Debug, Args)]
 pub struct WorkOptions {
-    /// Go on although nothing but failures comes back
+    /// Continue even if all trials fail
     #[arg(long)]
     keep_going: bool,
-    /// How long a trial is kept for a worker that is not heard of any more
+    /// How long a trial stays reserved for a worker that no longer renews its lease
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = term)]
     lease: Duration,
-    /// Take this trial away from the worker that holds it, and run it here; may be given several times. That worker, if
-    /// it still runs, stops its command when it next renews its lease (every third of --lease); what it reports before
-    /// is kept as a late result
+    /// Take this trial away from the worker that holds it and run it here; may be given several times. That worker, if
+    /// it still runs, stops its command when it next renews its lease (three times per --lease); what it reports before
+    /// that is kept as a late result
     #[arg(long, value_name = "TRIAL", value_parser = integer_in::<usize>(0..))]
     take: Vec<usize>,
-    /// Say nothing while it runs
+    /// Print nothing while it runs
     #[arg(short, long)]
     pub quiet: bool,
 }

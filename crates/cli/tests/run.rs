@@ -229,7 +229,7 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         assert_eq!((&status["running"][0]["trial"], &status["running"][0]["worker"]), (&0.into(), &"running".into()));
         let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s", "--take", "0"]);
         assert_eq!(code, Some(0), "{talk}");
-        assert!(talk.contains("trial 0: taken from whoever had it, run here"), "{talk}");
+        assert!(talk.contains("trial 0: taken from the worker that held it"), "{talk}");
         bench.write("go", "");
         signal(&sleeper, Signal::CONT);
         let output = sleeper.wait_with_output().unwrap();

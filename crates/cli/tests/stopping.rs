@@ -130,7 +130,7 @@ fn commands_that_ignore_being_asked_to_end_do_not_delay_it() {
     assert_eq!(said.matches("stopped, to be run again").count(), 3, "{said}");
     assert!(
         said.starts_with("stopping 3 running trials")
-            && said.ends_with("interrupted; the same command goes on where it was\n"),
+            && said.ends_with("interrupted; run the same command again to continue\n"),
         "{said}"
     );
     wait_for(|| left_behind(bench.path()).is_empty());
@@ -154,7 +154,7 @@ fn leave_unreported(bench: &Bench, verb: &[&str]) -> String {
     signal(&child, Signal::TERM);
     let (status, said) = end_soon(child);
     assert_eq!(status.code(), Some(130), "{said}");
-    assert!(said.ends_with("interrupted; the same command goes on where it was\n"), "{said}");
+    assert!(said.ends_with("interrupted; run the same command again to continue\n"), "{said}");
     said
 }
 
@@ -169,7 +169,7 @@ fn being_told_to_end_before_the_store_has_answered_is_an_interruption() {
         let connection = silent.accept().unwrap();
         signal(&child, ends);
         let (status, said) = end_soon(child);
-        assert_eq!((status.code(), &*said), (Some(130), "interrupted; the same command goes on where it was\n"));
+        assert_eq!((status.code(), &*said), (Some(130), "interrupted; run the same command again to continue\n"));
         drop(connection);
     }
 }
@@ -183,13 +183,13 @@ fn a_trial_that_is_taken_away_is_stopped_where_it_ran() {
     let second = start(&bench, &["worker", "study.toml", "--take", "0"]);
     wait_for(|| started() == 2);
     let mut talk = BufReader::new(first.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(talk.any(|line| line == "trial 0: stopped, another worker was given it"));
+    assert!(talk.any(|line| line == "trial 0: stopped, another worker has it"));
     bench.write("go", "");
     assert!(talk.any(|line| line == "this worker recorded 0 values and 0 failures"));
     let second = second.wait_with_output().unwrap();
     let said = String::from_utf8(second.stderr).unwrap();
     assert!(first.wait().unwrap().success() && second.status.success(), "{said}");
-    assert!(said.contains("trial 0: taken from whoever had it, run here"), "{said}");
+    assert!(said.contains("trial 0: taken from the worker that held it"), "{said}");
     assert!(said.contains("this worker recorded 1 value and 0 failures"), "{said}");
     assert_eq!((started(), bench.session("s").ledger().late()), (2, 0));
 }

@@ -1,7 +1,7 @@
-//! One axis of a picture: where a number is on it, and what is written at its ticks.
+//! One axis of a picture: where a number is on it, and the labels of its ticks.
 //!
-//! The drawing library sees *places*, not numbers: it takes spans below 2e-16 for none, loses numbers near 1e300, and has
-//! no heat maps on logarithmic axes. A place is a multiple of a power of ten, counted from near the low end, or a logarithm.
+//! The drawing library is given *places*, not numbers: it treats spans below 2e-16 as empty, loses numbers near 1e300, and
+//! has no heat maps on logarithmic axes. A place is a multiple of a power of ten, counted from near the low end, or a logarithm.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use manyhands_core::significant;
 /// A logarithmic axis that spans fewer decades than this has ticks at powers of two.
 const FEW_DECADES: f64 = 1.5;
 
-/// No axis is shorter: near the smallest numbers there is nothing to divide.
+/// No axis is shorter: near the smallest floats there is nothing to divide.
 const SMALLEST: f64 = 1e-305;
 
 /// About this many ticks.
@@ -29,7 +29,7 @@ pub struct Axis {
     step: f64,
 }
 
-/// What a place is.
+/// How a number becomes a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Measure {
     /// The number in units of 10^exponent, minus the origin.
@@ -45,7 +45,7 @@ impl Axis {
     }
 
     /// As [`Axis::linear`], with ticks at integers only.
-    pub fn whole(low: f64, high: f64) -> Self {
+    pub fn integer(low: f64, high: f64) -> Self {
         Self::even(low, high, 0)
     }
 
@@ -74,12 +74,12 @@ impl Axis {
         let measure = Measure::Log { base };
         let ends = (measure.place(low), measure.place(high));
         let span = ends.1 - ends.0;
-        // A power of two where even octaves are too long.
+        // Powers of two below one where the axis spans less than two octaves.
         let step = if span < 2.0 { (span / TICKS).log2().ceil().exp2() } else { (span / (TICKS + 1.0)).ceil() };
         Self { measure, ends, range: ends, step }
     }
 
-    /// With room beyond the ends, as parts of the length between them.
+    /// With room beyond the ends, as fractions of the length between them.
     pub fn padded(self, below: f64, above: f64) -> Self {
         let span = self.ends.1 - self.ends.0;
         Self { range: (self.ends.0 - below * span, self.ends.1 + above * span), ..self }
@@ -90,22 +90,22 @@ impl Axis {
         self.measure.place(number).clamp(self.range.0, self.range.1)
     }
 
-    /// The place at a part of the way from the low end to the high end.
+    /// The place at a fraction of the way from the low end to the high end.
     pub fn between(&self, part: f64) -> f64 {
         self.ends.0 + part * (self.ends.1 - self.ends.0)
     }
 
-    /// The place at a part of all that is shown.
+    /// The place at a fraction of the range that is shown.
     pub fn shown(&self, part: f64) -> f64 {
         self.range.0 + part * (self.range.1 - self.range.0)
     }
 
-    /// What is written at a place.
+    /// The label of a tick at a place.
     pub fn label(&self, place: f64) -> String {
         match self.measure {
             Measure::Log { base } => tidy(&significant(base.powf(place), 3)),
             Measure::Linear { exponent, origin, scientific } => {
-                // Ticks of a colour scale may be at parts of a unit.
+                // Ticks of a colour scale may be at fractions of a unit.
                 let units = ((origin + place) * 100.0).round() / 100.0;
                 let number = units * 10f64.powi(exponent);
                 if units == 0.0 {
@@ -120,7 +120,7 @@ impl Axis {
         }
     }
 
-    /// How the drawing library is to write places.
+    /// The labels, as the drawing library wants them.
     pub fn ticks(&self) -> TickFormat {
         let axis = *self;
         TickFormat::Custom(Arc::new(move |place| axis.label(place)))
@@ -155,7 +155,7 @@ impl Measure {
     }
 }
 
-/// Two ends that are apart: around a number alone there is room.
+/// Two distinct ends: a single number gets room around it.
 fn apart(low: f64, high: f64) -> (f64, f64) {
     let tiny = (1e-12 * low.abs().max(high.abs())).max(SMALLEST);
     if high / 2.0 - low / 2.0 > tiny {
@@ -165,7 +165,7 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
     ((low - room).max(f64::MIN), (high + room).min(f64::MAX))
 }
 
-/// A number without zeros at its end.
+/// A number without trailing zeros.
 fn tidy(number: &str) -> String {
     let (mantissa, exponent) = number.find('e').map_or((number, ""), |at| number.split_at(at));
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn integers_have_no_ticks_between_them() {
-        assert_eq!(labels(&Axis::whole(0.0, 2.0)), ["0", "1", "2"]);
-        assert_eq!(labels(&Axis::whole(0.0, 39.0)), ["0", "10", "20", "30"]);
+        assert_eq!(labels(&Axis::integer(0.0, 2.0)), ["0", "1", "2"]);
+        assert_eq!(labels(&Axis::integer(0.0, 39.0)), ["0", "10", "20", "30"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The second panel where one number varies: the posterior mean and its band over that number.
+//! The second panel where one parameter varies: the posterior mean and its band.
 
 use std::slice;
 
@@ -26,7 +26,7 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<Pane
     there.dedup();
     let predictions = overview.study.predict_named(&there)?;
     let Some(first) = predictions.first() else { return Ok(None) };
-    // Nothing is between categories: each is a step.
+    // There is nothing between categories: each is a step.
     let beyond = if variable.is_choice() { variable.beyond(POINTS) } else { 0.0 };
     let (x, y) = (variable.axis(beyond), value_axis(overview, &predictions));
     let xs: Vec<f64> = there.iter().filter_map(|named| Some(x.place(variable.among(named)?))).collect();
@@ -52,7 +52,7 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<Pane
     }))
 }
 
-/// Every prediction from half a place before its own to half a place behind it.
+/// Every prediction drawn from half a place before its own to half a place after it.
 fn steps(xs: &[f64], predictions: &[Prediction]) -> (Vec<f64>, Vec<Prediction>) {
     let ends = xs.iter().flat_map(|x| [x - 0.5, x + 0.5]).collect();
     (ends, predictions.iter().flat_map(|there| [*there, *there]).collect())
@@ -69,6 +69,6 @@ fn lines(xs: &[f64], predictions: &[Prediction], y: &Axis) -> [Plot; 2] {
 fn value_axis(overview: &Overview<'_>, predictions: &[Prediction]) -> Axis {
     let ends = predictions.iter().flat_map(|p| [p.lower, p.mean, p.upper]);
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
-    let shown = overview.shown.map(|shown| shown.reaching(&ends)).or_else(|| Shown::of(&ends));
+    let shown = overview.shown.map(|shown| shown.widened_by(&ends)).or_else(|| Shown::of(&ends));
     shown.map_or_else(|| Axis::linear(0.0, 1.0), |shown| Axis::linear(shown.low, shown.high)).padded(0.1, 0.05)
 }

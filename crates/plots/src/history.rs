@@ -10,10 +10,10 @@ use crate::marks::{BLUE, LegendEntry, WITH_VALUES};
 use crate::overview::{Edge, Overview};
 use crate::page::Panel;
 
-/// Values, crosses and open marks in the order of trials.
+/// Observed, failed and pending trials by number.
 pub fn panel(overview: &Overview<'_>) -> Panel {
     let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
-    let x = Axis::whole(0.0, last).padded(0.03, 0.03);
+    let x = Axis::integer(0.0, last).padded(0.03, 0.03);
     let (y, edge) = value_axis(overview);
     let (mut plots, mut legend) = (vec![], vec![]);
     let best = best_so_far(overview, &x, &y);

@@ -1,4 +1,4 @@
-//! The further panels where two numbers vary: the posterior mean and the width of its band, as colours over both.
+//! The further panels where two parameters vary: heat maps of the posterior mean and of the width of its band.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ const CELLS: usize = 60;
 /// Widths whose ratio is larger than this are shown by their logarithms.
 const MAGNITUDES: f64 = 30.0;
 
-/// The widest band that has a colour of its own, in parts of the range of the values.
+/// The widest band that has a colour of its own, in multiples of the range of the values.
 const WIDEST: f64 = 100.0;
 
-/// How much white is in the colours, so that marks are seen on all of them.
+/// The share of white in the colours, so that marks are visible on all of them.
 const WHITE: f64 = 0.4;
 
-/// A number in every cell, from the bottom row to the top one; none where a constraint forbids the cell's middle.
+/// One number per cell, from the bottom row to the top one; none where a constraint forbids the cell's centre.
 type Cells = Vec<Vec<Option<f64>>>;
 
-/// Colours and trials: the mean, and how sure it is; none where no cell satisfies the constraints.
+/// One panel for the mean, one for its uncertainty; none where no cell satisfies the constraints.
 pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<Panel>> {
     let there = predictions(overview, pair)?;
     let Some(kind) = there.iter().flatten().flatten().map(|there| there.kind).next() else { return Ok(vec![]) };
@@ -82,17 +82,17 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
     Panel { plots, layout, width: 540.0, legend }
 }
 
-/// Around the values that are shown, and over all means where those are elsewhere.
+/// Around the values that are shown, or over all means if those lie elsewhere.
 fn colours_of_means(means: &[f64], shown: Option<Shown>) -> Axis {
     let (low, high) = ends(means);
-    match shown.map(|shown| shown.reaching(means)) {
+    match shown.map(|shown| shown.widened_by(means)) {
         Some(shown) if shown.low < high && shown.high > low => Axis::linear(shown.low, shown.high),
         _ => Axis::linear(low, high),
     }
 }
 
-/// Over the widths, which may be of many magnitudes where the model is learned; one far beyond the values' range says no more
-/// than another.
+/// Over the widths, which may span many magnitudes where the model is learned. Widths far beyond the values' range share a
+/// colour.
 fn colours_of_widths(widths: &[f64], shown: Option<Shown>) -> Axis {
     let (low, high) = ends(widths);
     let useful = shown.map_or(f64::MAX, |shown| WIDEST * (shown.high - shown.low));
@@ -106,10 +106,10 @@ fn ends(numbers: &[f64]) -> (f64, f64) {
     (finite().fold(f64::MAX, f64::min), finite().fold(f64::MIN, f64::max))
 }
 
-/// What is known of every cell's middle.
+/// The prediction at every cell's centre.
 fn predictions(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<Vec<Option<Prediction>>>> {
     let domain = overview.study.spec().domain();
-    let [xs, ys] = [pair[0].middles(CELLS), pair[1].middles(CELLS)];
+    let [xs, ys] = [pair[0].centres(CELLS), pair[1].centres(CELLS)];
     let row = |y: &f64| xs.iter().map(|x| values(domain, pair, &[*x, *y])).collect();
     let cells: Vec<Vec<_>> = ys.iter().map(row).collect();
     let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();
@@ -126,7 +126,7 @@ fn heat(cells: &Cells, colours: &Axis, [x, y]: [&Axis; 2], pair: &[Variable; 2])
     Plot::Heatmap(heat.with_x_range(xs.0, xs.1).with_y_range(ys.0, ys.1))
 }
 
-/// Viridis with white in it; white where there is no number.
+/// Viridis mixed with white; white where there is no number.
 fn pale() -> ColorMap {
     ColorMap::Custom(Arc::new(|part: f64| {
         let (red, green, blue) = ColorMap::Viridis.map_rgb(part).filter(|_| !part.is_nan()).unwrap_or((255, 255, 255));

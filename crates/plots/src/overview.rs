@@ -1,4 +1,4 @@
-//! What all panels need to know of a study, and the trials as marks.
+//! What all panels share: the study, the range of its values, and its trials as marks.
 
 use kuva::render::plots::Plot;
 use manyhands_core::{Direction, Study, Trial, TrialState};
@@ -8,7 +8,7 @@ use crate::axis::Axis;
 use crate::marks::{LegendEntry, Mark};
 use crate::shown::Shown;
 
-/// How far from the edge marks without a value are, as a part of the height.
+/// The distance of marks without a value from the edge, as a fraction of the height.
 const EDGE: f64 = 0.035;
 
 /// A study, and what of its values is shown.
@@ -28,7 +28,7 @@ pub enum Edge {
 }
 
 impl<'a> Overview<'a> {
-    /// Looks at a study.
+    /// The overview of a study.
     pub fn of(study: &'a mut Study) -> Result<Self> {
         let values: Vec<f64> = study.trials().iter().filter_map(Trial::value).collect();
         let best = if values.is_empty() { None } else { Some(study.best()?.trial) };
@@ -56,7 +56,7 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// The trials as marks of these kinds, at the places that are given for them, and what the marks mean.
+    /// The trials as marks of these kinds, at the given places, and the legend's entries for them.
     pub fn marked(
         &self,
         kinds: &[Mark],
@@ -64,7 +64,7 @@ impl<'a> Overview<'a> {
     ) -> (Vec<Plot>, Vec<LegendEntry>) {
         let (mut plots, mut legend) = (vec![], vec![]);
         for &mark in kinds {
-            let trials = self.study.trials().iter().filter(|trial| self.wears(trial, mark));
+            let trials = self.study.trials().iter().filter(|trial| self.has_mark(trial, mark));
             let places: Vec<(f64, f64)> = trials.filter_map(|trial| place(trial, mark)).collect();
             if !places.is_empty() {
                 legend.push(LegendEntry::Mark(mark));
@@ -74,7 +74,7 @@ impl<'a> Overview<'a> {
         (plots, legend)
     }
 
-    /// How high a mark is: at the trial's value, or at an edge. None where another mark stands for this one.
+    /// The height of a mark: at the trial's value, or at an edge. None where another mark replaces this one.
     pub fn height(&self, trial: &Trial, mark: Mark, y: &Axis, without_value: Edge) -> Option<f64> {
         let edge = match (trial.value(), self.side(trial)) {
             (Some(_), Some(_)) if mark == Mark::Observed => return None,
@@ -86,7 +86,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Whether a trial has a mark of this kind.
-    fn wears(&self, trial: &Trial, mark: Mark) -> bool {
+    fn has_mark(&self, trial: &Trial, mark: Mark) -> bool {
         match mark {
             Mark::Observed => trial.state() == TrialState::Observed,
             Mark::Best => self.best == Some(trial.number()),

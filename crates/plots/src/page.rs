@@ -1,4 +1,4 @@
-//! The page: what the study is, the legend, and the panels side by side.
+//! The page: title, summary, legend, and the panels side by side.
 
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
@@ -12,7 +12,7 @@ const TITLE_SIZE: u32 = 18;
 const TEXT_SIZE: u32 = 13;
 const LEGEND_SIZE: u32 = 12;
 const LINE: f64 = 20.0;
-/// The width of a letter, as a part of the type size.
+/// The width of a letter, as a fraction of the type size.
 const LETTER: f64 = 0.62;
 /// The width of a narrow letter.
 const NARROW: f64 = 0.36;
@@ -42,7 +42,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Puts everything in its place.
+    /// Lays everything out.
     pub fn scene(self) -> Scene {
         let width = self.panels.iter().map(|panel| panel.width).sum::<f64>() + 2.0 * MARGIN;
         let legend = rows(&self.panels, width - 2.0 * MARGIN);
@@ -50,8 +50,8 @@ impl Page {
         let mut scene = Scene::new(width, top + HEIGHT + MARGIN);
         scene.font_family = Some("DejaVu Sans, Verdana, Liberation Sans, Arial, sans-serif".to_string());
         let middle = |baseline, size| Text { x: width / 2.0, baseline, size, anchor: TextAnchor::Middle };
-        scene.add(middle(MARGIN + 16.0, fitting(&self.title, TITLE_SIZE, width)).saying(&self.title));
-        scene.add(middle(MARGIN + 38.0, fitting(&self.summary, TEXT_SIZE, width)).saying(&self.summary));
+        scene.add(middle(MARGIN + 16.0, fitting_size(&self.title, TITLE_SIZE, width)).with_content(&self.title));
+        scene.add(middle(MARGIN + 38.0, fitting_size(&self.summary, TEXT_SIZE, width)).with_content(&self.summary));
         for (row, entries) in legend.iter().enumerate() {
             let used: f64 = entries.iter().map(entry_width).sum();
             let mut x = (width - used) / 2.0;
@@ -59,7 +59,7 @@ impl Page {
             for entry in entries {
                 entry.symbol(x + 10.0, y - 4.0).into_iter().for_each(|part| scene.add(part));
                 let text = Text { x: x + 24.0, baseline: y, size: LEGEND_SIZE, anchor: TextAnchor::Start };
-                scene.add(text.saying(entry.label()));
+                scene.add(text.with_content(entry.label()));
                 x += entry_width(entry);
             }
         }
@@ -111,13 +111,13 @@ fn entry_width(entry: &LegendEntry) -> f64 {
     46.0 + f64::from(LEGEND_SIZE) * text_width(entry.label())
 }
 
-/// About how long a text is at type size 1.
+/// The approximate width of a text at type size 1.
 fn text_width(text: &str) -> f64 {
     text.chars().map(|letter| if " .,:;()fijlrtI1".contains(letter) { NARROW } else { LETTER }).sum()
 }
 
-/// The type size at which a text fits, at most this.
-fn fitting(text: &str, size: u32, width: f64) -> u32 {
+/// The largest type size, up to `size`, at which a text fits.
+fn fitting_size(text: &str, size: u32, width: f64) -> u32 {
     size.min((width / text_width(text).max(1.0)) as u32).max(5)
 }
 
@@ -130,18 +130,18 @@ struct Text {
 }
 
 impl Text {
-    fn saying(self, text: &str) -> Primitive {
+    fn with_content(self, text: &str) -> Primitive {
         let Self { x, baseline, size, anchor } = self;
         Primitive::Text { x, y: baseline, content: literal(text), size, anchor, rotate: None, bold: false, color: None }
     }
 }
 
-/// A text as it is: the drawing library takes what stands between dollar signs for a formula.
+/// A text without formulas: the drawing library reads what is between dollar signs as one.
 fn literal(text: &str) -> String {
     text.replace('$', "\\$")
 }
 
-/// The name of a variable as an axis has room for it.
+/// The name of a variable, cut to what an axis has room for.
 pub fn label(name: &str) -> String {
     let short: String = name.chars().take(LONGEST_LABEL).collect();
     literal(&if short.len() < name.len() { short + "…" } else { short })

@@ -1,4 +1,4 @@
-//! A drawn picture as SVG and PNG.
+//! A drawn picture, as SVG and as PNG.
 
 use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
@@ -24,8 +24,8 @@ impl Picture {
     }
 }
 
-/// kuva counts clip paths over the whole process; here they are numbered within the picture, so that the same scene gives
-/// the same bytes.
+/// kuva numbers clip paths across the process; here they are numbered within the picture, so that the same scene gives the
+/// same bytes.
 fn renumbered(svg: &str) -> String {
     const NAME: &str = "kuva-clip-";
     let mut known: Vec<&str> = Vec::new();

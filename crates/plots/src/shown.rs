@@ -1,6 +1,6 @@
-//! Which part of some values a picture shows, so that a few far away do not flatten the rest.
+//! The range of values that a picture shows, so that a few outliers do not flatten the rest.
 
-/// The values nearest to the median that set the scale: this share of them.
+/// The share of the values, those nearest to the median, that sets the scale.
 const CENTRAL: f64 = 0.75;
 
 /// Values are shown as long as they span at most this many times what the central ones do.
@@ -23,7 +23,7 @@ impl Shown {
         let mut nearest = values.to_vec();
         nearest.sort_by(f64::total_cmp);
         let median = *nearest.get(values.len() / 2)?;
-        // Halves, because 1e308 and -1e308 are farther apart than any number.
+        // Halves, because the distance of 1e308 and -1e308 overflows.
         let apart = |a: f64, b: f64| (a / 2.0 - b / 2.0).abs();
         nearest.sort_by(|a, b| apart(*a, median).total_cmp(&apart(*b, median)));
         let central = ((CENTRAL * values.len() as f64) as usize).max(2);
@@ -42,8 +42,8 @@ impl Shown {
         Some(Self { low, high, beyond })
     }
 
-    /// The same range with other values in it, which may reach beyond its ends by half its length, no more.
-    pub fn reaching(self, others: &[f64]) -> Self {
+    /// The range widened to contain other values, by at most half its length at each end.
+    pub fn widened_by(self, others: &[f64]) -> Self {
         let reach = if self.high > self.low { self.high / 2.0 - self.low / 2.0 } else { f64::MAX };
         let within = |value: &f64| value.clamp((self.low - reach).max(f64::MIN), (self.high + reach).min(f64::MAX));
         let others = || others.iter().filter(|value| !value.is_nan()).map(within);
@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn a_band_widens_the_range_but_does_not_flatten_the_values() {
         let shown = Shown { low: 0.0, high: 2.0, beyond: 0 };
-        let wider = shown.reaching(&[-1.0, 50.0, f64::INFINITY, f64::NAN]);
+        let wider = shown.widened_by(&[-1.0, 50.0, f64::INFINITY, f64::NAN]);
         assert_eq!((wider.low, wider.high), (-1.0, 3.0));
-        let single = Shown { low: 3.0, high: 3.0, beyond: 0 }.reaching(&[-7.0, 9.0]);
+        let single = Shown { low: 3.0, high: 3.0, beyond: 0 }.widened_by(&[-7.0, 9.0]);
         assert_eq!((single.low, single.high), (-7.0, 9.0));
     }
 }

@@ -1,4 +1,4 @@
-//! What varies in a study: parameters of a space, or coordinate columns of a pool. Categories are numbered from 0.
+//! The varying parameters of a space, or coordinate columns of a pool. Categories are numbered from 0.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use manyhands_core::{Coordinates, Domain, Parameter, ParameterKind, Pool, Scale,
 
 use crate::axis::Axis;
 
-/// The most categories that have room for their names.
+/// The largest number of categories whose names fit.
 const MOST: usize = 40;
 
-/// One thing that varies.
+/// A varying parameter or column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     /// Its name.
@@ -20,16 +20,16 @@ pub struct Variable {
     low: f64,
     high: f64,
     scale: Scale,
-    /// Whether it has integers only.
-    whole: bool,
+    /// Whether its values are integers.
+    is_integer: bool,
     /// How many values it has, where they are evenly spaced on its scale.
     count: Option<usize>,
-    /// What its numbers stand for, where they are not its values.
+    /// The categories, in the order of their numbers; empty for numeric parameters.
     categories: Vec<Value>,
 }
 
 impl Variable {
-    /// All that vary; none where something that varies has no name, or too many categories.
+    /// All varying parameters; none if one of them has no name or too many categories.
     pub fn all(domain: &Domain) -> Vec<Self> {
         match domain {
             Domain::Space(space) => {
@@ -60,8 +60,8 @@ impl Variable {
             ParameterKind::Constant(_) => return None,
         };
         let categories = if let ParameterKind::Choice(all) = parameter.kind() { all.clone() } else { vec![] };
-        let whole = matches!(parameter.kind(), ParameterKind::Int { .. } | ParameterKind::Choice(_));
-        Some(Self { name: parameter.name().to_string(), index, low, high, scale, whole, count, categories })
+        let is_integer = matches!(parameter.kind(), ParameterKind::Int { .. } | ParameterKind::Choice(_));
+        Some(Self { name: parameter.name().to_string(), index, low, high, scale, is_integer, count, categories })
     }
 
     /// A column, if it has more than one value.
@@ -70,7 +70,7 @@ impl Variable {
         let numbers = || (0..pool.len()).filter_map(|candidate| pool.params(candidate)[index].number());
         let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
         let (name, scale, count) = (name.to_string(), Scale::Linear, None);
-        (low < high).then_some(Self { name, index, low, high, scale, whole: false, count, categories: vec![] })
+        (low < high).then_some(Self { name, index, low, high, scale, is_integer: false, count, categories: vec![] })
     }
 
     /// Its value in a trial.
@@ -120,7 +120,7 @@ impl Variable {
         self.is_choice().then(|| TickFormat::Custom(Arc::new(word)))
     }
 
-    /// Its coordinates at a part of the way from its lowest value to its highest.
+    /// Its coordinates at a fraction of the way from its lowest value to its highest.
     fn coordinates(&self, part: f64) -> Vec<f64> {
         if !self.is_choice() {
             return vec![part];
@@ -129,32 +129,32 @@ impl Variable {
         (0..self.categories.len()).map(|index| f64::from(u8::from(index == chosen))).collect()
     }
 
-    /// Its axis, from its lowest value to its highest, with room for marks at the ends and for `beyond`, as a part of the way
-    /// between them.
+    /// Its axis, from its lowest value to its highest, with room for marks at the ends and for `beyond`, as a fraction of the
+    /// length between them.
     pub fn axis(&self, beyond: f64) -> Axis {
         let axis = match self.scale {
             Scale::Log => Axis::logarithmic(self.low, self.high),
-            Scale::Linear if self.whole => Axis::whole(self.low, self.high),
+            Scale::Linear if self.is_integer => Axis::integer(self.low, self.high),
             Scale::Linear => Axis::linear(self.low, self.high),
         };
         let room = 0.03_f64.max(beyond);
         axis.padded(room, room)
     }
 
-    /// At most `most` parts of the way from the lowest value to the highest, the ends among them: all its values if they
-    /// are few.
+    /// At most `most` evenly spaced fractions of the way from the lowest value to the highest, including both ends: all its
+    /// values if they are few.
     pub fn steps(&self, most: usize) -> Vec<f64> {
         let steps = self.count.filter(|count| *count <= most).unwrap_or(most).max(2);
         (0..steps).map(|i| i as f64 / (steps - 1) as f64).collect()
     }
 
-    /// How far equal cells reach beyond the ends: few values are in the middle of a cell each.
+    /// How far equal cells extend beyond the ends: each of a few values is the centre of a cell.
     pub fn beyond(&self, most: usize) -> f64 {
         self.count.filter(|count| (2..=most).contains(count)).map_or(0.0, |count| 0.5 / (count - 1) as f64)
     }
 
-    /// The middles of at most `most` equal cells.
-    pub fn middles(&self, most: usize) -> Vec<f64> {
+    /// The centres of at most `most` equal cells.
+    pub fn centres(&self, most: usize) -> Vec<f64> {
         match self.count {
             Some(count) if (2..=most).contains(&count) => self.steps(most),
             _ => (0..most).map(|i| (i as f64 + 0.5) / most as f64).collect(),
@@ -166,10 +166,10 @@ impl Variable {
     }
 }
 
-/// The valid values at parts of the way along all that vary, by name; none where they break a constraint.
+/// The valid values at fractions of the way along all varying parameters, by name; none where they violate a constraint.
 pub fn values(domain: &Domain, variables: &[Variable], parts: &[f64]) -> Option<Vec<(String, Value)>> {
     let named: Vec<(String, Value)> = match domain {
-        // Numbers have one coordinate each, along which they are spread on their scale; categories one for each.
+        // A number has one coordinate, on its scale; a choice has one per category.
         Domain::Space(space) => {
             let names = space.parameters().iter().map(|parameter| parameter.name().to_string());
             let point: Vec<f64> = variables.iter().zip(parts).flat_map(|(v, &part)| v.coordinates(part)).collect();

@@ -33,10 +33,10 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
         }
         News::Retried { trial, failure } => (*trial, format!("failed, trying again: {}", failure.cause)),
         News::Stopped { trial } => (*trial, "stopped, to be run again".to_string()),
-        News::CalledOff { trial, taken: true } => (*trial, "stopped, another worker was given it".to_string()),
+        News::CalledOff { trial, taken: true } => (*trial, "stopped, another worker has it".to_string()),
         News::CalledOff { trial, taken: false } => (*trial, "stopped, it was cancelled".to_string()),
         News::TooLate { trial } => {
-            (*trial, "too late, it has ended or another worker was given it; kept as evidence".to_string())
+            (*trial, "too late, it has ended or another worker has it; kept as a late result".to_string())
         }
         News::Delivered { trial, outcome, too_late, .. } => (*trial, delivered(outcome, *too_late)),
         News::Kept { trial, path } => {
@@ -49,8 +49,8 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
 fn started(before: Before) -> Option<&'static str> {
     match before {
         Before::LeftUnfinished => Some("left unfinished, run again"),
-        Before::Silent => Some("taken over from a worker that is not heard of any more"),
-        Before::TakenAway => Some("taken from whoever had it, run here"),
+        Before::Silent => Some("taken over from a worker that no longer renews its lease"),
+        Before::TakenAway => Some("taken from the worker that held it"),
         Before::Nothing => None,
     }
 }
@@ -60,7 +60,7 @@ fn delivered(outcome: &Result<f64, String>, too_late: bool) -> String {
         Ok(value) => short(*value),
         Err(reason) => format!("failed: {}", first_line(reason)),
     };
-    let end = if too_late { "too late, kept as evidence" } else { "recorded now" };
+    let end = if too_late { "too late, kept as a late result" } else { "recorded now" };
     format!("{outcome}, which an earlier run could not record; {end}")
 }
 

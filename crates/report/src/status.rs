@@ -1,4 +1,4 @@
-//! How a study stands: counts, the best trial, the certificate.
+//! The state of a study: counts, the best trial, the certificate.
 
 use manyhands_core::{Best, CERTIFIED, Certificate, Error as StudyError, Quantities, TrialState, short};
 use manyhands_store::{Result, Session};
@@ -54,7 +54,7 @@ pub fn text(session: &mut Session, effort: Effort) -> Result<String> {
             text += &format!("\n{}", best::text(&best, session.spec().domain()));
             text += &extreme_line(&best, session);
         }
-        None => text += "\nno value has been told yet",
+        None => text += "\nno value has been recorded yet",
     }
     match certificate {
         Ok(found) => text += &format!("\ncertificate: {}", certificate::text(&found, session.spec().domain())),
@@ -132,5 +132,5 @@ fn counts(session: &Session) -> String {
 fn extreme_line(best: &Best, session: &Session) -> String {
     let Some((trial, value)) = best::most_extreme(best, session) else { return String::new() };
     let word = session.spec().direction().superlative();
-    format!("\n{word} value: {} (trial {trial}), which is less sure", short(value))
+    format!("\n{word} value: {} (trial {trial}), but less certain", short(value))
 }

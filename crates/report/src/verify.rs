@@ -1,4 +1,4 @@
-//! Whether a stored study is as it was written: what `verify` gives.
+//! Whether a stored study is undamaged: what `verify` gives.
 
 use manyhands_core::{Verification, counted};
 use manyhands_store::Inspection;
@@ -28,8 +28,8 @@ pub fn json(inspection: &Inspection, choices: Option<&Verification>, faults: &[S
 pub fn text(inspection: &Inspection, choices: Option<&Verification>) -> String {
     let events = inspection.events();
     let hashed = match inspection.hashed() {
-        all if all == events => "all under the running hash".to_string(),
-        some => format!("{some} under the running hash, the others older than it"),
+        all if all == events => "all covered by the running hash".to_string(),
+        some => format!("{some} covered by the running hash, the others are older than it"),
     };
     let name = &inspection.source().study().name;
     let first = format!("study {name}: {} ({hashed})", counted(events, "sound event"));

@@ -44,7 +44,7 @@ fn line(lease: &Lease, trials: &[String]) -> String {
         State::Silent => {
             let silent = humantime::format_duration(Duration::from_secs(lease.silent.as_secs()));
             let first = &trials[0];
-            format!(", not heard of for {silent}; `cancel` frees a trial, and `worker --take {first}` runs it here")
+            format!(", silent for {silent}; `cancel` gives a trial up, `worker --take {first}` runs it here")
         }
     };
     format!("\nrunning: {noun} {} by {}{end}", trials.join(", "), lease.holder)

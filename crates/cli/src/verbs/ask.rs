@@ -13,7 +13,7 @@ Examples:
   manyhands ask study.toml              one suggestion, for people
   manyhands ask study.toml -n 5 --json  five, for programs: trial, state, params, mean, sd, multiplier, score
   manyhands ask study.toml -n 8 --key plate-3   safe to repeat when the answer was lost
-  manyhands tell study.toml 0 1.3       what came of trial 0";
+  manyhands tell study.toml 0 1.3       the result of trial 0";
 
 /// Suggest trials to run, given what is observed and what is still pending.
 #[derive(Debug, Args)]
@@ -25,8 +25,8 @@ pub struct Options {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
     #[arg(allow_negative_numbers = true, value_parser = integer_in::<usize>(1..))]
     number: usize,
-    /// A name for this ask: repeated with the same key it gives the same suggestions, with what became of them, and asks
-    /// for nothing new
+    /// A name for this ask: repeated with the same key it gives the same suggestions, with their present states, and
+    /// suggests nothing new
     #[arg(long, value_name = "TEXT")]
     key: Option<String>,
 }

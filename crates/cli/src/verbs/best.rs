@@ -12,8 +12,8 @@ Examples:
   manyhands best study.toml
   manyhands best branin --json | jq .params
 
-The best trial is the observed one whose value is surest to be good: the one with the best bound. Above 1,000 values it is
-the surest of the 64 best values, each judged by the values nearby, and it has no regret_bound.";
+The best trial is the observed one with the best confidence bound, which need not have the best value. Above 1,000 values
+only the 64 best values are compared, each by a model of the values nearby, and regret_bound is null.";
 
 /// Show the best trial.
 #[derive(Debug, Args)]

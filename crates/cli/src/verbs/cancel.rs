@@ -1,4 +1,4 @@
-//! `manyhands cancel`: a trial that is called off.
+//! `manyhands cancel`: a trial that is not to be run after all.
 
 use anyhow::Result;
 use clap::Args;
@@ -11,9 +11,9 @@ const EXAMPLE: &str = "\
 Example:
   manyhands cancel study.toml 7
 
-The trial counts as if it had never been asked for; its point may be suggested again.";
+The trial counts as if it had never been suggested.";
 
-/// Call off a trial: its point is free again, and a worker that runs it stops.
+/// Cancel a trial: its point may be suggested again, and a worker that runs it stops.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Options {

@@ -19,7 +19,7 @@ const EXAMPLE: &str = "\
 Example:
   manyhands delete branin --yes
 
-The study and its whole log are gone for good; export it first with --format log to keep them.";
+The study and its log cannot be restored; export it first with --format log to keep them.";
 
 /// Delete a study and its log from the store.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ The study and its whole log are gone for good; export it first with --format log
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// Do not ask first (it asks on a terminal), and do not mind workers that run its trials
+    /// Do not ask for confirmation, and delete it even while workers run its trials
     #[arg(short, long)]
     yes: bool,
 }
@@ -53,12 +53,12 @@ fn is_confirmed(session: &mut Session) -> Result<bool> {
         let are = if running == 1 { "is" } else { "are" };
         let running = counted(running, "trial");
         let message = format!("{running} of study {} {are} being run by workers", session.name());
-        return Err(Usage::new("study-in-use", message).hint("stop them first, or say --yes").into());
+        return Err(Usage::new("study-in-use", message).hint("stop them first, or use --yes").into());
     }
     let (name, trials) = (session.name(), trials(session));
     if !stdin().is_terminal() {
         let message = format!("nothing was deleted: study {name} has {trials}");
-        return Err(Usage::new("confirmation", message).hint("say --yes to delete it with its log").into());
+        return Err(Usage::new("confirmation", message).hint("use --yes to delete it with its log").into());
     }
     say(&format!("delete study {name} with its {trials}? [y/N]"));
     let mut answer = String::new();

@@ -20,9 +20,9 @@ Examples:
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One row a trial, one column a parameter
+    /// One row per trial, one column per parameter
     Csv,
-    /// One JSON object a line and trial
+    /// One JSON object per line, one line per trial
     Jsonl,
     /// The study with its whole log, to be imported elsewhere
     Log,

@@ -11,7 +11,7 @@ const EXAMPLE: &str = "\
 Example:
   manyhands fail study.toml 7 --reason diverged
 
-The point of a failed trial counts as tried: others are preferred to it. If the trial was called off before it ran, use cancel.";
+The point of a failed trial counts as tried: others are preferred to it. For a trial that did not run, use cancel.";
 
 /// Record that a trial failed and gives no value.
 #[derive(Debug, Args)]

@@ -18,9 +18,9 @@ Example:
   manyhands export branin --format log -o branin.log
   manyhands import branin.log --store postgres://me@host/studies
 
-Its log is the same, event for event, and so are the suggestions that follow.";
+The imported log is the same, event for event, and so are the suggestions that follow.";
 
-/// Take in a study that was exported as a log from another store.
+/// Import a study that was exported as a log from another store.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Options {
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> Result<()> {
     let log = StudyLog::read(&text).and_then(|log| RunSettings::of_stored(log.source()).map(|_| log));
     let log = log.map_err(|error| match error {
         StoreError::Corrupt { .. } => {
-            let message = format!("{} is not a whole log: {error}", path.display());
+            let message = format!("{} is not a complete log: {error}", path.display());
             let hint = "a log is what manyhands export STUDY --format log writes";
             anyhow::Error::from(Usage::new("corrupt-log", message).hint(hint))
         }

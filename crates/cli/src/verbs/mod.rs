@@ -32,9 +32,9 @@ use crate::exit;
 
 const EXAMPLE: &str = "\
 Example:
-  manyhands run study.toml       run a study, five trials at once if it says so; again to go on
-  manyhands status study.toml    the best point, and how far from the optimum it can still be
-  manyhands ask study.toml -n 5 --json    or run the trials yourself, and `tell` what came of them";
+  manyhands run study.toml       run a study, as many trials at once as it says; again to continue
+  manyhands status study.toml    the best point, and a bound on its distance from the optimum
+  manyhands ask study.toml -n 5 --json    or run the trials yourself and `tell` the results";
 
 /// Bayesian optimization when several experiments run at once.
 #[derive(Parser)]

@@ -1,4 +1,4 @@
-//! `manyhands predict`: what is known of points that need not have been tried.
+//! `manyhands predict`: the posterior at given points.
 
 use std::io::stdin;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ Examples:
   manyhands predict study.toml --at points.csv
   manyhands predict study.toml --at points.csv --json
 
-The file's columns are the names of the parameters, its rows are points. mean and sd are those of the observed trials,
-sd_pending also knows the pending ones; lower and upper are the ends of the band, of kind \"theorem\" or \"model\".";
+The file has one column per parameter and one row per point. mean and sd are given the observed trials, sd_pending given the
+pending ones as well; lower and upper are the ends of the confidence band, of kind \"theorem\" or \"model\".";
 
 /// Predict values, with their uncertainty, at the points of a CSV file.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ sd_pending also knows the pending ones; lower and upper are the ends of the band
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// A CSV file with a column for each parameter; - for standard input
+    /// A CSV file with one column per parameter; - for standard input
     #[arg(long, value_name = "FILE")]
     at: PathBuf,
 }
@@ -35,7 +35,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open_to_read()?;
     let points = read(&options.at, session.spec().domain())?;
-    // Each by itself first, so that a refusal names its row.
+    // One by one first, so that an error names its row.
     for (index, point) in points.iter().enumerate() {
         let place = || format!("{}, row {}", options.at.display(), index + 1);
         session.spec().domain().embed_named(point).with_context(place)?;
@@ -62,14 +62,14 @@ fn read(path: &Path, domain: &Domain) -> Result<Vec<Vec<(String, Value)>>> {
     }
     if points.is_empty() {
         return Err(wrong(
-            "it has no rows; a header with the parameters' names and a row for each point are needed".into(),
+            "it has no rows; a header with the parameters' names and one row per point are needed".into(),
         )
         .into());
     }
     Ok(points)
 }
 
-/// A cell as a value of its parameter: a category if it is written like one, otherwise a number if it reads like one.
+/// A cell as a value of its parameter: a category if it is spelled like one, otherwise a number if it can be read as one.
 fn value(domain: &Domain, name: &str, text: &str) -> Value {
     let parameter = domain.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name));
     let categories: &[Value] = match parameter.map(|parameter| parameter.kind()) {

@@ -18,11 +18,11 @@ use crate::stderr::say;
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands reproduce                                    panels a to f; g and h too if their data is there
+  manyhands reproduce                                    panels a to f; g and h too if their data is available
   manyhands reproduce --data ~/sensors                   all eight
   manyhands reproduce --panels a,c-e --information greedy
   manyhands reproduce --panels none --extra workers      one further figure and nothing else
-  manyhands reproduce --panels field                     a synthetic sensor field, for want of data
+  manyhands reproduce --panels field                     a synthetic sensor field, which needs no data
 
 Panels: (a, c) RKHS functions of the squared exponential kernel and (b, d) of the Matern kernel, in batches (a, b) and
 with delays (c, d); (e) Cosines, (f) Rosenbrock; (g) temperature and (h) light sensors.
@@ -93,7 +93,7 @@ struct Constants {
     noise: f64,
 }
 
-/// What one option's list names; a plain `Vec` would mean an option that may be repeated.
+/// A list given in one option; to clap a plain `Vec` is an option that may be repeated.
 type List<T> = std::sync::Arc<[T]>;
 
 fn panels(text: &str) -> manyhands_lab::Result<List<Panel>> {
@@ -186,7 +186,7 @@ fn sentence(observation: &Observation) -> String {
         .map(|finding| {
             let comparison = &finding.comparison;
             let counts = format!("{} {}/{}", finding.panel, comparison.wins, comparison.pairs);
-            // Where a panel is unlike the whole, that is worth a word.
+            // Shown where a panel's verdict differs from the overall one.
             if finding.verdict == observation.verdict() {
                 counts
             } else {

@@ -21,18 +21,18 @@ use crate::workers::{WorkOptions, check_command, control, exit_code, plan, work}
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands run study.toml                 as many trials at once as [run] says, until there are enough
-  manyhands run study.toml                 again: it goes on where it was
+  manyhands run study.toml                 as many trials at once as [run] says, until all have ended
+  manyhands run study.toml                 again: it continues where it stopped
   manyhands run study.toml --workers 8 --trials 200
-  manyhands run study.toml --sync          whole batches: nothing new before all of it is done
+  manyhands run study.toml --sync          in batches: nothing is started before the whole batch has ended
 
-Ctrl-C finishes what runs and starts nothing more; a second Ctrl-C, or TERM, stops what runs, which is then run again next
-time: the process is gone within three seconds, and a result that could not be recorded by then is kept beside the logs,
-from where the same command reports it.
-Values are the last line of what the command prints: a number, or a JSON object with \"value\". What it prints is kept in
-the folder manyhands-logs beside the study file.";
+Ctrl-C waits for the running trials and starts no more. A second Ctrl-C, or TERM, stops them, to be run again next time, and
+ends the process within three seconds; a result that cannot be recorded by then is kept beside the logs, and the same
+command reports it later.
+A trial's value is the last line that its command prints: a number, or a JSON object with \"value\". All that it prints is
+kept in the folder manyhands-logs beside the study file.";
 
-/// Run a study: start its command with suggested parameters, several at once, and record what comes back.
+/// Run a study: start its command with suggested parameters, several at once, and record the results.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -43,11 +43,11 @@ pub struct Options {
     /// How many trials at once [default: workers in the study file]
     #[arg(long, value_name = "N", value_parser = integer_in::<u32>(1..=10_000))]
     workers: Option<u32>,
-    /// How many trials are to be suggested, all runs together; evaluations from elsewhere do not count [default: trials in
-    /// the study file]
+    /// How many trials to suggest, over all runs; evaluations from elsewhere do not count [default: trials in the study
+    /// file]
     #[arg(long, value_name = "N", value_parser = integer_in::<u32>(1..))]
     trials: Option<u32>,
-    /// Wait for whole batches before suggesting the next
+    /// Wait for a whole batch to end before suggesting the next
     #[arg(long)]
     sync: bool,
     /// Where the picture goes, .svg or .png [default: in the folder of the logs]
@@ -118,7 +118,7 @@ fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan
     Ok(exit_code(summary))
 }
 
-/// Where the picture goes: beside the logs, unless it is said.
+/// Where the picture goes: beside the logs by default.
 fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
     let folder = options.target.file().and_then(|file| file.parent().map(Path::to_path_buf)).unwrap_or_default();
     let beside_logs = || folder.join(&plan.settings.logs).join(study).join(format!("{study}.svg"));

@@ -1,4 +1,4 @@
-//! `manyhands status`: how a study stands.
+//! `manyhands status`: the state of a study.
 
 use anyhow::Result;
 use clap::Args;
@@ -16,7 +16,7 @@ Examples:
 Above 1,000 values the certificate, the information and the hallucination factor take seconds to minutes and are left out
 (null in JSON) unless --certificate asks for them.";
 
-/// Show how a study stands: trials, the best of them, and how far from the optimum it can still be.
+/// Show the state of a study: its trials, the best of them, and a bound on the distance from the optimum.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {

@@ -1,4 +1,4 @@
-//! `manyhands tell`: what came of trials, one on the command line or many as lines of JSON.
+//! `manyhands tell`: results of trials, one on the command line or many as lines of JSON.
 
 use std::io::{BufRead, stdin};
 
@@ -17,16 +17,16 @@ const EXAMPLES: &str = "\
 Examples:
   manyhands tell study.toml 7 1.3                        trial 7 gave 1.3
   manyhands tell study.toml 7 -2e-3
-  manyhands tell study.toml - < results.jsonl            one JSON object a line:
+  manyhands tell study.toml - < results.jsonl            one JSON object per line:
 
   {\"trial\": 7, \"value\": 1.3}                             a value
   {\"trial\": 8, \"failed\": \"diverged\"}                     no value, and why
   {\"params\": {\"x\": 0.2, \"act\": \"relu\"}, \"value\": 1.3}    an evaluation made elsewhere
   {\"params\": {\"x\": 0.2, \"act\": \"relu\"}, \"pending\": true} one under way elsewhere
 
-Every line is recorded by itself. The first bad line ends it and is named; those before it stay recorded.";
+Every line is recorded by itself. The first bad line ends the command and is named; lines before it stay recorded.";
 
-/// Record what came of trials.
+/// Record the results of trials.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -101,7 +101,7 @@ fn read_lines(target: &Target, done: &mut Vec<(usize, TrialState)>) -> Result<()
             done.push(record(session, line).with_context(place)?);
         }
     }
-    // Of no lines, too, a study that cannot be opened is told.
+    // Without any line, a study that cannot be opened is still reported.
     if session.is_some() { Ok(()) } else { target.open().map(drop) }
 }
 
@@ -110,8 +110,7 @@ fn read(line: &str) -> Result<TellLine> {
     Ok(report::tell_line::read(line).map_err(usage)?)
 }
 
-/// The study's session. An evaluation made elsewhere may be the first thing that is known of a study; an end of a trial
-/// is not.
+/// The study's session. An evaluation made elsewhere may create the study; the end of a trial may not.
 fn open_for(target: &Target, line: &TellLine) -> Result<Session> {
     match line {
         TellLine::Outside(outside) => target.open_with(|source| {

@@ -1,4 +1,4 @@
-//! `manyhands verify`: whether a stored study is as it was written, and whether its choices follow from its log.
+//! `manyhands verify`: whether a stored study is undamaged, and whether its choices follow from its log.
 
 use std::path::{Path, PathBuf};
 
@@ -16,20 +16,20 @@ use crate::write;
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands verify study.toml               the hashes, the order of the log, and that the file is that of the study
-  manyhands verify study.toml --choices     and every choice and fit again, bit for bit (as long as the study took to choose)
-  manyhands verify branin --salvage branin.log     of a damaged store, what is sound: for `manyhands import`
+  manyhands verify study.toml               check the hashes, the order of the log, and the file
+  manyhands verify study.toml --choices     also repeat every choice and fit, bit for bit (takes as long as choosing did)
+  manyhands verify branin --salvage branin.log     save the undamaged events for `manyhands import`
 
-The running hash tells damage, such as a changed byte or a lost page; it does not keep out a forger.
-Choices of an older engine cannot be made again and are counted; the log holds all the same.";
+The running hash detects damage, such as a changed byte or a lost page; it does not protect against forgery.
+Choices of an older engine cannot be repeated. They are counted, and the log stays valid.";
 
-/// Check that a stored study is as it was written.
+/// Check a stored study for damage.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// Make every choice and every fit again and compare them bit for bit
+    /// Repeat every choice and every fit and compare them bit for bit
     #[arg(long)]
     choices: bool,
     /// Write the events before the first damaged one to FILE, which `manyhands import` reads
@@ -37,7 +37,7 @@ pub struct Options {
     salvage: Option<PathBuf>,
 }
 
-/// Whether everything is as it should be.
+/// Whether no damage was found.
 pub fn run(options: &Options) -> Result<bool> {
     if options.salvage.as_deref() == Some(Path::new("-")) {
         return Err(Usage::new("usage", "--salvage needs a file, got -: standard output has the result").into());
@@ -85,12 +85,12 @@ const OWN_FILE: &str =
 
 fn hint(events: usize, has_sound_file: bool) -> String {
     if events == 0 {
-        return "hint: keep a copy of the store as it is; no event can be saved from it".to_string();
+        return "hint: keep a copy of the store as it is; no event in it can be saved".to_string();
     }
     let own = if has_sound_file { String::new() } else { format!("; {OWN_FILE}") };
     format!(
         "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {}, and \
-         `manyhands import FILE --store sqlite:NEW.db` goes on from there{own}",
+         `manyhands import FILE --store sqlite:NEW.db` continues from there{own}",
         counted(events, "sound event")
     )
 }

@@ -1,4 +1,4 @@
-//! `manyhands worker`: trials of a study that other workers serve too.
+//! `manyhands worker`: trials of a study that has several workers.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,13 +24,13 @@ Examples:
   manyhands worker branin --store postgres://me@host/studies --command-from study.toml
   manyhands worker branin --store postgres://me@host/studies --leave-when-idle 30s     on a rented machine
 
-Start as many as you like, on as many machines as reach the store. A trial whose worker dies is offered again once its
-lease has lapsed; at once, if the worker was on this machine. It stops as `run` does: on Ctrl-C, a second one, or TERM.
+Start any number of workers, on any machine that reaches the store. A trial whose worker dies is offered again when its
+lease lapses; at once, if the worker was on this machine. Ctrl-C and TERM stop a worker as they stop `run`.
 
-A study that is given by its name is run with the command that is in the store: who can write the store can run commands
-as you. With --command-from only the command of a file of yours is run.";
+A study that is given by its name is run with the command that is in the store: anyone who can write to the store can run
+commands as you. With --command-from only the command of your own file is run.";
 
-/// Serve a study that others serve too: run its trials one after the other.
+/// Run trials of a study, as one of several workers.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -46,8 +46,8 @@ pub struct Options {
     command_from: Option<PathBuf>,
     #[arg(long = "trials", hide = true, value_name = "N", value_parser = no_trials)]
     _trials: Option<u32>,
-    /// Leave, with exit code 0, once there has been nothing to run here for TIME [default: 5s]; otherwise it waits for the
-    /// trials of others, which it would run again should they be lost
+    /// Exit with code 0 once there has been nothing to run here for TIME [default: 5s]; otherwise wait for the trials of
+    /// other workers, to run them again if they are lost
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = idle)]
     leave_when_idle: Option<Duration>,
 }
@@ -59,7 +59,7 @@ fn idle(text: &str) -> Result<Duration, String> {
 
 /// An option that workers do not have, with what there is instead.
 fn no_trials(_: &str) -> Result<u32, String> {
-    Err("a worker goes on until the study has all its trials; set trials in [run] of the study file".to_string())
+    Err("a worker runs until the study has all its trials; set trials in [run] of the study file".to_string())
 }
 
 /// Runs it; the exit code.
@@ -71,7 +71,7 @@ pub fn run(options: &Options) -> Result<u8> {
     let local = options.command_from.as_deref().map(|file| local_command(file, &session)).transpose()?;
     let mut plan = plan(&session, &options.target, &options.work, local)?;
     plan.workers = options.workers as usize;
-    // How many workers there are is for whoever starts them to say; only max_pending binds them all.
+    // Users start as many workers as they like; only max_pending limits all of them together.
     session.set_workers(None);
     plan.leave_when_idle = options.leave_when_idle;
     let control = control(&session, &plan, stop);

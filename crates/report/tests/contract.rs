@@ -1,0 +1,103 @@
+//! The fields of every JSON object that programs read: they may grow, and never change their names.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use manyhands_core::{TrialState, Value};
+use manyhands_report as report;
+use manyhands_report::status::Effort;
+use manyhands_run::Summary;
+use manyhands_store::{Memory, Session, Source, Store};
+use serde_json::Value as Json;
+
+const STUDY: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0], points = 5 }\nact = { choice = [\"a\", \"b\"] }\n\
+                     [model]\nkernel = \"se\"\nlengthscale = 0.3\nnoise = 0.01\n[strategy]\nname = \"igp-bucb\"\nnorm_bound = 1.0\n";
+
+/// A study with an observed, a failed and a pending trial.
+fn session() -> (Arc<dyn Store>, Session) {
+    let source = Source::read(STUDY, |_| Err("it names no files".to_string())).unwrap();
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let mut session = Session::open_or_create(store.clone(), source).unwrap();
+    session.ask(3).unwrap();
+    session.tell(0, 0.5).unwrap();
+    session.fail(1, "diverged").unwrap();
+    (store, session)
+}
+
+fn fields(json: &Json) -> Vec<&str> {
+    json.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn suggestions_have_their_fields() {
+    let (_, mut session) = session();
+    let suggestions = session.ask(1).unwrap();
+    let list = report::ask::json(&session, &suggestions);
+    let all = ["trial", "params", "candidate", "mean", "sd", "multiplier", "score", "gap", "state"];
+    assert_eq!(fields(&list[0]), all);
+    assert_eq!((&list[0]["trial"], &list[0]["state"]), (&3.into(), &"pending".into()));
+    assert_eq!(fields(&list[0]["params"]), ["x", "act"]);
+}
+
+#[test]
+fn ends_have_their_fields() {
+    let list = report::ends::json(&[(7, TrialState::Observed)]);
+    assert_eq!(list.to_string(), r#"[{"trial":7,"state":"observed"}]"#);
+}
+
+#[test]
+fn a_status_has_its_fields() {
+    let (_, mut session) = session();
+    let status = report::status::json(&mut session, Effort::Bounded).unwrap();
+    let first = ["study", "direction", "observed", "pending", "failed", "cancelled", "late_results", "running"];
+    let then = ["best", "information", "hallucination", "multiplier", "certificate"];
+    assert_eq!(fields(&status), [&first[..], &then].concat());
+    assert_eq!(fields(&status["best"]), ["trial", "params", "value", "mean", "lower", "upper", "regret_bound"]);
+    let certificate = ["regret_bound", "upper", "lower", "params", "candidate", "delta", "kind", "gap"];
+    assert_eq!(fields(&status["certificate"]), certificate);
+    let ended = report::run::json(status, Summary { interrupted: true, ..Summary::default() }, None);
+    assert_eq!((&ended["interrupted"], &ended["picture"]), (&true.into(), &Json::Null));
+}
+
+#[test]
+fn trials_have_their_fields_with_the_parameters_together_or_spread() {
+    let (_, session) = session();
+    let list = report::trials::json(&session).unwrap();
+    assert_eq!(fields(&list[1]), ["trial", "state", "params", "value", "asked_at", "told_at", "reason"]);
+    assert_eq!((&list[1]["state"], &list[1]["reason"]), (&"failed".into(), &"diverged".into()));
+    let rows = report::trials::flat_rows(&session).unwrap();
+    let spread = ["trial", "state", "x", "act", "value", "asked_at", "told_at", "reason"];
+    assert_eq!(rows[0].keys().collect::<Vec<_>>(), spread);
+    let names = session.spec().domain().names();
+    let csv = report::trials::csv(&names, &rows).unwrap();
+    assert_eq!(csv.lines().next(), Some("trial,state,x,act,value,asked_at,told_at,reason"));
+    assert_eq!(report::trials::csv(&names, &[]).unwrap().trim_end(), csv.lines().next().unwrap());
+}
+
+#[test]
+fn predictions_have_their_fields() {
+    let (_, mut session) = session();
+    let point = vec![("x".to_string(), Value::Float(0.5)), ("act".to_string(), Value::Text("a".to_string()))];
+    let predictions = session.study().unwrap().predict_named(&[point]).unwrap();
+    let list = report::predict::json(&predictions);
+    assert_eq!(fields(&list[0]), ["mean", "sd", "sd_pending", "lower", "upper", "kind"]);
+}
+
+#[test]
+fn studies_and_errors_have_their_fields() {
+    let (store, _) = session();
+    let studies = report::studies::list(&store).unwrap();
+    let list = report::studies::json(&studies);
+    assert_eq!(fields(&list[0]), ["study", "created_at", "observed", "pending", "failed"]);
+    let error = Session::open(store, "other", "memory:").unwrap_err();
+    let refusal = report::refusal::Refusal::from(&error);
+    assert!(refusal.is_bad_input);
+    assert_eq!(fields(&refusal.json()["error"]), ["code", "message", "hint"]);
+}
+
+#[test]
+fn a_worker_has_its_fields() {
+    let summary = Summary { told: 3, ..Summary::default() };
+    let all = r#"{"told":3,"failed":0,"interrupted":false,"idle":false}"#;
+    assert_eq!(report::run::worker(summary).to_string(), all);
+}
