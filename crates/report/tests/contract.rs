@@ -1,22 +1,20 @@
 //! The fields of every JSON object that programs read: they may grow, and never change their names.
 #![allow(clippy::unwrap_used)]
 
-use std::sync::Arc;
-
 use manyhands_core::{TrialState, Value};
 use manyhands_report as report;
 use manyhands_report::status::Effort;
 use manyhands_run::Summary;
-use manyhands_store::{Memory, Session, Source, Store};
+use manyhands_store::{Access, Location, Session, Source, Store};
 use serde_json::Value as Json;
 
 const STUDY: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0], points = 5 }\nact = { choice = [\"a\", \"b\"] }\n\
                      [model]\nkernel = \"se\"\nlengthscale = 0.3\nnoise = 0.01\n[strategy]\nname = \"igp-bucb\"\nnorm_bound = 1.0\n";
 
 /// A study with an observed, a failed and a pending trial.
-fn session() -> (Arc<dyn Store>, Session) {
+fn session() -> (Store, Session) {
     let source = Source::read(STUDY, |_| Err("it names no files".to_string())).unwrap();
-    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let store = Location::Memory.open(Access::Create).unwrap();
     let mut session = Session::open_or_create(store.clone(), source).unwrap();
     session.ask(3).unwrap();
     session.tell(0, 0.5).unwrap();
