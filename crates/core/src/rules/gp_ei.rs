@@ -47,6 +47,9 @@ impl Acquisition for LogExpectedImprovement {
     /// d ln EI/d mean = Phi/(sd h) and d ln EI/d sd = phi/(sd h).
     fn slopes(&self, mean: f64, variance: f64) -> (f64, f64) {
         let sd = variance.sqrt();
+        if sd <= 0.0 {
+            return (0.0, 0.0);
+        }
         let (cumulative, density) = relative_to_h((mean - self.target) / sd);
         (cumulative / sd, density / sd)
     }
