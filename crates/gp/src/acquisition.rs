@@ -205,8 +205,25 @@ impl std::fmt::Debug for LevelSet<'_> {
     }
 }
 
-/// An acquisition's value, minus infinity in place of NaN.
-pub(crate) fn value_of<A: Acquisition + ?Sized>(acquisition: &A, mean: f64, variance: f64) -> f64 {
-    let value = acquisition.value(mean, variance);
-    if value.is_nan() { f64::NEG_INFINITY } else { value }
+/// An acquisition with NaN replaced: by minus infinity as a value, by plus infinity as a bound.
+pub(crate) struct Checked<'a>(pub &'a dyn Acquisition);
+
+impl Acquisition for Checked<'_> {
+    fn value(&self, mean: f64, variance: f64) -> f64 {
+        let value = self.0.value(mean, variance);
+        if value.is_nan() { f64::NEG_INFINITY } else { value }
+    }
+
+    fn slopes(&self, mean: f64, variance: f64) -> (f64, f64) {
+        self.0.slopes(mean, variance)
+    }
+
+    fn grows_with_variance(&self) -> bool {
+        self.0.grows_with_variance()
+    }
+
+    fn bound(&self, mean: f64, least: f64, most: f64) -> f64 {
+        let bound = self.0.bound(mean, least, most);
+        if bound.is_nan() { f64::INFINITY } else { bound }
+    }
 }

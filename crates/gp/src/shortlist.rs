@@ -22,7 +22,7 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
-use crate::acquisition::value_of;
+use crate::acquisition::Checked;
 use crate::posterior::{most_correlated, remaining};
 use crate::{Acquisition, Error, Factor, Points, Result, View, vector};
 
@@ -149,7 +149,7 @@ impl Shortlist {
 
     /// The value given the rows solved so far, which is a bound if it grows with the variance.
     fn bound(&self, index: usize, acquisition: &dyn Acquisition) -> f64 {
-        value_of(acquisition, self.columns[index].mean, self.columns[index].variance())
+        Checked(acquisition).value(self.columns[index].mean, self.columns[index].variance())
     }
 
     /// Fills in all covariances, and the means.

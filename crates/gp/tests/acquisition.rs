@@ -90,8 +90,8 @@ proptest! {
             // y*, the highest lower end of the band given observed rows, by a search between the others.
             let multiplier = uniform(rng, 0.0, 3.0);
             let lowest = ConfidenceBound(-multiplier);
-            let found = run.surface.argmax(run.posterior.view().observed_only(), &lowest);
-            let observed = predictions(&run).into_iter().enumerate().filter(|(index, _)| !run.excluded[*index]);
+            let found = run.surface.argmax_among(run.posterior.view().observed_only(), &lowest, Among::All);
+            let observed = predictions(&run).into_iter().enumerate();
             let expected = best_of(observed.map(|(index, at)| (index, (at.mean, at.sd_observed))), &lowest);
             prop_assert!(same(found, expected), "{found:?}, brute force has {expected:?}");
             let threshold = found.map_or(0.0, |best| best.score) + [0.0, 0.0, 0.5, -10.0, 10.0][rng.random_range(0..5)];
@@ -109,6 +109,9 @@ proptest! {
                     prop_assert!(same(found, expected), "{r} {i}: {found:?}, brute force has {expected:?}");
                 }
             }
+            let found = run.surface.argmax_among(run.posterior.view(), &twice, Among::All);
+            let expected = brute_force(&run.restricted, run.posterior.view(), &twice, &vec![false; run.len()]);
+            prop_assert!(same(found, expected), "over all: {found:?}, brute force has {expected:?}");
             let found = argmax(&mut run, &twice);
             let expected = brute_force(&run.restricted, run.posterior.view(), &twice, &run.excluded);
             prop_assert!(same(found, expected), "after a region: {found:?}, brute force has {expected:?}");

@@ -40,14 +40,13 @@ impl Bounds {
         matches!(self, Self::Swept(_))
     }
 
-    /// An interval that holds the variance of candidate `index`.
-    pub fn interval(&self, index: usize) -> (f64, f64) {
-        let (values, slack) = self.uppers();
-        let least = if self.are_tight() { (values[index] - slack).max(0.0) } else { 0.0 };
-        (least, values[index] + slack)
+    /// Intervals that hold the variances of all candidates, none of which exceeds `cap`.
+    pub fn intervals(&self, cap: f64) -> Intervals<'_> {
+        let (uppers, slack) = self.uppers();
+        Intervals { uppers, slack, are_tight: self.are_tight(), cap }
     }
 
-    /// The upper ends from which [`Bounds::interval`]s are made, and the slack to add to them.
+    /// The upper ends from which [`Bounds::intervals`] are made, and the slack to add to them.
     pub fn uppers(&self) -> (&[f64], f64) {
         match self {
             Self::Swept(swept) => swept.variances(),
@@ -60,6 +59,26 @@ impl Bounds {
         if let Self::Lazy(lazy) = self {
             lazy.refresh(exact);
         }
+    }
+}
+
+/// Intervals of variances, read once per candidate in a sweep.
+#[derive(Clone, Copy)]
+pub(super) struct Intervals<'a> {
+    uppers: &'a [f64],
+    slack: f64,
+    are_tight: bool,
+    cap: f64,
+}
+
+impl Intervals<'_> {
+    /// The least and the largest variance that candidate `index` can have.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> (f64, f64) {
+        let value = self.uppers[index];
+        // Without branches: next to rows the variance is about the slack, and as often above as below it.
+        let least = if self.are_tight { (value - self.slack).max(0.0) } else { 0.0 };
+        (least, (value + self.slack).min(self.cap))
     }
 }
 

@@ -20,11 +20,11 @@ mod swept;
 
 use std::sync::Arc;
 
-use self::bounds::Bounds;
+use self::bounds::{Bounds, Intervals};
 use self::columns::{Columns, Exact};
 pub use self::leader::TIE;
 use self::search::Query;
-use crate::acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, Variance};
+use crate::acquisition::{Acquisition, Checked, ConfidenceBound, LevelSet, Provable, Variance};
 use crate::restricted::Restricted;
 use crate::{Error, Key, Marginal, Result, View, vector};
 
@@ -156,15 +156,10 @@ impl Surface {
     ) -> Vec<(usize, Marginal)> {
         self.sync_means(view);
         let given = self.sync_bounds(view);
-        let may_ask = |index: usize| among == Among::All || !self.is_excluded(index);
-        let bounds = |index: usize| (self.means[index] + self.mean_error, self.variance_interval(index, given).1);
-        let candidates: Vec<usize> = (0..self.means.len())
-            .filter(|&index| may_ask(index))
-            .filter(|&index| {
-                let (mean, variance) = bounds(index);
-                can_matter(mean, variance)
-            })
-            .collect();
+        let variances = self.variance_intervals(given);
+        let can_matter = |index: usize| can_matter(self.means[index] + self.mean_error, variances.at(index).1);
+        let candidates: Vec<usize> =
+            (0..self.means.len()).filter(|&index| self.is_among(index, among) && can_matter(index)).collect();
         let mut moments = Vec::with_capacity(candidates.len());
         for block in candidates.chunks(BLOCK) {
             let exact = self.evaluate(view, given, block);
@@ -188,6 +183,11 @@ impl Surface {
     /// Values within [`TIE`] of the highest are tied with it. Where all values are minus infinity, all are tied.
     #[doc(alias = "acquisition function")]
     pub fn argmax(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Option<Maximizer> {
+        self.argmax_among(view, acquisition, Among::Eligible)
+    }
+
+    /// As [`Surface::argmax`], over all of the domain if so wanted: for quantities that are not about what may be chosen.
+    pub fn argmax_among(&mut self, view: View<'_>, acquisition: &dyn Acquisition, among: Among) -> Option<Maximizer> {
         if acquisition.as_provable() != Some(Provable::Variance) {
             self.sync_means(view);
         }
@@ -195,10 +195,12 @@ impl Surface {
         // The built-in ones are called once per candidate, so not through a table of functions.
         match acquisition.as_provable() {
             Some(Provable::ConfidenceBound(multiplier)) => {
-                self.search(view, &Query { acquisition: &ConfidenceBound(multiplier), given, within: None })
+                self.search(view, &Query { acquisition: &ConfidenceBound(multiplier), given, among, within: None })
             }
-            Some(Provable::Variance) => self.search(view, &Query { acquisition: &Variance, given, within: None }),
-            None => self.search(view, &Query { acquisition, given, within: None }),
+            Some(Provable::Variance) => {
+                self.search(view, &Query { acquisition: &Variance, given, among, within: None })
+            }
+            None => self.search(view, &Query { acquisition: &Checked(acquisition), given, among, within: None }),
         }
     }
 
@@ -218,7 +220,8 @@ impl Surface {
         self.observed_bounds
             .get_or_insert_with(|| Box::new(Bounds::new(&self.restricted)))
             .sync(&self.restricted, view.observed_only());
-        self.search(view, &Query { acquisition, given: Conditioning::AllRows, within: Some(region) })
+        let (given, among) = (Conditioning::AllRows, Among::Eligible);
+        self.search(view, &Query { acquisition: &Checked(acquisition), given, among, within: Some(region) })
     }
 
     /// sup over the domain of sigma_S(x)^2/sigma_{t-1}(x)^2, the exact hallucination factor, by evaluating every candidate.
@@ -234,6 +237,10 @@ impl Surface {
             }
         }
         largest
+    }
+
+    fn is_among(&self, index: usize, among: Among) -> bool {
+        among == Among::All || !self.is_excluded(index)
     }
 
     fn sync_means(&mut self, view: View<'_>) {
@@ -292,12 +299,10 @@ impl Surface {
         }
     }
 
-    /// An interval that holds the variance of candidate `index`.
-    fn variance_interval(&self, index: usize, given: Conditioning) -> (f64, f64) {
-        let (least, most) = self.bounds(given).interval(index);
+    /// Intervals that hold the variances of all candidates.
+    fn variance_intervals(&self, given: Conditioning) -> Intervals<'_> {
         // Far from all rows the variance is the prior's, which no slack may lift: there everything is tied.
-        let most = most.min(self.restricted.largest_variance());
-        (least.min(most), most)
+        self.bounds(given).intervals(self.restricted.largest_variance())
     }
 
     /// Exact moments, in any order; the bounds take note of them.

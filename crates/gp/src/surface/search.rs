@@ -1,25 +1,28 @@
 //! The search for the candidate of highest value: bounds first, exact evaluation of those that can still win.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::bounds::Intervals;
 use super::columns::Exact;
 use super::highest::HighestUpper;
 use super::leader::Leader;
-use super::{BLOCK, Conditioning, Maximizer, Surface};
+use super::{Among, BLOCK, Conditioning, Maximizer, Surface};
 use crate::View;
-use crate::acquisition::{Acquisition, LevelSet, Provable, value_of};
+use crate::acquisition::{Acquisition, Checked, LevelSet, Provable};
 
 /// Candidates whose highest bound is kept as one number.
 const CHUNK: usize = 1 << 12;
 /// The first candidates to be computed exactly.
 const FIRST: usize = 8;
 
-/// What is maximized, with the bounds that apply to it, and the region it is maximized over.
+/// What is maximized, never NaN, with the bounds that apply to it, and the candidates it is maximized over.
 pub(super) struct Query<'a, A: ?Sized> {
     pub acquisition: &'a A,
     pub given: Conditioning,
+    pub among: Among,
     pub within: Option<&'a LevelSet<'a>>,
 }
 
@@ -29,8 +32,9 @@ type Contender = (f64, usize);
 impl<A: Acquisition + ?Sized> Query<'_, A> {
     /// The multiplier, if bounds are those of mean + multiplier sd for all candidates: then the sweep is vectorized.
     fn upper_multiplier(&self, surface: &Surface) -> Option<f64> {
-        match (self.acquisition.as_provable(), self.within) {
-            (Some(Provable::ConfidenceBound(m)), None) if m >= 0.0 && surface.excluded.is_empty() => Some(m),
+        let is_everyone = self.within.is_none() && (self.among == Among::All || surface.excluded.is_empty());
+        match self.acquisition.as_provable() {
+            Some(Provable::ConfidenceBound(multiplier)) if multiplier >= 0.0 && is_everyone => Some(multiplier),
             _ => None,
         }
     }
@@ -38,7 +42,7 @@ impl<A: Acquisition + ?Sized> Query<'_, A> {
     /// The values of candidates inside the region.
     fn values(&self, exact: Vec<Exact>) -> Vec<(f64, Exact)> {
         let is_inside = |e: &Exact| self.within.is_none_or(|region| region.contains(e.mean, e.variance_observed));
-        let value = |e: Exact| (value_of(self.acquisition, e.mean, e.variance), e);
+        let value = |e: Exact| (self.acquisition.value(e.mean, e.variance), e);
         exact.into_iter().filter(is_inside).map(value).collect()
     }
 }
@@ -50,17 +54,17 @@ impl Surface {
         view: View<'_>,
         query: &Query<'_, A>,
     ) -> Option<Maximizer> {
-        let peaks = self.peaks(query);
+        let peaks = Sweep::new(self, query).peaks();
         let mut leader = Leader::new();
         let mut first: Vec<Contender> = peaks.iter().flatten().copied().collect();
         first.sort_by(by_bound_then_index);
         first.truncate(if self.bounds(query.given).are_tight() { 1 } else { FIRST });
         self.compute(view, query, &first, &mut leader);
-        let threshold = leader.threshold();
+        let (threshold, sweep) = (leader.threshold(), Sweep::new(self, query));
         let mut rest: Vec<Contender> = Vec::new();
         for (chunk, peak) in peaks.iter().enumerate() {
             if peak.is_some_and(|(upper, _)| upper >= threshold) {
-                rest.extend(self.reaching(chunk, query, threshold).filter(|(_, i)| first.iter().all(|(_, j)| i != j)));
+                rest.extend(sweep.reaching(chunk, threshold).filter(|(_, i)| first.iter().all(|(_, j)| i != j)));
             }
         }
         rest.sort_by(by_bound_then_index);
@@ -73,64 +77,6 @@ impl Surface {
             block = (2 * block).min(BLOCK);
         }
         leader.maximizer()
-    }
-
-    /// An upper bound of the value of candidate `index`; none if it may not be chosen.
-    fn upper<A: Acquisition + ?Sized>(&self, index: usize, query: &Query<'_, A>) -> Option<f64> {
-        if self.is_excluded(index) {
-            return None;
-        }
-        if let Some(region) = query.within
-            && self.bound(index, region.acquisition, Conditioning::ObservedRows) < region.threshold
-        {
-            return None;
-        }
-        Some(self.bound(index, query.acquisition, query.given))
-    }
-
-    fn bound<A: Acquisition + ?Sized>(&self, index: usize, acquisition: &A, given: Conditioning) -> f64 {
-        let (least, most) = self.variance_interval(index, given);
-        let bound = acquisition.bound(self.means[index] + self.mean_error, least, most);
-        // NaN is no bound.
-        if bound.is_nan() { f64::INFINITY } else { bound }
-    }
-
-    /// The candidate with the highest bound in each chunk of the domain.
-    fn peaks<A: Acquisition + ?Sized>(&self, query: &Query<'_, A>) -> Vec<Option<Contender>> {
-        let len = self.means.len();
-        let multiplier = query.upper_multiplier(self);
-        let peak = |chunk: usize| {
-            let (from, to) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(len));
-            if let Some(multiplier) = multiplier {
-                return self.highest_upper(from..to, multiplier, query.given);
-            }
-            (from..to)
-                .filter_map(|i| self.upper(i, query).map(|upper| (upper, i)))
-                .reduce(|best, other| if other.0 > best.0 { other } else { best })
-        };
-        let chunks = len.div_ceil(CHUNK);
-        if chunks < 4 { (0..chunks).map(peak).collect() } else { (0..chunks).into_par_iter().map(peak).collect() }
-    }
-
-    /// The candidate of `range` with the highest bound of mean + multiplier sd.
-    fn highest_upper(&self, range: std::ops::Range<usize>, multiplier: f64, given: Conditioning) -> Option<Contender> {
-        let (from, (uppers, slack)) = (range.start, self.bounds(given).uppers());
-        let (means, variances) = (&self.means[range.clone()], &uppers[range]);
-        let cap = self.restricted.largest_variance();
-        let bounds = HighestUpper { means, variances, multiplier, error: self.mean_error, slack, cap };
-        let highest = bounds.find();
-        (0..means.len()).find(|&i| bounds.at(i) >= highest).map(|i| (highest, from + i))
-    }
-
-    fn reaching<A: Acquisition + ?Sized>(
-        &self,
-        chunk: usize,
-        query: &Query<'_, A>,
-        threshold: f64,
-    ) -> impl Iterator<Item = Contender> {
-        (chunk * CHUNK..((chunk + 1) * CHUNK).min(self.means.len()))
-            .filter_map(|i| self.upper(i, query).map(|upper| (upper, i)))
-            .filter(move |(upper, _)| *upper >= threshold)
     }
 
     fn compute<A: Acquisition + ?Sized>(
@@ -147,6 +93,82 @@ impl Surface {
             bounds.refresh(&observed);
         }
         leader.add(query.values(exact));
+    }
+}
+
+/// Upper bounds of the values of all candidates, from the surface as it is.
+struct Sweep<'a, A: ?Sized> {
+    surface: &'a Surface,
+    query: &'a Query<'a, A>,
+    variances: Intervals<'a>,
+    region: Option<(&'a LevelSet<'a>, Intervals<'a>)>,
+}
+
+impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
+    fn new(surface: &'a Surface, query: &'a Query<'a, A>) -> Self {
+        let variances = surface.variance_intervals(query.given);
+        let observed = surface.variance_intervals(Conditioning::ObservedRows);
+        Self { surface, query, variances, region: query.within.map(|region| (region, observed)) }
+    }
+
+    /// The candidate with the highest bound in each chunk of the domain.
+    fn peaks(&self) -> Vec<Option<Contender>> {
+        let multiplier = self.query.upper_multiplier(self.surface);
+        let peak = |chunk: usize| match multiplier {
+            Some(multiplier) => self.highest_upper(self.chunk(chunk), multiplier),
+            None => self.contenders(chunk).reduce(|best, other| if other.0 > best.0 { other } else { best }),
+        };
+        let chunks = self.surface.means.len().div_ceil(CHUNK);
+        if chunks < 4 { (0..chunks).map(peak).collect() } else { (0..chunks).into_par_iter().map(peak).collect() }
+    }
+
+    /// The candidates of a chunk whose bound is at least `threshold`.
+    fn reaching(&self, chunk: usize, threshold: f64) -> impl Iterator<Item = Contender> {
+        self.contenders(chunk).filter(move |(upper, _)| *upper >= threshold)
+    }
+
+    /// The candidates of a chunk that count, with their bounds.
+    #[inline(always)]
+    fn contenders(&self, chunk: usize) -> impl Iterator<Item = Contender> {
+        let counts = |index: &usize| self.surface.is_among(*index, self.query.among) && self.may_be_inside(*index);
+        self.chunk(chunk).filter(counts).map(|index| (self.upper(index), index))
+    }
+
+    fn chunk(&self, chunk: usize) -> Range<usize> {
+        chunk * CHUNK..((chunk + 1) * CHUNK).min(self.surface.means.len())
+    }
+
+    /// Whether bounds do not rule out that a candidate is inside the region.
+    #[inline(always)]
+    fn may_be_inside(&self, index: usize) -> bool {
+        let upper = |(region, observed): &(&LevelSet<'_>, Intervals<'_>)| {
+            let (least, most) = observed.at(index);
+            Checked(region.acquisition).bound(self.upper_mean(index), least, most) >= region.threshold
+        };
+        self.region.as_ref().is_none_or(upper)
+    }
+
+    /// An upper bound of the value of candidate `index`.
+    #[inline(always)]
+    fn upper(&self, index: usize) -> f64 {
+        let (least, most) = self.variances.at(index);
+        self.query.acquisition.bound(self.upper_mean(index), least, most)
+    }
+
+    #[inline(always)]
+    fn upper_mean(&self, index: usize) -> f64 {
+        self.surface.means[index] + self.surface.mean_error
+    }
+
+    /// The candidate of `range` with the highest bound of mean + multiplier sd, vectorized.
+    fn highest_upper(&self, range: Range<usize>, multiplier: f64) -> Option<Contender> {
+        let (surface, from) = (self.surface, range.start);
+        let (uppers, slack) = surface.bounds(self.query.given).uppers();
+        let (means, variances) = (&surface.means[range.clone()], &uppers[range]);
+        let cap = surface.restricted.largest_variance();
+        let bounds = HighestUpper { means, variances, multiplier, error: surface.mean_error, slack, cap };
+        let highest = bounds.find();
+        (0..means.len()).find(|&i| bounds.at(i) >= highest).map(|i| (highest, from + i))
     }
 }
 
