@@ -91,7 +91,6 @@ impl NoCertificate {
 }
 
 fn findings(session: &mut Session, effort: Effort) -> Result<Findings> {
-    session.sync()?;
     let is_costly = is_too_costly(session, effort);
     let study = session.study()?;
     let best = match study.best() {

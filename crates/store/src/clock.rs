@@ -15,7 +15,7 @@ impl Time {
     }
 
     /// From microseconds since the beginning of 1970.
-    pub fn from_micros(micros: i64) -> Self {
+    pub(crate) fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
@@ -25,12 +25,12 @@ impl Time {
     }
 
     /// This much later.
-    pub fn after(self, duration: Duration) -> Self {
+    pub(crate) fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
 
     /// The time from then to `now`; zero if it is in the future.
-    pub fn until(self, now: Self) -> Duration {
+    pub(crate) fn until(self, now: Self) -> Duration {
         Duration::from_micros(u64::try_from(now.0.saturating_sub(self.0)).unwrap_or(0))
     }
 }

@@ -269,63 +269,6 @@ impl Error {
         }
     }
 
-    /// What to do about it, where that is not plain from the message.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Study(error) => return error.hint().map(str::to_string),
-            Self::File(error) => return error.hint.clone(),
-            Self::NoPostgres => "build it with the feature \"postgres\", which is on by default, or use sqlite:PATH",
-            Self::Location { .. } => "a store is sqlite:PATH or postgres://USER@HOST/DATABASE",
-            Self::Unavailable { .. } => {
-                "check that the server runs and that the address, user and password (PGPASSWORD, ~/.pgpass or \
-                 MANYHANDS_STORE_FILE) are right"
-            }
-            Self::Distrusted { .. } => {
-                "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or its own: \
-                 sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and does not check the certificate"
-            }
-            Self::Crowded { .. } => {
-                "end clients that are idle, or raise max_connections (or the role's limit) on the server"
-            }
-            Self::KeyUsed { .. } => "ask for the same number again, or use another key",
-            Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
-            Self::RefusedFile { .. } => {
-                "check that the path names what it should, and that you may read and write there"
-            }
-            Self::Refused { .. } => {
-                "check that the address names what it should, that the user may read and write there, and the password \
-                 (PGPASSWORD, ~/.pgpass or MANYHANDS_STORE_FILE)"
-            }
-            Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => {
-                "run or ask with a study file makes it; or name another store with --store"
-            }
-            Self::Older { .. } => "open it once with a verb that writes (run, ask, tell) to upgrade it",
-            Self::Denied { .. } => "change the file's permissions, or name another store with --store",
-            Self::NotAStore { .. } => "name another file with --store sqlite:PATH",
-            Self::Newer { .. } => "use that version, or another store",
-            Self::Locked { .. } => "end the program that holds it, or wait until it is done",
-            Self::Full { .. } => "make room; everything recorded so far is safe",
-            Self::UnknownStudy { .. } => {
-                "run or ask with its study file creates it; or name another store with --store"
-            }
-            Self::StudyExists { .. } => "choose another name, or delete the study first",
-            Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
-            Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
-            Self::TooManyPending { .. } => {
-                "tell, fail or cancel pending trials first, ask for fewer, or raise workers in [run]"
-            }
-            Self::Damaged { .. } | Self::Corrupt { .. } => {
-                "keep a copy of the store; manyhands verify STUDY says what is sound, and with --salvage FILE saves it for \
-                 manyhands import; where it cannot, SQLite's own tool may: sqlite3 FILE .recover"
-            }
-            Self::OtherValue { .. } => {
-                "a trial has one value; tell another measurement of the same point as {\"params\":..,\"value\":..}"
-            }
-            Self::Deleted | Self::Encode { .. } => return None,
-        };
-        Some(hint.to_string())
-    }
-
     /// With the name of the study that was read, where it is about damage.
     pub(crate) fn of_study(self, name: &str) -> Self {
         match self {

@@ -18,7 +18,7 @@ pub struct Holder {
 
 impl Holder {
     /// This process.
-    pub fn this_process() -> Self {
+    pub(crate) fn this_process() -> Self {
         Self::here().clone()
     }
 

@@ -67,7 +67,7 @@ impl Lease {
     }
 
     /// Whether the process that holds it is known to have ended.
-    pub fn is_orphaned(&self) -> bool {
+    pub(crate) fn is_orphaned(&self) -> bool {
         self.holder.life() == Life::Gone
     }
 

@@ -59,6 +59,7 @@ mod chain;
 mod clock;
 mod codec;
 mod error;
+mod hint;
 mod history;
 mod holder;
 mod keeper;

@@ -118,17 +118,16 @@ impl Stored {
     /// Reads a stored study. A file of the user's that is the stored one, byte for byte, takes its place: nothing is parsed
     /// and compared a second time.
     pub fn read(store: &Store, row: &StudyRow, own: Option<Source>) -> Result<Self> {
+        let files = match &own {
+            // A text without files: there is nothing else to compare.
+            Some(own) if own.text == row.text && own.files.is_empty() => vec![],
+            _ => store.files(row.id)?,
+        };
         match own {
-            Some(own) if own.text == row.text && own.files.is_empty() => Ok(Self { source: own, own: None }),
+            Some(own) if own.text == row.text && own.files == files => Ok(Self { source: own, own: None }),
             own => {
-                let files = store.files(row.id)?;
-                match own {
-                    Some(own) if own.text == row.text && own.files == files => Ok(Self { source: own, own: None }),
-                    own => {
-                        let source = Source::stored(&row.text, &files).map_err(|error| error.of_study(&row.name))?;
-                        Ok(Self { source, own })
-                    }
-                }
+                let source = Source::stored(&row.text, &files).map_err(|error| error.of_study(&row.name))?;
+                Ok(Self { source, own })
             }
         }
     }

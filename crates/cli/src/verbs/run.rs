@@ -92,6 +92,9 @@ fn cut_short(options: &Options, name: &str) -> Result<u8> {
 
 /// The best point, the certificate, and where the picture is.
 fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
+    // Picture and status are of the same moment.
+    session.sync()?;
+    let mut session = session.as_of_now();
     let path = picture_path(options, plan, session.name());
     // The status is printed even if the picture cannot be drawn.
     let drawn = draw(&mut session, &path);

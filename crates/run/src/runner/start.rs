@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use manyhands_store::{Claimed, Survey};
+use manyhands_store::{Claimed, Session, Survey};
 
 use super::asker::panic_error;
 use super::{Control, Message, Running, WorkerPool};
@@ -43,14 +43,16 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     /// Starts a trial; one that comes after a stop was requested is released instead, for the next run.
     pub(super) fn start(&mut self, claimed: Claimed, before: Before) -> Result<()> {
-        let synced = if self.is_ending() { None } else { self.with_retries(|session, _| session.sync())? };
-        if synced.is_none() || self.is_ending() {
+        let trial = claimed.trial;
+        // Another session has asked for it; one read of the log makes all trials of a batch known here.
+        let know = |session: &mut Session| if session.trial(trial).is_ok() { Ok(()) } else { session.sync() };
+        let known = if self.is_ending() { None } else { self.with_retries(|session, _| know(session))? };
+        if known.is_none() || self.is_ending() {
             self.release(&claimed);
             return Ok(());
         }
         self.idle = None;
         self.watch.trial_started();
-        let trial = claimed.trial;
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         (self.notify)(News::Started { trial, params: params.clone(), before });

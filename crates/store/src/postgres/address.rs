@@ -68,12 +68,12 @@ impl Address {
     }
 
     /// Whether the URL itself holds a password.
-    pub fn has_password(&self) -> bool {
+    pub(crate) fn has_password(&self) -> bool {
         self.has_password
     }
 
     /// Warnings for the user: a password file that is not used.
-    pub fn warnings(&self) -> &[String] {
+    pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
@@ -88,7 +88,7 @@ impl Address {
     }
 
     /// The TLS connector; the error says what is wrong with the trusted certificates.
-    pub fn connector(&self) -> Result<MakeRustlsConnect, String> {
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
         let known = match &self.trust {
             Trust::Anyone => None,

@@ -186,8 +186,9 @@ impl Session {
         self.store.backend.pace()
     }
 
-    /// Acts for another process than this one, as a service does.
-    pub fn held_by(self, holder: Holder) -> Self {
+    /// Acts for another process than this one.
+    #[cfg(test)]
+    pub(crate) fn held_by(self, holder: Holder) -> Self {
         Self { holder, ..self }
     }
 

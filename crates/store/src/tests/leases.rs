@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::common::meddler::{Meddler, Moment, away};
+use super::common::interceptor::{Interceptor, Point, away};
 use super::common::study::{GRID, LEARNED, outside, session, value};
 use super::common::{again, origin, places, role};
 use manyhands_core::{Error as Refusal, Event, Study, TrialState};
@@ -196,13 +196,13 @@ fn a_trial_that_was_let_go_is_to_be_had_at_once() {
 #[test]
 fn a_lease_that_was_renewed_at_the_last_moment_is_not_taken() {
     let inner: Arc<dyn Backend> = Arc::new(Memory::new());
-    let store = Meddler::new(inner.clone());
+    let store = Interceptor::new(inner.clone());
     let mut slow = session(inner.clone(), GRID).held_by(elsewhere());
     let mut other = session(store.clone(), GRID);
     let claimed = slow.ask_for_worker(1, None, MOMENT).unwrap().remove(0);
     let_lapse(&slow);
     let (id, renewed) = (slow.id(), claimed.clone());
-    store.plan(Moment::AfterLeases, move || {
+    store.plan(Point::AfterLeases, move || {
         assert!(inner.renew(id, renewed.fence(), LONG)?);
         Ok(())
     });
@@ -215,7 +215,7 @@ fn a_lease_that_was_renewed_at_the_last_moment_is_not_taken() {
 fn a_slow_ask_never_delays_a_tell() {
     for place in places() {
         for text in [LEARNED, GRID] {
-            let store = Meddler::new(place.open());
+            let store = Interceptor::new(place.open());
             let (mut asker, mut teller) = (session(store.clone(), text), session(place.open(), text));
             for suggestion in asker.ask(12).unwrap() {
                 asker.tell(suggestion.trial, value(&suggestion)).unwrap();
@@ -223,16 +223,16 @@ fn a_slow_ask_never_delays_a_tell() {
             let pending = asker.ask(3).unwrap();
             // The ask begins to choose, and does not log what it chose before it hears that others are done.
             let ((begun, has_begun), (done, is_done)) = (channel(), channel());
-            store.plan(Moment::AfterEvents, move || begun.send(()).map_err(|_| away()));
-            store.plan(Moment::BeforeAppend, move || is_done.recv_timeout(LONG / 60).map_err(|_| away()));
+            store.plan(Point::AfterEvents, move || begun.send(()).map_err(|_| away()));
+            store.plan(Point::BeforeAppend, move || is_done.recv_timeout(LONG / 60).map_err(|_| away()));
             let asking = std::thread::spawn(move || {
                 let asked = asker.ask(2).unwrap();
                 (asker, asked)
             });
             has_begun.recv().unwrap();
             let before = teller.ledger().events().len();
-            for (suggestion, deed) in pending.iter().zip(0..) {
-                match deed {
+            for (suggestion, action) in pending.iter().zip(0..) {
+                match action {
                     0 => teller.tell(suggestion.trial, value(suggestion)).unwrap(),
                     1 => teller.fail(suggestion.trial, "broke").unwrap(),
                     _ => teller.cancel(suggestion.trial).unwrap(),
@@ -259,11 +259,11 @@ fn a_slow_ask_never_delays_a_tell() {
 #[test]
 fn an_ask_that_lost_its_turn_logs_nothing_and_takes_another() {
     for place in places() {
-        let store = Meddler::new(place.open());
+        let store = Interceptor::new(place.open());
         let (mut slow, mut quick) = (session(store.clone(), GRID), session(place.open(), GRID));
         let (id, inner) = (slow.id(), place.open());
         // While it chose, its lease lapsed and another one asked.
-        store.plan(Moment::BeforeAppend, move || {
+        store.plan(Point::BeforeAppend, move || {
             inner.release(id, Fence { resource: "ask", token: 1 })?;
             let asked = quick.ask(2)?;
             assert_eq!(asked[0].trial, 0);
@@ -309,11 +309,11 @@ fn a_user_may_take_a_trial_away_from_whoever_holds_it() {
 #[test]
 fn a_trial_that_ends_between_two_looks_is_not_run_again() {
     for place in places() {
-        let store = Meddler::new(place.open());
+        let store = Interceptor::new(place.open());
         let (mut worker, mut idle) = (session(place.open(), GRID), session(store.clone(), GRID));
         let claimed = worker.ask_for_worker(3, None, LONG).unwrap();
         let told = claimed[0].clone();
-        store.plan(Moment::AfterEvents, move || {
+        store.plan(Point::AfterEvents, move || {
             assert_eq!(worker.report(&told, &origin(), Ok(1.0))?, Reported::Recorded);
             Ok(())
         });
@@ -323,7 +323,7 @@ fn a_trial_that_ends_between_two_looks_is_not_run_again() {
         // And with the log and the leases of a moment ago.
         let (mut worker, told) = (session(place.open(), GRID), claimed[1].clone());
         worker.release(&told).unwrap();
-        store.plan(Moment::AfterLeases, move || {
+        store.plan(Point::AfterLeases, move || {
             assert_eq!(worker.report(&told, &origin(), Ok(1.0))?, Reported::Recorded);
             Ok(())
         });

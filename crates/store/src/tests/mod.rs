@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod codec;
-mod common;
+pub mod common;
 mod conformance;
 mod leases;
 mod many;

@@ -152,7 +152,7 @@ fn a_mutated_event_is_read_or_refused_with_a_reason() {
         is_read_or_refused(kind, &mutations.iter().fold(body.clone(), |body, mutation| mutation.apply(&body)))?;
         is_read_or_refused(kind, &mutate_key(body, at, &key))
     };
-    runner(4000).run(&input, claim).unwrap();
+    runner(16_000).run(&input, claim).unwrap();
 }
 
 /// A log that goes from store to store unchanged, or a reason.
@@ -210,7 +210,7 @@ fn a_mutated_log_is_imported_whole_or_refused_with_a_reason() {
         let log = if seals { resealed(&lines) } else { lines.join("\n") };
         is_imported_or_refused(&log).map(drop)
     };
-    runner(400).run(&input, claim).unwrap();
+    runner(2000).run(&input, claim).unwrap();
 }
 
 #[test]
@@ -238,5 +238,5 @@ fn a_mutated_address_is_read_or_refused_with_a_reason() {
         }
         Ok(())
     };
-    runner(4000).run(&input, claim).unwrap();
+    runner(16_000).run(&input, claim).unwrap();
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use manyhands_core::TrialState;
 
-use super::common::meddler::{Meddler, Moment, away};
+use super::common::interceptor::{Interceptor, Point, away};
 use super::common::study::{GRID, POOL, outside, session, source, source_with};
 use crate::backend::Backend;
 use crate::memory::Memory;
@@ -12,8 +12,8 @@ use crate::source::Stored;
 use crate::{Error, Outside, Session, Store};
 
 /// A store that counts how often a log is read, and what is in it.
-fn counted(text: &str, trials: usize) -> Arc<Meddler> {
-    let store = Meddler::new(Arc::new(Memory::new()));
+fn counted(text: &str, trials: usize) -> Arc<Interceptor> {
+    let store = Interceptor::new(Arc::new(Memory::new()));
     session(store.clone(), text).ask(trials).unwrap();
     store
 }
@@ -73,7 +73,7 @@ fn the_stored_text_is_parsed_only_if_it_is_another() {
 
 #[test]
 fn the_stored_file_is_written_only_if_it_is_another() {
-    let store = Meddler::new(Arc::new(Memory::new()));
+    let store = Interceptor::new(Arc::new(Memory::new()));
     session(store.clone(), GRID).keep_text().unwrap();
     let commented = format!("# mine\n{GRID}");
     session(store.clone(), &commented).keep_text().unwrap();
@@ -83,15 +83,15 @@ fn the_stored_file_is_written_only_if_it_is_another() {
 #[test]
 fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
     let inner: Arc<dyn Backend> = Arc::new(Memory::new());
-    let store = Meddler::new(inner.clone());
+    let store = Interceptor::new(inner.clone());
     let mut mine = session(store.clone(), GRID);
     mine.ask(8).unwrap();
     let claimed = mine.ask_for_worker(1, None, std::time::Duration::from_secs(60)).unwrap();
     // Another process has logged something in between, so that the log is read again, which fails.
     let goes_away = |trial: usize| {
         let mut other = session(inner.clone(), GRID);
-        store.plan(Moment::BeforeAppend, move || other.cancel(trial));
-        store.plan(Moment::AfterEvents, || Err(away()));
+        store.plan(Point::BeforeAppend, move || other.cancel(trial));
+        store.plan(Point::AfterEvents, || Err(away()));
     };
     goes_away(5);
     mine.tell(0, 1.0).unwrap();

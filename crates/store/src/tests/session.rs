@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::common::meddler::{Meddler, Moment, away};
+use super::common::interceptor::{Interceptor, Point, away};
 use super::common::places;
 use super::common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
 use manyhands_core::{Error as Refusal, Study, TrialState};
@@ -243,20 +243,20 @@ fn a_deleted_study_is_said_to_be_deleted_whatever_is_tried() {
 
 #[test]
 fn a_trial_from_elsewhere_that_slips_into_an_ask_gets_its_own_number() {
-    for moment in [Moment::AfterEvents, Moment::BeforeAppend] {
+    for point in [Point::AfterEvents, Point::BeforeAppend] {
         let inner: Arc<dyn Backend> = Arc::new(Memory::new());
-        let store = Meddler::new(inner.clone());
+        let store = Interceptor::new(inner.clone());
         let mut mine = session(store.clone(), GRID);
         mine.ask(1).unwrap();
         let mut other = session(inner, GRID);
-        store.plan(moment, move || {
+        store.plan(point, move || {
             let included = other.include(&Outside { params: outside(GRID, true), value: None })?;
             assert_eq!(included, 1);
             Ok(())
         });
         let claimed = mine.ask_for_worker(2, None, TERM).unwrap();
         assert!(store.is_done());
-        assert_eq!(claimed.iter().map(|claimed| claimed.trial).collect::<Vec<_>>(), [2, 3], "{moment:?}");
+        assert_eq!(claimed.iter().map(|claimed| claimed.trial).collect::<Vec<_>>(), [2, 3], "{point:?}");
         let mut leased: Vec<String> = store.leases(mine.id()).unwrap().into_iter().map(|l| l.resource).collect();
         leased.sort();
         assert_eq!(leased, ["ask", "trial:2", "trial:3"]);
@@ -266,7 +266,7 @@ fn a_trial_from_elsewhere_that_slips_into_an_ask_gets_its_own_number() {
 
 #[test]
 fn what_was_asked_and_not_logged_is_not_pending() {
-    let store = Meddler::new(Arc::new(Memory::new()));
+    let store = Interceptor::new(Arc::new(Memory::new()));
     for text in [LEARNED, GRID] {
         let mut session = session(store.clone(), text);
         for suggestion in session.ask(6).unwrap() {
@@ -275,7 +275,7 @@ fn what_was_asked_and_not_logged_is_not_pending() {
         session.ask(1).unwrap();
         let params = vec![outside(text, true)];
         let before = session.study().unwrap().predict_named(&params).unwrap();
-        store.plan(Moment::BeforeAppend, || Err(away()));
+        store.plan(Point::BeforeAppend, || Err(away()));
         assert_eq!(session.ask(2), Err(away()));
         assert_eq!(session.study().unwrap().predict_named(&params).unwrap(), before);
         // And the next ask is what it would have been.

@@ -1,6 +1,6 @@
 //! The three stores, for tests that hold on each of them.
 
-pub mod meddler;
+pub mod interceptor;
 #[path = "../../../tests/common/postgres.rs"]
 pub mod postgres;
 pub mod study;

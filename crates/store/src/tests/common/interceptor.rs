@@ -1,4 +1,4 @@
-//! A store between whose calls something happens: what others do in the meantime, or a store that goes away.
+//! A store that runs planned actions around its calls: what other processes do in the meantime, or a store that goes away.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,31 +11,31 @@ use crate::record::{Append, Appended, Record};
 use crate::store::{StoredFile, StudyId, StudyRow};
 use crate::{Error, Result};
 
+/// When an action runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Moment {
+pub enum Point {
     AfterEvents,
     BeforeAppend,
-    AfterAppend,
     AfterLeases,
 }
 
-/// What happens; an error is what the call answers.
-pub type Deed = Box<dyn FnOnce() -> Result<()> + Send>;
+/// What is done; an error becomes the answer of the call.
+pub type Action = Box<dyn FnOnce() -> Result<()> + Send>;
 
-/// A store with a plan: each deed is done at its moment, once, in order.
-pub struct Meddler {
+/// A store with a plan: each action runs once at its point, in order.
+pub struct Interceptor {
     inner: Arc<dyn Backend>,
-    plan: Mutex<VecDeque<(Moment, Deed)>>,
+    plan: Mutex<VecDeque<(Point, Action)>>,
     reads: AtomicUsize,
 }
 
-impl Meddler {
+impl Interceptor {
     pub fn new(inner: Arc<dyn Backend>) -> Arc<Self> {
         Arc::new(Self { inner, plan: Mutex::default(), reads: AtomicUsize::new(0) })
     }
 
-    pub fn plan(&self, moment: Moment, deed: impl FnOnce() -> Result<()> + Send + 'static) {
-        self.plan.lock().unwrap().push_back((moment, Box::new(deed)));
+    pub fn plan(&self, moment: Point, action: impl FnOnce() -> Result<()> + Send + 'static) {
+        self.plan.lock().unwrap().push_back((moment, Box::new(action)));
     }
 
     /// Whether all that was planned has happened.
@@ -48,11 +48,11 @@ impl Meddler {
         self.reads.load(Ordering::Relaxed)
     }
 
-    fn now(&self, moment: Moment) -> Result<()> {
+    fn now(&self, moment: Point) -> Result<()> {
         let mut plan = self.plan.lock().unwrap();
-        let deed = if plan.front().is_some_and(|next| next.0 == moment) { plan.pop_front() } else { None };
+        let action = if plan.front().is_some_and(|next| next.0 == moment) { plan.pop_front() } else { None };
         drop(plan);
-        deed.map_or(Ok(()), |(_, deed)| deed())
+        action.map_or(Ok(()), |(_, action)| action())
     }
 }
 
@@ -61,13 +61,13 @@ pub fn away() -> Error {
     Error::Unavailable { store: "it".to_string(), reason: "gone".to_string() }
 }
 
-impl std::fmt::Debug for Meddler {
+impl std::fmt::Debug for Interceptor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Meddler")
+        f.write_str("Interceptor")
     }
 }
 
-impl Backend for Meddler {
+impl Backend for Interceptor {
     fn create(&self, study: &NewStudy) -> Result<StudyRow> {
         self.inner.create(study)
     }
@@ -95,20 +95,18 @@ impl Backend for Meddler {
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let events = self.inner.events(study, after)?;
-        self.now(Moment::AfterEvents)?;
+        self.now(Point::AfterEvents)?;
         Ok(events)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
-        self.now(Moment::BeforeAppend)?;
-        let appended = self.inner.append(study, append)?;
-        self.now(Moment::AfterAppend)?;
-        Ok(appended)
+        self.now(Point::BeforeAppend)?;
+        self.inner.append(study, append)
     }
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
         let leases = self.inner.leases(study)?;
-        self.now(Moment::AfterLeases)?;
+        self.now(Point::AfterLeases)?;
         Ok(leases)
     }
 
