@@ -122,7 +122,8 @@ impl Trial {
 /// All trials of a study, and its log.
 ///
 /// ```
-/// use manyhands_core::{Event, Included, Ledger, TrialState};
+/// use manyhands_core::{Event, Ledger, TrialState};
+/// use manyhands_core::event::Included;
 /// # fn main() -> manyhands_core::Result<()> {
 /// let mut ledger = Ledger::default();
 /// ledger.apply(Event::Included(Included { trial: 0, candidate: 3, params: vec![], value: None }))?;

@@ -8,50 +8,47 @@
 
 mod choice;
 mod chooser;
-pub mod closed_form;
-mod confidence;
 mod domain;
-mod error;
-mod event;
+pub mod error;
+pub mod event;
 pub mod file;
 mod json;
 mod ledger;
 mod maximize;
 mod model;
-mod names;
 mod normal;
-mod number;
 mod pool;
 mod rules;
 mod space;
 mod spec;
 mod strategy;
-mod study;
+pub mod study;
 mod table;
-mod text;
+pub mod text;
+pub mod theory;
 mod tuning;
 
 pub use choice::{Choice, Phase};
-pub use confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
 pub use domain::Domain;
-pub use error::{Error, Key, ParameterPart, Result, Subject, TablePlace};
-pub use event::{Asked, ENGINE, Event, EventKind, Fitted, Included};
+pub use error::{Error, Result};
+pub use event::Event;
 pub use ledger::{Ledger, Trial, TrialState};
-pub use manyhands_gp as gp;
-pub use manyhands_gp::Given;
-pub use names::likely as likely_name;
-pub use number::{short, significant};
 pub use pool::{Coordinates, Pool};
 pub use rules::Rule;
-pub use space::{Block, Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
+pub use space::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Strategy};
-pub use study::{
-    Batch, Best, CERTIFIED, Certificate, Kind, Located, Outlook, Prediction, Quantities, Study, Suggestion, Tally,
-    Verification, representable,
-};
-pub use text::{counted, one_line, printable, quoted};
+pub use study::{Batch, Best, BoundKind, Certificate, Prediction, Study, Suggestion};
 pub use tuning::Tuning;
+
+/// The types of the Gaussian process that a [`Spec`] is made of and a [`Study`] returns. The numerics behind them are the
+/// crate `manyhands-gp`.
+pub mod gp {
+    pub use manyhands_gp::{
+        Covariance, Domain, Error, Family, Given, Grid, Hyperparameters, Kernel, Points, Posterior, Prior, Priors,
+        Result, Warp,
+    };
+}
 
 /// The README's example, run with the tests.
 #[cfg(doctest)]

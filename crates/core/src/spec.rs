@@ -2,10 +2,11 @@
 
 use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 
-use crate::confidence::Assumptions;
 use crate::domain::{FINITE, finite_space};
+use crate::error::{Key, Subject};
 use crate::strategy::{Hallucination, Information, Initial, Strategy, require};
-use crate::{Domain, Error, Key, Result, Subject, Tuning};
+use crate::theory::Assumptions;
+use crate::{Domain, Error, Result, Tuning};
 
 /// Whether the black box is to be maximized or minimized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,8 +118,8 @@ impl Spec {
     /// are in the unit cube, the other numbers in the units of the values that will be told.
     ///
     /// ```
-    /// use manyhands_core::gp::Kernel;
-    /// use manyhands_core::{Domain, Given, Parameter, Space, Spec, Strategy};
+    /// use manyhands_core::gp::{Given, Kernel};
+    /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy};
     /// # fn main() -> manyhands_core::Result<()> {
     /// let space = Domain::Space(Space::new(vec![Parameter::float("dose", 0.0, 5.0)?], vec![])?);
     /// let given = Given { noise: Some(0.025), ..Given::default() };

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Assumptions, Error, Key, Result, Rule, Subject};
+use crate::error::{Key, Subject};
+use crate::theory::Assumptions;
+use crate::{Error, Result, Rule};
 
 /// Where the information gain gamma in a multiplier comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

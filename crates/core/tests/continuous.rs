@@ -6,8 +6,8 @@ mod common;
 use common::{dot, matern, rng, se, uniform};
 use manyhands_core::gp::{Grid, Kernel, Prior};
 use manyhands_core::{
-    Direction, Domain, Error, Hallucination, Information, Initial, Kind, Parameter, Phase, Rule, Space, Spec, Strategy,
-    Study, Value,
+    BoundKind, Direction, Domain, Error, Hallucination, Information, Initial, Parameter, Phase, Rule, Space, Spec,
+    Strategy, Study, Value,
 };
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -156,7 +156,7 @@ fn certificates_hold_in_simulated_runs() {
                 } else {
                     (-certificate.lower, -certificate.upper)
                 };
-                assert_eq!((certificate.kind, certificate.candidate), (Kind::Theorem, None));
+                assert_eq!((certificate.kind, certificate.candidate), (BoundKind::Theorem, None));
                 assert!(certificate.gap >= 0.0 && certificate.upper >= certificate.lower);
                 let value = f(&certificate.point);
                 good &= most <= optimum && value >= there && most - value <= certificate.regret_bound;
@@ -238,7 +238,7 @@ fn an_opinion_is_called_one_on_finite_domains_too() {
             live.tell(s.trial, wavy(&s.point)).unwrap();
         }
         let certificate = live.certificate().unwrap();
-        assert_eq!((certificate.kind, certificate.gap), (Kind::Model, 0.0));
+        assert_eq!((certificate.kind, certificate.gap), (BoundKind::Model, 0.0));
         assert!(certificate.upper >= certificate.lower && certificate.candidate.is_some());
     }
 }
@@ -347,7 +347,7 @@ fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem(
         let bounded = Study::replay(bounded, free.events()).unwrap();
         let at = [vec![0.2, 0.9], vec![0.5, 0.5]];
         for (ours, theirs) in free.predict(&at).unwrap().into_iter().zip(bounded.predict(&at).unwrap()) {
-            assert_eq!((ours.kind, theirs.kind), (Kind::Model, Kind::Theorem));
+            assert_eq!((ours.kind, theirs.kind), (BoundKind::Model, BoundKind::Theorem));
             let [draw, own] = [of_a_draw, (theirs.upper - theirs.lower) / (2.0 * theirs.sd)];
             assert_eq!(draw < own, is_draw, "{draw} {own}");
             let expected = draw.min(own) * ours.sd;
@@ -355,7 +355,7 @@ fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem(
             assert!((ours.mean - ours.lower - expected).abs() <= 1e-12 * (expected + ours.mean.abs()));
         }
         let certificate = free.certificate().unwrap();
-        assert_eq!(certificate.kind, Kind::Model);
+        assert_eq!(certificate.kind, BoundKind::Model);
         assert!(certificate.regret_bound > 0.0 && free.best().unwrap().regret_bound.is_some());
     }
 }

@@ -4,10 +4,9 @@
 mod common;
 
 use common::{config, rng, uniform};
-use manyhands_core::gp::{Kernel, Points};
+use manyhands_core::gp::{Given, Kernel, Points};
 use manyhands_core::{
-    Constraint, Direction, Domain, Error, Given, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
-    Trial,
+    Constraint, Direction, Domain, Error, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion, Trial,
 };
 use proptest::prelude::*;
 

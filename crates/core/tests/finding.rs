@@ -6,7 +6,7 @@ mod common;
 use common::landscape::{auto, hills, square, study};
 use common::{rng, uniform};
 use manyhands_core::gp::Points;
-use manyhands_core::{Domain, Kind};
+use manyhands_core::{BoundKind, Domain};
 
 #[test]
 fn the_default_finds_the_maximum_of_a_smooth_function() {
@@ -44,7 +44,7 @@ fn the_best_of_a_pool_is_found_quickly_whatever_its_columns() {
                 }
             }
             assert_eq!(found, most, "seed {seed}");
-            assert_eq!(live.certificate().unwrap().kind, Kind::Model);
+            assert_eq!(live.certificate().unwrap().kind, BoundKind::Model);
         }
     }
 }

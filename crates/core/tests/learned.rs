@@ -7,7 +7,7 @@ use common::landscape::{auto, hills, square, study};
 use common::{config, on_one_and_two_threads, rng, uniform};
 use manyhands_core::gp::{Hyperparameters, Kernel, Prior};
 use manyhands_core::{
-    Constraint, Direction, Domain, Event, Kind, Parameter, Phase, Relation, Rule, Space, Spec, Strategy, Study,
+    BoundKind, Constraint, Direction, Domain, Event, Parameter, Phase, Relation, Rule, Space, Spec, Strategy, Study,
     Suggestion, TrialState, Value,
 };
 use proptest::prelude::*;
@@ -222,7 +222,7 @@ fn minimizing_is_maximizing_the_negative() {
         assert_eq!((a.mean, a.sd, a.lower, a.upper), (-b.mean, b.sd, -b.upper, -b.lower));
     }
     let (a, b) = (up.certificate().unwrap(), down.certificate().unwrap());
-    assert_eq!((a.lower, a.upper, a.kind, &a.params), (-b.upper, -b.lower, Kind::Model, &b.params));
+    assert_eq!((a.lower, a.upper, a.kind, &a.params), (-b.upper, -b.lower, BoundKind::Model, &b.params));
     assert!(a.upper >= a.lower && a.regret_bound == b.regret_bound);
     assert_eq!(up.best().unwrap().trial, down.best().unwrap().trial);
 }

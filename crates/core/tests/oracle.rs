@@ -9,12 +9,14 @@ use common::{
     Mapping, Oracle, RULES, candidates, config, dot, f, in_batches, largest_eigenvalue, play, rng, scattered, solve,
     uniform, with_delay,
 };
-use manyhands_core::closed_form::closed_form;
-use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
+use manyhands_core::event::{Asked, ENGINE};
+use manyhands_core::gp::{self, Grid, Kernel, Points, Prior};
+use manyhands_core::theory::closed_form;
 use manyhands_core::{
-    Asked, Choice, Direction, Domain, ENGINE, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
-    Suggestion, TrialState,
+    Choice, Direction, Domain, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study, Suggestion,
+    TrialState,
 };
+use manyhands_gp::{GreedyInformation, Restricted, TIE};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 

@@ -3,11 +3,10 @@
 use manyhands_gp::{Acquisition, ConfidenceBound, Posterior, View, Warp};
 
 use crate::chooser::{Chooser, Context, Widest};
-use crate::closed_form::{closed_form, logarithm};
-use crate::confidence::{Assumptions, a_priori_hallucination, worst_case_hallucination};
 use crate::ledger::{Ledger, TrialState};
 use crate::spec::NO_CLOSED_FORM;
 use crate::strategy::{Hallucination, Information, Strategy};
+use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
 use crate::{Choice, Error, Event, Phase, Result, Spec};
 
 /// A study at the moment of a pick.

@@ -5,8 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Kind, Parameter, Value};
-use crate::number::plain;
-use crate::text::beginning;
+use crate::text::{beginning, plain};
 use crate::{Error, Result};
 
 /// How far two categories are apart: about as far as two random numbers of the unit interval, so that one prior of

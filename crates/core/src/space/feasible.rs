@@ -7,7 +7,7 @@ use super::mixed::{Mixed, Partial, Variable};
 use super::polytope::Local;
 use super::simplex::{Solved, Stalled};
 use super::{Constraint, Linear, Space, Value};
-use crate::number::plain;
+use crate::text::plain;
 use crate::{Error, Result};
 
 /// Draws from the whole space before the constraints are taken by the hand.

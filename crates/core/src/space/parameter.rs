@@ -6,8 +6,7 @@ use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Axis, Value};
 use crate::error::ParameterPart as Part;
-use crate::number::plain;
-use crate::text::{beginning, quoted};
+use crate::text::{beginning, plain, quoted};
 use crate::{Error, Result};
 
 /// How a number is spread over the unit interval.

@@ -1,6 +1,6 @@
 //! The best of the observed trials: the one whose value is surest to be good.
 //!
-//! Up to [`CERTIFIED`] values, and wherever bounds are theorems, every observed trial is looked at by the whole model. Above,
+//! Up to [`CERTIFIED_VALUES`] values, and wherever bounds are theorems, every observed trial is looked at by the whole model. Above,
 //! a learned model is asked about a short list, the trials of the best values, and about each of them it knows the values
 //! nearby alone: what values far away add is little, and the factor of all of them costs seconds to a process that has
 //! just started.
@@ -8,7 +8,7 @@
 use manyhands_gp::Marginal;
 
 use super::Study;
-use super::certificate::Kind;
+use super::certificate::BoundKind;
 use super::predict::{Prediction, representable};
 use crate::chooser::Extremes;
 use crate::ledger::{Trial, TrialState};
@@ -16,9 +16,9 @@ use crate::{Error, Result, Value};
 
 /// Up to so many values, what needs a search of the whole domain is found beside the best trial; above, it takes long and
 /// is for those who ask for it.
-pub const CERTIFIED: usize = 1_000;
+pub const CERTIFIED_VALUES: usize = 1_000;
 
-/// Above [`CERTIFIED`] values, this many trials are looked at.
+/// Above [`CERTIFIED_VALUES`] values, this many trials are looked at.
 const SHORT_LIST: usize = 64;
 
 /// Values nearby that a trial of the short list is judged by, and that the best of them is described by.
@@ -50,21 +50,21 @@ pub struct Best {
     /// The band's upper end there.
     pub upper: f64,
     /// Its value is at most this far from the optimum, with the certificate's probability; none on a discretized cube,
-    /// where the data contradict the assumptions, and above [`CERTIFIED`] values, where only a certificate is worth the
+    /// where the data contradict the assumptions, and above [`CERTIFIED_VALUES`] values, where only a certificate is worth the
     /// search.
     pub regret_bound: Option<f64>,
 }
 
 impl Study {
-    /// The observed trial whose value is certain to be high: the one with the best bound. Above [`CERTIFIED`] values a
+    /// The observed trial whose value is certain to be high: the one with the best bound. Above [`CERTIFIED_VALUES`] values a
     /// learned model looks at the trials of the 64 best values, and its mean and bounds come from the 1,000 values that are
     /// correlated most with the trial's point: no factor of all values is made.
     pub fn best(&mut self) -> Result<Best> {
         if self.is_unfitted() {
             return self.with_fit()?.best();
         }
-        let many = self.posterior.observed() > CERTIFIED;
-        let by_list = many && self.kind() == Kind::Model && self.union_multiplier().is_finite();
+        let many = self.posterior.observed() > CERTIFIED_VALUES;
+        let by_list = many && self.kind() == BoundKind::Model && self.union_multiplier().is_finite();
         let (trial, there, secure) = if by_list { self.best_of_short_list()? } else { self.best_of_all()? };
         let mut best = Best {
             trial: trial.number(),

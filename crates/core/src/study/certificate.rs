@@ -2,7 +2,7 @@
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
-//! | alpha | band multiplier | [`Assumptions::band`](crate::Assumptions::band) at the realised information gain |
+//! | alpha | band multiplier | [`Assumptions::band`](crate::theory::Assumptions::band) at the realised information gain |
 //! | mu_S +- alpha sigma_S | band | holds at all x and t at once with probability >= 1 - delta; needs no xi |
 //! | U | upper | running minimum over the log of max_D (mu_S + alpha sigma_S) |
 //! | L | lower | running maximum over the log of max_D (mu_S - alpha sigma_S) |
@@ -24,20 +24,20 @@ use super::Study;
 use super::predict::representable;
 use crate::chooser::{Context, Extremes};
 use crate::ledger::Trial;
-use crate::number::significant;
+use crate::text::significant;
 use crate::{Error, Result, Value};
 
 /// What kind of statement a bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum BoundKind {
     /// A theorem, under the stated kernel, norm bound and noise bound.
     Theorem,
     /// The opinion of a model: it was learned from the same data, or the norm bound was.
     Model,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for BoundKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Theorem => f.write_str("theorem"),
@@ -65,7 +65,7 @@ pub struct Certificate {
     /// The statement may be false with this probability.
     pub delta: f64,
     /// What kind of statement it is.
-    pub kind: Kind,
+    pub kind: BoundKind,
     /// How far the upper bound may exceed the best possible one because the domain was not searched to the end; 0 on
     /// finite domains.
     pub gap: f64,
@@ -165,8 +165,8 @@ impl Study {
     }
 
     /// What kind of statement this study makes: a theorem needs a model and a norm bound that are given.
-    pub(super) fn kind(&self) -> Kind {
-        if self.spec.states_theorems() { Kind::Theorem } else { Kind::Model }
+    pub(super) fn kind(&self) -> BoundKind {
+        if self.spec.states_theorems() { BoundKind::Theorem } else { BoundKind::Model }
     }
 
     /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion may also take f
@@ -174,7 +174,7 @@ impl Study {
     /// are told apart by a step.
     pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
         let theorem = self.assumptions()?.band(information);
-        Ok(if self.kind() == Kind::Theorem { theorem } else { theorem.min(self.union_multiplier()) })
+        Ok(if self.kind() == BoundKind::Theorem { theorem } else { theorem.min(self.union_multiplier()) })
     }
 
     /// The multiplier of a band that holds at all points at once if f is a draw of the prior; it needs no factor.
@@ -185,7 +185,7 @@ impl Study {
     pub(super) fn extremes(&mut self) -> Result<Extremes> {
         let observed = self.posterior.observed();
         // A model's opinion is about now: what an earlier fit or norm said does not hold any more.
-        if self.kind() == Kind::Theorem {
+        if self.kind() == BoundKind::Theorem {
             while self.band.checkpoint <= observed {
                 let then = self.extremes_at(self.band.checkpoint)?;
                 self.band.extremes = Some(match self.band.extremes.take() {

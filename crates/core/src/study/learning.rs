@@ -6,9 +6,9 @@ use manyhands_gp::{Posterior, Warp};
 
 use super::Study;
 use crate::chooser::{Chooser, chooser};
-use crate::confidence::Assumptions;
 use crate::event::{ENGINE, Event, Fitted};
 use crate::rules::assumptions;
+use crate::theory::Assumptions;
 use crate::tuning::SURPRISE;
 use crate::{Error, Result};
 

@@ -4,8 +4,8 @@ mod batch;
 mod best;
 mod certificate;
 mod choose;
+mod include;
 mod learning;
-mod outside;
 mod predict;
 mod quantities;
 mod suggestion;
@@ -14,11 +14,10 @@ mod verify;
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, Outlook};
-pub use self::best::{Best, CERTIFIED};
+pub use self::best::{Best, CERTIFIED_VALUES};
 use self::certificate::Band;
-pub use self::certificate::{Certificate, Kind};
+pub use self::certificate::{BoundKind, Certificate};
 use self::learning::Learning;
-pub use self::outside::Located;
 pub use self::predict::{Prediction, representable};
 pub use self::quantities::Quantities;
 pub use self::suggestion::Suggestion;
@@ -229,7 +228,7 @@ impl Study {
         self.spec.domain().logged_params(trial.candidate(), trial.logged_params())
     }
 
-    /// All trials that were suggested, as they were, in order: the run that the functions of [`regret`](crate::regret) look at.
+    /// All trials that were suggested, as they were, in order: the run that the functions of `regret` look at.
     pub fn suggestions(&self) -> Vec<Suggestion> {
         self.suggestions_from(0)
     }

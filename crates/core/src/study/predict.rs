@@ -3,7 +3,7 @@
 use manyhands_gp::Marginal;
 
 use super::Study;
-use super::certificate::Kind;
+use super::certificate::BoundKind;
 use crate::{Direction, Result, Value};
 
 /// What a learned model says in the user's units is kept to this size, so that differences are finite.
@@ -13,7 +13,7 @@ const LIMIT: f64 = 0.25 * f64::MAX;
 /// floats only says that the value is beyond it.
 ///
 /// ```
-/// # use manyhands_core::representable;
+/// # use manyhands_core::study::representable;
 /// assert_eq!([1e300, 0.25 * f64::MAX, f64::INFINITY].map(representable), [Some(1e300), None, None]);
 /// ```
 pub fn representable(value: f64) -> Option<f64> {
@@ -34,7 +34,7 @@ pub struct Prediction {
     /// The band's upper end.
     pub upper: f64,
     /// What kind of statement the band is.
-    pub kind: Kind,
+    pub kind: BoundKind,
 }
 
 impl Study {
