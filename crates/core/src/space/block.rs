@@ -10,7 +10,7 @@ const FEW: usize = 200;
 
 /// The coordinates of one parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Block {
+pub(crate) struct Block {
     coordinates: Range<usize>,
     moves: Moves,
 }

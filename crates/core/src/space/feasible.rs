@@ -202,7 +202,7 @@ fn near_options(variable: &Variable, range: (f64, f64), target: f64) -> Vec<f64>
 
 impl Space {
     /// The first constraint that these values violate, and by how much, in its own units.
-    pub fn violated(&self, params: &[Value]) -> Option<(&Constraint, f64)> {
+    pub(crate) fn violated(&self, params: &[Value]) -> Option<(&Constraint, f64)> {
         let linear = self.feasible.iter().flat_map(|feasible| &feasible.linear);
         let number = |index: usize| params[index].number().unwrap_or(f64::NAN);
         let violations = linear.map(|linear| linear.violation(number));
@@ -210,12 +210,12 @@ impl Space {
     }
 
     /// Whether these values keep every constraint.
-    pub fn satisfies(&self, params: &[Value]) -> bool {
+    pub(crate) fn satisfies(&self, params: &[Value]) -> bool {
         self.violated(params).is_none()
     }
 
     /// Whether the valid values nearest to these coordinates keep every constraint.
-    pub fn feasible(&self, coordinates: &[f64]) -> bool {
+    pub(crate) fn feasible(&self, coordinates: &[f64]) -> bool {
         self.feasible.as_ref().is_none_or(|feasible| {
             let number = |index: usize| self.axes[index].number(&coordinates[feasible.starts[index]..]);
             feasible.linear.iter().all(|linear| linear.violation(number) == 0.0)
@@ -268,7 +268,7 @@ impl Space {
     }
 
     /// Coordinates of valid values that keep every constraint, near to the given ones: those themselves if they do.
-    pub fn repair(&self, coordinates: &[f64]) -> Vec<f64> {
+    pub(crate) fn repair(&self, coordinates: &[f64]) -> Vec<f64> {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return snapped };
         let target = snapped.clone();
@@ -283,7 +283,7 @@ impl Space {
 
     /// Like [`repair`](Self::repair), but the parameter of block `kept` stays as it is; None if the others cannot make up for
     /// it. For exchange moves: set a block to one of its [neighbours](super::Block::neighbours), then repair around it.
-    pub fn repair_around(&self, coordinates: &[f64], kept: usize) -> Option<Vec<f64>> {
+    pub(crate) fn repair_around(&self, coordinates: &[f64], kept: usize) -> Option<Vec<f64>> {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return Some(snapped) };
         let kept = self.blocks.get(kept).map(|block| block.coordinates().start);
@@ -295,7 +295,7 @@ impl Space {
 
     /// The steepest way uphill from feasible coordinates, given the gradient there: the projection of the gradient onto the
     /// directions that leave no bound and no constraint, with the parameters that step held. Zero at a local optimum.
-    pub fn uphill(&self, coordinates: &[f64], gradient: &[f64]) -> Vec<f64> {
+    pub(crate) fn uphill(&self, coordinates: &[f64], gradient: &[f64]) -> Vec<f64> {
         let mut direction = vec![0.0; coordinates.len()];
         for block in self.blocks.iter().filter(|block| block.is_continuous()) {
             let c = block.coordinates().start;
@@ -315,7 +315,7 @@ impl Space {
     }
 
     /// How far [`step`](Self::step) can go from feasible coordinates along a direction, as a multiple of it; 0 along nothing.
-    pub fn segment(&self, coordinates: &[f64], direction: &[f64]) -> f64 {
+    pub(crate) fn segment(&self, coordinates: &[f64], direction: &[f64]) -> f64 {
         let free = self.blocks.iter().filter(|block| block.is_continuous()).map(|block| block.coordinates().start);
         let stop = |c: usize| match direction[c] {
             d if d > 0.0 => (1.0 - coordinates[c]) / d,
@@ -337,7 +337,7 @@ impl Space {
     /// The point `length` times a direction away from feasible coordinates, or as far as [`segment`](Self::segment) allows:
     /// valid values that keep every constraint. Parameters that step stay; a log-scaled parameter under a constraint moves
     /// straight in its own units, so that linear constraints stay linear along the way.
-    pub fn step(&self, coordinates: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
+    pub(crate) fn step(&self, coordinates: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
         let length = length.min(self.segment(coordinates, direction));
         let mut moved = coordinates.to_vec();
         for block in self.blocks.iter().filter(|block| block.is_continuous()) {
