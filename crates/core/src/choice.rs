@@ -51,7 +51,7 @@ impl Choice {
     }
 
     /// With the mean in the user's units and the values that a user sees.
-    pub(crate) fn shown(&self, direction: Direction, params: Vec<Value>) -> Self {
+    pub(crate) fn in_user_units(&self, direction: Direction, params: Vec<Value>) -> Self {
         Self { params, mean: direction.sign() * self.mean, ..self.clone() }
     }
 }

@@ -4,13 +4,8 @@ use std::sync::Arc;
 
 use manyhands_gp::{self as gp, Grid, Points};
 
+use crate::tuning::{FINITE_GRID_POINTS, FINITE_POINTS};
 use crate::{Coordinates, Error, Pool, Result, Space, Value};
-
-/// A countable space with at most this many points is a finite domain, and chosen from exactly.
-pub(crate) const FINITE: usize = 1 << 14;
-
-/// As [`FINITE`], where the points form a grid, which has structure to use, the model is given, and nothing is sampled.
-const FINITE_GRID: usize = 1 << 20;
 
 /// What may be chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +49,7 @@ impl Domain {
             Self::Pool(pool) => Some(gp::Domain::Points(pool.points().clone())),
             Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
             Self::Discretized { .. } => None,
-            Self::Space(space) => finite_space(space, FINITE_GRID),
+            Self::Space(space) => finite_space(space, FINITE_GRID_POINTS),
         }
     }
 
@@ -173,6 +168,6 @@ pub(crate) fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Dom
         return Grid::new(axes).ok().map(gp::Domain::Grid);
     }
     let coordinates =
-        space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
+        space.candidates(FINITE_POINTS)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
     Points::from_rows(&coordinates).ok().map(gp::Domain::Points)
 }

@@ -253,7 +253,7 @@ fn batches_grow_while_they_pay() {
             live.tell(s.trial, wavy(&s.point)).unwrap();
         }
         for limit in [1.0, 1.5, 4.0, 1e12] {
-            let batch = live.ask_while_paying(6, limit).unwrap();
+            let batch = live.ask_adaptive(6, limit).unwrap();
             assert!((1..=6).contains(&batch.suggestions.len()) && batch.outlooks.len() == batch.suggestions.len());
             assert!(batch.outlooks[1..].iter().all(|outlook| outlook.hallucination <= limit));
             let next = batch.next.unwrap();
@@ -271,11 +271,11 @@ fn batches_grow_while_they_pay() {
                 live.tell(s.trial, wavy(&s.point)).unwrap();
             }
         }
-        assert_eq!(live.ask_while_paying(1, 1e6).unwrap().suggestions.len(), 1);
-        assert_eq!(live.ask_while_paying(3, f64::INFINITY).unwrap().suggestions.len(), 3);
+        assert_eq!(live.ask_adaptive(1, 1e6).unwrap().suggestions.len(), 1);
+        assert_eq!(live.ask_adaptive(3, f64::INFINITY).unwrap().suggestions.len(), 3);
         let events = live.events().len();
         for limit in [0.5, f64::NAN, -1.0] {
-            assert!(matches!(live.ask_while_paying(2, limit), Err(Error::Setting { .. })));
+            assert!(matches!(live.ask_adaptive(2, limit), Err(Error::Setting { .. })));
         }
         assert_eq!(live.events().len(), events);
         assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
@@ -287,9 +287,9 @@ fn batches_that_pay_leave_room_for_no_more_than_may_be_pending() {
     let strategy = Strategy { max_pending: Some(3), ..Strategy::new(Rule::IgpBucb, 1.0) };
     let mut live = study(&given(cube(2), se(0.2), strategy).unwrap().with_nodes(50));
     live.ask(1).unwrap();
-    let batch = live.ask_while_paying(10, 1e12).unwrap();
+    let batch = live.ask_adaptive(10, 1e12).unwrap();
     assert_eq!((batch.suggestions.len(), batch.next), (2, None));
-    assert!(matches!(live.ask_while_paying(1, 1e12), Err(Error::TooManyPending { .. })));
+    assert!(matches!(live.ask_adaptive(1, 1e12), Err(Error::TooManyPending { .. })));
 }
 
 /// Exact samples of so many points would not fit, and a model that changes would look at all of them anew.
@@ -327,7 +327,7 @@ fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
 fn a_batch_of_at_most_none_is_refused_as_asking_for_none_is() {
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap()], vec![]).unwrap();
     let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto()).unwrap()).unwrap();
-    assert_eq!(study.ask_while_paying(0, 2.0), Err(Error::AskedForNone));
+    assert_eq!(study.ask_adaptive(0, 2.0), Err(Error::AskedForNone));
     assert!(study.events().is_empty());
 }
 

@@ -90,7 +90,7 @@ fn a_large_batch_has_one_greedy_pick_and_no_copies_of_it() {
 #[test]
 fn the_first_design_is_not_held_to_the_hallucination_factor() {
     let mut live = study(&auto(square()));
-    let batch = live.ask_while_paying(6, 1.0).unwrap();
+    let batch = live.ask_adaptive(6, 1.0).unwrap();
     assert_eq!(batch.suggestions.len(), 6);
     for s in &batch.suggestions {
         live.tell(s.trial, hills(&s.point)).unwrap();

@@ -49,6 +49,6 @@ fn the_best_of_many_values_is_among_the_best_values_and_leaves_the_regret_bound_
     assert!(best.value - lowest < 1e-3, "{best:?} {lowest}");
     assert!(best.lower <= best.mean && best.mean <= best.upper && best.regret_bound.is_none(), "{best:?}");
     // What values far away add is little.
-    let whole = many.predict(std::slice::from_ref(&best.point)).unwrap()[0];
-    assert!((best.mean - whole.mean).abs() < 1e-3, "{best:?} {whole:?}");
+    let exact = many.predict(std::slice::from_ref(&best.point)).unwrap()[0];
+    assert!((best.mean - exact.mean).abs() < 1e-3, "{best:?} {exact:?}");
 }

@@ -299,8 +299,8 @@ proptest! {
         prop_assert!((high - upper).abs() <= upper_slip + tie, "{high} of {upper} +- {upper_slip:e}");
         prop_assert!((low - lower).abs() <= lower_slip + tie, "{low} of {lower} +- {lower_slip:e}");
         prop_assert!((found.regret_bound - (upper - lower)).abs() <= upper_slip + lower_slip + 2.0 * tie);
-        let surest = lowers.iter().any(|&(l, slip, i)| Some(i) == found.candidate && l + slip >= lower - lower_slip - tie);
-        prop_assert!(surest, "{:?} never had the lower bound {lower}", found.candidate);
+        let has_bound = lowers.iter().any(|&(l, slip, i)| Some(i) == found.candidate && l + slip >= lower - lower_slip - tie);
+        prop_assert!(has_bound, "{:?} never had the lower bound {lower}", found.candidate);
         prop_assert_eq!(&found.point, &points[found.candidate.unwrap()]);
     }
 }

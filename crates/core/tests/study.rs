@@ -291,7 +291,7 @@ proptest! {
         prop_assert!(candidate < points.len());
         if !told.is_empty() {
             let best = live.best().unwrap();
-            prop_assert!(best.regret_bound.unwrap() >= regret_bound - tolerance, "no trial is surer than the surest point");
+            prop_assert!(best.regret_bound.unwrap() >= regret_bound - tolerance, "no trial has a better bound than the certificate");
         }
     }
 

@@ -84,7 +84,7 @@ impl Study {
         let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
-        if !self.chooser.is_free(&self.spec, trial, candidate) {
+        if !self.chooser.is_available(&self.spec, trial, candidate) {
             return Err(Error::CandidateTaken { candidate });
         }
         Ok(Included { trial, candidate, params, value })
@@ -114,19 +114,19 @@ impl Study {
         let trial = included.trial;
         included.value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         self.discard_tentative();
-        if !self.chooser.is_free(&self.spec, trial, included.candidate) {
+        if !self.chooser.is_available(&self.spec, trial, included.candidate) {
             return Err(Error::CandidateTaken { candidate: included.candidate });
         }
         let place = Place { trial, candidate: included.candidate, params: included.params.clone() };
         let point = self.chooser.point(&self.spec, &place)?;
-        let modelled = included.value.map(|value| self.modelled(value));
+        let value_in_model_units = included.value.map(|value| self.to_model_units(value));
         self.hallucinate(&place)?;
-        if let Some(modelled) = modelled {
-            if let Err(error) = self.posterior.settle(trial as u64, modelled) {
+        if let Some(value_in_model_units) = value_in_model_units {
+            if let Err(error) = self.posterior.settle(trial as u64, value_in_model_units) {
                 self.discard_picks(1);
                 return Err(error.into());
             }
-            self.gather();
+            self.refactor_if_due();
         }
         self.points.push(point);
         Ok(())

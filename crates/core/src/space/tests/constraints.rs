@@ -58,14 +58,14 @@ fn random_space(rng: &mut ChaCha8Rng) -> Space {
     for _ in 0..rng.random_range(1..4) {
         let chosen: Vec<usize> = (0..count).filter(|&i| rng.random_range(0..3) > 0 || i + 1 == count).collect();
         let smooth = chosen.iter().any(|&i| continuous(i));
-        let whole = chosen.iter().all(|&i| matches!(witness[i], Value::Int(_)));
+        let integral = chosen.iter().all(|&i| matches!(witness[i], Value::Int(_)));
         let equal = constraints.iter().any(|other| other.relation == Relation::Equals);
         let weights = [1.0, 1.0, -1.0, if smooth { uniform(rng, -3.0, 3.0) } else { 2.0 }];
         let terms: Vec<_> = chosen.iter().map(|&i| (i, weights[rng.random_range(0..4)])).collect();
         let sum: f64 = terms.iter().map(|&(i, weight)| weight * witness[i].number().unwrap()).sum();
         let slack = if rng.random_range(0..3) == 0 { 0.0 } else { uniform(rng, 0.0, 2.0) };
         let (relation, bound) = match rng.random_range(0..4) {
-            0 | 1 if (smooth || whole) && !equal => (Relation::Equals, sum),
+            0 | 1 if (smooth || integral) && !equal => (Relation::Equals, sum),
             0..=2 => (Relation::AtMost, sum + slack),
             _ => (Relation::AtLeast, sum - slack),
         };
