@@ -7,7 +7,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use manyhands_core::{CERTIFIED, TrialState, Value, counted};
+use manyhands_core::study::CERTIFIED_VALUES;
+use manyhands_core::text::counted;
+use manyhands_core::{TrialState, Value};
 use manyhands_report::certificate::brief;
 use manyhands_report::news::line;
 use manyhands_report::run::Progress;
@@ -199,7 +201,7 @@ fn terminal(session: Option<Session>) -> Screen {
 
 fn opinion(session: &mut Session) -> Option<String> {
     let study = session.study().ok()?;
-    if study.count(TrialState::Observed) > CERTIFIED {
+    if study.count(TrialState::Observed) > CERTIFIED_VALUES {
         // Watching would take longer than choosing; an old bound says nothing of now.
         return Some(String::new());
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Term, is_dumb};
 use indicatif::{ProgressDrawTarget, TermLike};
-use manyhands_core::printable;
+use manyhands_core::text::printable;
 use serde_json::Value as Json;
 
 /// The highest number of redraws of a terminal per second.

@@ -10,7 +10,7 @@ use std::{fmt, fs};
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::file::{Draft, FileError};
-use manyhands_core::quoted;
+use manyhands_core::text::quoted;
 use manyhands_run::{Error as RunError, RunSettings, attach_settings};
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
 

@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     for trial in running {
         study.cancel(trial.trial)?;
     }
-    let batch = study.ask_while_paying(20, 4.0)?;
+    let batch = study.ask_adaptive(20, 4.0)?;
     println!("{} more suggestions (at most 20, and xi at most 4)", batch.suggestions.len());
     if let Some(next) = batch.next {
         println!(

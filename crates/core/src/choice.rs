@@ -1,4 +1,4 @@
-//! A decided point and what was known of it: the one shape that events, trials, suggestions and their JSON contain.
+//! A chosen point with its posterior: the one shape that events, trials, suggestions and their JSON contain.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,19 @@ pub enum Phase {
     Rule,
 }
 
-/// A point that was chosen, with what was known of it at that moment.
+/// A point that was chosen, with the posterior and the acquisition value at that moment.
+///
+/// ```
+/// use manyhands_core::gp::{Grid, Kernel, Prior};
+/// use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?;
+/// let spec = Spec::new(Domain::Grid(Grid::even(&[(0.0, 1.0, 9)])?), prior, Strategy::new(Rule::IgpBucb, 1.0))?;
+/// let choice = Study::new(spec)?.ask(1)?.remove(0).choice;
+/// assert!((choice.score - (choice.mean + choice.multiplier * choice.sd)).abs() < 1e-12);
+/// assert_eq!(choice.gap, Some(0.0)); // exact on a finite domain
+/// # Ok(()) }
+/// ```
 ///
 /// In the log the mean is that of the maximized function (the negated one when minimizing); in a
 /// [`Suggestion`](crate::Suggestion) it is in the user's units.
@@ -38,7 +50,7 @@ pub struct Choice {
     /// is 0. Larger is better, whatever the direction; in the model's own units, which are those of warped values where
     /// the model is learned.
     pub score: f64,
-    /// No point of the domain has a score higher than this one's by more than this; none where that is not proven.
+    /// No point of the domain has a score higher by more than this; none where that is not proven.
     pub gap: Option<f64>,
     /// What picked it.
     pub phase: Phase,
@@ -50,8 +62,8 @@ impl Choice {
         [self.mean, self.sd, self.multiplier, self.score].into_iter().find(|number| !number.is_finite())
     }
 
-    /// With the mean in the user's units and the values that a user sees.
-    pub(crate) fn shown(&self, direction: Direction, params: Vec<Value>) -> Self {
+    /// With the mean in the user's units and these values of the parameters.
+    pub(crate) fn in_user_units(&self, direction: Direction, params: Vec<Value>) -> Self {
         Self { params, mean: direction.sign() * self.mean, ..self.clone() }
     }
 }

@@ -4,15 +4,23 @@ use std::sync::Arc;
 
 use manyhands_gp::{self as gp, Grid, Points};
 
+use crate::tuning::{FINITE_GRID_POINTS, FINITE_POINTS};
 use crate::{Coordinates, Error, Pool, Result, Space, Value};
 
-/// A countable space with at most this many points is a finite domain, and chosen from exactly.
-pub(crate) const FINITE: usize = 1 << 14;
-
-/// As [`FINITE`], where the points form a grid, which has structure to use, the model is given, and nothing is sampled.
-const FINITE_GRID: usize = 1 << 20;
-
 /// What may be chosen.
+///
+/// ```
+/// use manyhands_core::gp::{Grid, Points};
+/// use manyhands_core::{Domain, Parameter, Space};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let list = Domain::Points(Points::from_rows(&[vec![0.1, 0.2], vec![0.5, 0.9]])?);
+/// let grid = Domain::Grid(Grid::even(&[(0.0, 1.0, 50), (-1.0, 1.0, 50)])?);
+/// let space = Domain::Space(Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?);
+/// assert_eq!([list.dimension(), grid.dimension(), space.dimension()], [2, 2, 1]);
+/// assert_eq!(space.names(), ["x"]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "search space")]
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a study has one domain")]
 pub enum Domain {
@@ -22,7 +30,7 @@ pub enum Domain {
     Pool(Arc<Pool>),
     /// A full grid.
     Grid(Grid),
-    /// The cube [0, side]^dimension, seen at round t through the discretization D_t of the paper's appendix: B L r d t^2
+    /// The cube [0, side]^dimension, replaced at round t by the discretization D_t of the paper's appendix: B L r d t^2
     /// evenly spaced points along every coordinate. For GP-BTS.
     Discretized {
         /// r.
@@ -46,15 +54,14 @@ impl Domain {
         }
     }
 
-    /// As the numbers' room knows it, if it is finite; a space is if its points are few (up to 16,384, or 1,048,576 on a
-    /// grid).
+    /// The candidates, if they are finitely many; a space counts as finite up to 16,384 points, or 1,048,576 on a grid.
     pub fn finite(&self) -> Option<gp::Domain> {
         match self {
             Self::Points(points) => Some(gp::Domain::Points(points.clone())),
             Self::Pool(pool) => Some(gp::Domain::Points(pool.points().clone())),
             Self::Grid(grid) => Some(gp::Domain::Grid(grid.clone())),
             Self::Discretized { .. } => None,
-            Self::Space(space) => finite_space(space, FINITE_GRID),
+            Self::Space(space) => finite_space(space, FINITE_GRID_POINTS),
         }
     }
 
@@ -107,7 +114,7 @@ impl Domain {
         }
     }
 
-    /// As [`Domain::named`], for values that a user gives: refused where the domain has no names or others in number.
+    /// As [`Domain::named`], for values that a user gives: refused where the domain has no names, or another number of them.
     pub(crate) fn name_values(&self, params: &[Value]) -> Result<Vec<(String, Value)>> {
         let names = self.names();
         if names.is_empty() {
@@ -128,7 +135,7 @@ impl Domain {
         }
     }
 
-    /// The values of a trial's parameters, given its candidate and the values that the log has of it.
+    /// The values of a trial's parameters, given its candidate and its logged values.
     pub fn logged_params(&self, candidate: usize, logged: &[Value]) -> Vec<Value> {
         match self {
             Self::Pool(pool) if candidate < pool.len() => pool.params(candidate).to_vec(),
@@ -146,7 +153,7 @@ impl Domain {
         self.groups().iter().max().map_or(1, |g| g + 1)
     }
 
-    /// How far each coordinate reaches, which is what learned lengthscales are relative to.
+    /// The extent of each coordinate; learned lengthscales are relative to it.
     pub(crate) fn extents(&self) -> Vec<f64> {
         let extent = |values: &mut dyn Iterator<Item = f64>| {
             let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -166,13 +173,13 @@ impl Domain {
 
 /// The points of a space, if they are few.
 pub(crate) fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
-    // The size first: an axis alone may have too many points to be written down.
+    // The size first: a single axis may have too many points to list.
     if space.size().is_some_and(|size| size <= largest_grid)
         && let Some(axes) = space.axes()
     {
         return Grid::new(axes).ok().map(gp::Domain::Grid);
     }
     let coordinates =
-        space.candidates(FINITE)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
+        space.candidates(FINITE_POINTS)?.iter().map(|params| space.embed(params).ok()).collect::<Option<Vec<_>>>()?;
     Points::from_rows(&coordinates).ok().map(gp::Domain::Points)
 }

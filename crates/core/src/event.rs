@@ -1,4 +1,4 @@
-//! What happened to a study. A study is a fold over its events, and nothing else.
+//! What happened to a study: its state is the fold over its events, and nothing else.
 
 use std::fmt;
 
@@ -10,12 +10,25 @@ use crate::{Choice, Value};
 
 /// The number of the engine that fits and chooses here.
 ///
-/// It is raised by any change that alters a fit or a choice, be it by one bit, so that a log says which of its events
-/// this engine can make again. Events from before there was a number are those of engine 1; 2 has fits of many values
-/// and of values of any magnitude that 1 did not have; 3 factors the rows of large studies on spaces in another order.
+/// It is raised by any change that alters a fit or a choice, even by one bit, so that a log says which of its events this
+/// engine can recompute. Events without a number are those of engine 1; engine 2 fits many values, and values of any
+/// magnitude; engine 3 factors the rows of large studies on spaces in another order.
 pub const ENGINE: u32 = 3;
 
 /// One entry of a study's log. Sequence numbers start at 1.
+///
+/// ```
+/// use manyhands_core::{Domain, Event, Parameter, Space, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+/// let spec = Spec::learned(Domain::Space(space), Strategy::auto())?;
+/// let mut study = Study::new(spec.clone())?;
+/// let trial = study.ask(1)?[0].trial;
+/// study.tell(trial, 0.5)?;
+/// assert_eq!(study.events()[1], Event::Told { trial, value: 0.5 });
+/// assert_eq!(Study::replay(spec, study.events())?.trials(), study.trials());
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {

@@ -1,4 +1,4 @@
-//! What became of every trial: the fold over the log without the model. A [`Study`](crate::Study) is this and the model.
+//! The state of every trial: the fold over the log without the model. A [`Study`](crate::Study) is this and the model.
 //!
 //! A trial's state is its last end. An end is accepted for a pending trial only, so there is one for each attempt; an event
 //! that amends a value replaces the end, and one that reopens a trial removes it.
@@ -8,7 +8,7 @@ use std::fmt;
 use crate::event::{Asked, Event, Included};
 use crate::{Choice, Error, Phase, Result, Value};
 
-/// What became of a trial.
+/// The state of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrialState {
     /// Its value has not arrived.
@@ -32,7 +32,20 @@ impl fmt::Display for TrialState {
     }
 }
 
-/// A trial and what became of it.
+/// A trial and its state.
+///
+/// ```
+/// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study, TrialState};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+/// let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+/// study.ask(2)?;
+/// study.fail(0, "diverged")?;
+/// let states: Vec<TrialState> = study.trials().iter().map(|trial| trial.state()).collect();
+/// assert_eq!(states, [TrialState::Failed, TrialState::Pending]);
+/// assert_eq!(study.trials()[0].reason(), Some("diverged"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     number: usize,
@@ -92,7 +105,7 @@ impl Trial {
         self.choice().map(|choice| choice.phase)
     }
 
-    /// What became of it.
+    /// Its state.
     pub fn state(&self) -> TrialState {
         match &self.end {
             None => TrialState::Pending,
@@ -122,7 +135,8 @@ impl Trial {
 /// All trials of a study, and its log.
 ///
 /// ```
-/// use manyhands_core::{Event, Included, Ledger, TrialState};
+/// use manyhands_core::{Event, Ledger, TrialState};
+/// use manyhands_core::event::Included;
 /// # fn main() -> manyhands_core::Result<()> {
 /// let mut ledger = Ledger::default();
 /// ledger.apply(Event::Included(Included { trial: 0, candidate: 3, params: vec![], value: None }))?;
@@ -199,14 +213,14 @@ impl Ledger {
         }
     }
 
-    /// Takes in the next event of the log, if it can follow the events before it.
+    /// Appends the next event of the log, if it can follow the events before it.
     pub fn apply(&mut self, event: Event) -> Result<()> {
         self.check(&event)?;
         self.record(event);
         Ok(())
     }
 
-    /// Takes in an event that was checked.
+    /// Appends an event that was checked.
     pub(crate) fn record(&mut self, event: Event) {
         match &event {
             Event::Asked(Asked { choice, .. }) => self.begin(Start::Suggested(choice.clone()), None),
@@ -223,7 +237,7 @@ impl Ledger {
         self.events.push(event);
     }
 
-    /// That the next event cannot follow, and why.
+    /// The error that the next event cannot follow, and why.
     pub(crate) fn bad_log(&self, reason: &str) -> Error {
         Error::BadLog { sequence: self.events.len() + 1, reason: reason.to_string() }
     }

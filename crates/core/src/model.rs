@@ -3,7 +3,8 @@
 use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
 
 use crate::tuning::{
-    FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, design_points, values_until_refit,
+    FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, best_values, design_points,
+    values_until_refit,
 };
 use crate::{Result, Spec, Tuning};
 
@@ -180,7 +181,7 @@ fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
     }
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
-    let (best, others) = order.split_at(most / 4);
+    let (best, others) = order.split_at(best_values(most));
     let (mut rows, mut others) = (best.to_vec(), others.to_vec());
     others.sort_unstable();
     let wanted = most - rows.len();

@@ -2,9 +2,10 @@
 
 use manyhands_gp::Points;
 
+use crate::error::TablePlace;
 use crate::table::{self, CsvLine};
 use crate::text::{beginning, escaped, quoted};
-use crate::{Error, Result, TablePlace, Value};
+use crate::{Error, Result, Value};
 
 /// What the model sees of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,7 +220,7 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
     for name in columns {
         let index = names.iter().position(|known| known == name).ok_or_else(|| {
-            let nearest = crate::names::nearest(names.iter().map(String::as_str), name).unwrap_or_default();
+            let nearest = crate::text::nearest(names.iter().map(String::as_str), name).unwrap_or_default();
             table::table_error(
                 format!("there is no column {}; the nearest name is {}", quoted(name), quoted(nearest)),
                 None,

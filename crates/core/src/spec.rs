@@ -2,10 +2,12 @@
 
 use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 
-use crate::confidence::Assumptions;
-use crate::domain::{FINITE, finite_space};
+use crate::domain::finite_space;
+use crate::error::{Key, Subject};
 use crate::strategy::{Hallucination, Information, Initial, Strategy, require};
-use crate::{Domain, Error, Key, Result, Subject, Tuning};
+use crate::theory::Assumptions;
+use crate::tuning::{DEFAULT_MEMORY, DEFAULT_NODES, FINITE_POINTS};
+use crate::{Domain, Error, Result, Tuning};
 
 /// Whether the black box is to be maximized or minimized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,8 +119,8 @@ impl Spec {
     /// are in the unit cube, the other numbers in the units of the values that will be told.
     ///
     /// ```
-    /// use manyhands_core::gp::Kernel;
-    /// use manyhands_core::{Domain, Given, Parameter, Space, Spec, Strategy};
+    /// use manyhands_core::gp::{Given, Kernel};
+    /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy};
     /// # fn main() -> manyhands_core::Result<()> {
     /// let space = Domain::Space(Space::new(vec![Parameter::float("dose", 0.0, 5.0)?], vec![])?);
     /// let given = Given { noise: Some(0.025), ..Given::default() };
@@ -136,13 +138,13 @@ impl Spec {
             return Err(refusal("a learned model", CUBE, reason));
         }
         given.check(domain.parameters())?;
-        let prior = believed(family, &given, &domain, &Priors::default())?;
+        let prior = prior_before_data(family, &given, &domain, &Priors::default())?;
         Self::checked(domain, prior, strategy, Some(given))
     }
 
     fn checked(domain: Domain, prior: Prior, strategy: Strategy, given: Option<Given>) -> Result<Self> {
         strategy.check()?;
-        let (direction, memory, nodes) = (Direction::Maximize, 256 << 20, 2_000);
+        let (direction, memory, nodes) = (Direction::Maximize, DEFAULT_MEMORY, DEFAULT_NODES);
         let (seed, repeats, tuning) = (0, true, Tuning::default());
         let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, given, nodes, tuning };
         check_combination(&spec)?;
@@ -199,7 +201,7 @@ impl Spec {
             });
         };
         tuning.check()?;
-        let prior = believed(self.prior.kernel(), given, &self.domain, &tuning.priors)?;
+        let prior = prior_before_data(self.prior.kernel(), given, &self.domain, &tuning.priors)?;
         Ok(Self { prior, tuning, ..self })
     }
 
@@ -243,7 +245,7 @@ impl Spec {
     /// where the model is learned or the rule samples, since both work on all of them anew.
     pub fn finite(&self) -> Option<gp::Domain> {
         match &self.domain {
-            Domain::Space(space) if self.learns() || self.strategy.rule.samples() => finite_space(space, FINITE),
+            Domain::Space(space) if self.learns() || self.strategy.rule.samples() => finite_space(space, FINITE_POINTS),
             domain => domain.finite(),
         }
     }
@@ -292,7 +294,7 @@ impl Spec {
 
 /// What is believed of standardized values before any of them: what is given and does not depend on their units, and of
 /// the rest the priors' medians.
-fn believed(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) -> Result<Prior> {
+fn prior_before_data(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) -> Result<Prior> {
     let priors = priors.stretched(domain.parameters());
     let scale = |group: usize| given.lengthscales.as_ref().map_or(priors.lengthscale.0, |each| each[group]);
     let lengthscales: Vec<f64> =

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Assumptions, Error, Key, Result, Rule, Subject};
+use crate::error::{Key, Subject};
+use crate::theory::Assumptions;
+use crate::{Error, Result, Rule};
 
-/// Where the information gain gamma in a multiplier comes from.
+/// How the information gain gamma in a multiplier is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Information {
-    /// The gain of the points at hand: the observed ones (for GP-BUCB observed and pending).
+    /// The gain of the points so far: the observed ones (for GP-BUCB observed and pending).
     #[default]
     Realised,
     /// Greedy maximum information gain over the domain, a lower bound of gamma.
@@ -21,13 +23,15 @@ pub enum Information {
     Log,
 }
 
-/// The factor xi that makes up for hallucinated rewards.
+/// The factor xi by which the multiplier grows to account for hallucinated rewards of pending points.
+#[doc(alias = "fantasy")]
+#[doc(alias = "pending")]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Hallucination {
-    /// 1 + lambda_max(C)/lambda with C the covariance of the pending points: valid, and free.
+    /// 1 + lambda_max(C)/lambda with C the covariance of the pending points: valid, and computed at no extra cost.
     #[default]
     Realised,
-    /// sup of sigma_S^2/sigma_{t-1}^2 over the domain, by looking at every candidate.
+    /// sup of sigma_S^2/sigma_{t-1}^2 over the domain, by evaluating every candidate.
     Exact,
     /// 1 + (M - 1) max k(x,x)/lambda.
     APriori,
@@ -35,8 +39,8 @@ pub enum Hallucination {
     WorstCase,
     /// A number; the paper's experiments use 1.
     Number(f64),
-    /// Nothing is hallucinated: the rule sees sigma_S in place of sigma_{t-1}, with xi = 1. For comparisons: the UCB
-    /// rules then choose the same point until a result arrives (and a failed one for ever), and GP-BTS is parallel
+    /// Pending points are ignored: the rule uses sigma_S in place of sigma_{t-1}, with xi = 1. For comparisons: the UCB
+    /// rules then choose the same point until a result arrives (and a failed one again and again), and GP-BTS is parallel
     /// Thompson sampling without hallucination (Kandasamy et al. 2018).
     Off,
 }
@@ -54,6 +58,19 @@ pub enum Initial {
 }
 
 /// How to choose, and what is assumed of the black box.
+///
+/// ```
+/// use manyhands_core::{Hallucination, Information, Rule, Strategy};
+/// // The constants of the paper's experiments, for ten workers.
+/// let paper = Strategy {
+///     information: Information::ClosedForm,
+///     hallucination: Hallucination::Number(1.0),
+///     max_pending: Some(10),
+///     ..Strategy::new(Rule::IgpBucb, 2.0)
+/// };
+/// assert!(paper.norm_bound == Some(2.0) && paper.delta == 0.1);
+/// ```
+#[doc(alias = "acquisition function")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strategy {
     /// The rule.
@@ -65,16 +82,16 @@ pub struct Strategy {
     pub noise_bound: Option<f64>,
     /// The probability with which the guarantees may fail; 0.1 unless set.
     pub delta: f64,
-    /// Where gamma comes from.
+    /// How gamma is computed.
     pub information: Information,
-    /// Where xi comes from.
+    /// How xi is computed.
     pub hallucination: Hallucination,
     /// A factor on the multiplier; 1 is the theorem.
     pub width: f64,
     /// The initialization scheme.
     pub initial: Initial,
-    /// How many quasi-random points come first, before those of `initial`, which counts them too; none leaves it to the
-    /// dimension where the model is learned, and means 0 where it is given.
+    /// How many quasi-random points come first, before those of `initial`, which counts them too. None means a number that
+    /// depends on the dimension where the model is learned, and 0 where it is given.
     pub design: Option<usize>,
     /// The squared width of `gp-ucb-pe`; none stands for that of the theorem, which counts the candidates of a finite
     /// domain.
@@ -106,8 +123,8 @@ impl Strategy {
         }
     }
 
-    /// Refuses numbers out of range, and settings that need M where there is none. [`Spec::new`](crate::Spec::new) does.
-    pub fn check(&self) -> Result<()> {
+    /// Refuses numbers out of range, and settings that need M where there is none.
+    pub(crate) fn check(&self) -> Result<()> {
         let positive =
             |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
         if let Some(bound) = self.norm_bound {

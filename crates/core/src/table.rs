@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
+use crate::error::TablePlace;
 use crate::text::{counted, quoted};
-use crate::{Error, Result, TablePlace};
+use crate::{Error, Result};
 
 /// One line of a table.
 pub(crate) struct CsvLine {

@@ -1,22 +1,46 @@
-//! The constants of learned models, of `auto` and of searches: settled by experiment, and open to further ones.
+//! The constants settled by experiment, all in one place: learned models, `auto`, searches and budgets.
+//!
+//! Numeric tolerances and hard limits of the arithmetic stand beside the code that needs them.
 
 use manyhands_gp::Priors;
 
 use crate::Result;
 use crate::strategy::require;
 
-/// How many candidates of a finite domain a pick of the first design is the most distant of.
+// Domains and defaults of a spec.
+
+/// A countable space with at most this many points is a finite domain, and chosen from exactly.
+pub(crate) const FINITE_POINTS: usize = 1 << 14;
+
+/// As [`FINITE_POINTS`], where the points form a grid, whose structure makes them cheap, the model is given, and nothing is
+/// sampled.
+pub(crate) const FINITE_GRID_POINTS: usize = 1 << 20;
+
+/// Bytes for each of the caches and factors, unless set.
+pub(crate) const DEFAULT_MEMORY: usize = 256 << 20;
+
+/// The most cells of a search that proves its result, unless set.
+pub(crate) const DEFAULT_NODES: usize = 2_000;
+
+/// The distance between any two categories: about that of two random numbers of the unit interval, so that one prior of
+/// lengthscales suits both, and what is learned about one category informs the others.
+pub(crate) const CATEGORY_DISTANCE: f64 = 0.35;
+
+// The first design, `auto`, and exact choices.
+
+/// A pick of the first design on a finite domain is the one of largest sd among this many random candidates.
 pub(crate) const DESIGN_CANDIDATES: usize = 32;
 
-/// Trying a point again pays where its variance is above this part of the prior's: only noise can keep it up there.
+/// Repeating a point is worthwhile where its variance is above this share of the prior's: only noise can keep it that high.
 pub(crate) const REPEAT_SHARE: f64 = 1e-4;
 
-/// A wide pick whose sd is below this part of the prior's teaches nothing: what it looks at has converged, and the trial is
-/// better spent where the model knows least.
-pub(crate) const TEACHING_SHARE: f64 = 1e-4;
+/// A wide pick whose sd is below this share of the prior's is uninformative: the search has converged there, and the trial
+/// is better spent where the sd is largest.
+pub(crate) const INFORMATIVE_SHARE: f64 = 1e-4;
 
-/// A greedy pick is wide instead where pending points leave less than this part of its variance: they will tell.
-pub(crate) const OPEN_SHARE: f64 = 0.1;
+/// A greedy pick is replaced by a wide one where pending points leave less than this share of its variance: their results
+/// will say most of what it would.
+pub(crate) const COVERED_SHARE: f64 = 0.1;
 
 /// Two points of a space closer than this, in squared lengthscales, are the same.
 pub(crate) const SAME_POINT: f64 = 1e-14;
@@ -24,15 +48,39 @@ pub(crate) const SAME_POINT: f64 = 1e-14;
 /// The gap at which a search that proves its result stops, relative to the score.
 pub(crate) const PROOF_TOLERANCE: f64 = 1e-3;
 
-/// Up to so many rows, a learned model is searched with all the cells that the spec allows.
+/// Up to this many rows, a learned model is searched with all the cells that the spec allows.
 pub(crate) const NODES_FULL_ROWS: usize = 200;
 
 /// How many random features a sample path has.
 pub(crate) const FEATURES: usize = 1024;
 
-/// Up to so many rows every candidate of a space is evaluated exactly, as several are climbed from; above, only the best is
-/// wanted.
+/// Up to this many observations, every count of them is a checkpoint of the running extremes of a band on a finite domain;
+/// above, each quarter more.
+pub(crate) const EVERY_CHECKPOINT: usize = 64;
+
+// Searches over a space.
+
+/// Up to this many rows every candidate of a space is evaluated exactly, because climbs start from several; above, only the
+/// best one is needed.
 pub(crate) const SCREENED_ROWS: usize = 1000;
+
+/// How many of the best rows get neighbours among the candidates, and how many are candidates themselves.
+pub(crate) const BEST_ROWS: (usize, usize) = (5, 3);
+
+/// The distances of neighbours from their centre, in lengthscales.
+pub(crate) const NEIGHBOUR_STEPS: [f64; 4] = [0.3, 0.1, 0.03, 0.01];
+
+/// Two starts closer than this, in squared lengthscales, climb to the same point.
+pub(crate) const DISTINCT_STARTS: f64 = 0.05;
+
+/// The most rounds of exchanges after a climb.
+pub(crate) const EXCHANGE_ROUNDS: usize = 4;
+
+/// Up to this many values, a discrete parameter's values are listed one by one.
+pub(crate) const LISTED_VALUES: usize = 200;
+
+/// The first step of a climb inside constraints, in units of the cube.
+pub(crate) const FIRST_STEP: f64 = 0.1;
 
 /// How hard a search over a space tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,45 +104,92 @@ pub(crate) fn search_effort(rows: usize) -> SearchEffort {
     SearchEffort { candidates, starts, evaluations }
 }
 
-/// A search inside a region tests candidates until so many of them are inside.
+/// A search inside a region tests candidates until this many of them are inside.
 pub(crate) const REGION_STARTS: usize = 16;
+
+// Points that keep linear constraints.
+
+/// Rejection draws before constraint-aware sampling.
+pub(crate) const REJECTION_DRAWS: usize = 64;
+
+/// Attempts at constraint-aware sampling before the known feasible point is returned.
+pub(crate) const CONSTRAINED_DRAWS: usize = 4;
+
+/// The most values of one parameter that are tried while the others stay fixed.
+pub(crate) const VALUE_OPTIONS: usize = 64;
+
+/// The most fixed values that a sample or a repair tries.
+pub(crate) const REPAIR_BUDGET: usize = 500;
+
+/// As [`REPAIR_BUDGET`], for the question whether there is any feasible point at all.
+pub(crate) const EXISTENCE_BUDGET: usize = 20_000;
+
+/// Steps of hit-and-run for each dimension.
+pub(crate) const HIT_AND_RUN_STEPS: usize = 16;
+
+/// Rounds of Dykstra's projection algorithm.
+pub(crate) const PROJECTION_ROUNDS: usize = 50;
+
+// The best trial.
+
+/// Up to this many values, [`Study::best`](crate::Study::best) reads all of them and bounds the regret; above, it reads the
+/// values nearby, and a bound is computed only by [`Study::certificate`](crate::Study::certificate).
+pub const CERTIFIED_VALUES: usize = 1_000;
+
+/// Above [`CERTIFIED_VALUES`] values, this many trials are considered.
+pub(crate) const SHORT_LIST: usize = 64;
+
+/// How many values near a trial of the short list it is compared by, and how many the best of them is described by.
+pub(crate) const NEARBY_VALUES: (usize, usize) = (256, 1_000);
+
+/// How many trials are predicted together.
+pub(crate) const PREDICTED_TOGETHER: usize = 64;
+
+// Learned models.
 
 /// A warped value beyond this was not expected by the last fit, so that another one is due.
 pub(crate) const SURPRISE: f64 = 8.0;
 
-/// From so many values on, and after so many more, the rows of a space are factored at once. Below, appending them costs
-/// nothing to speak of.
-pub(crate) const GATHERED_FROM: usize = 1024;
-pub(crate) const GATHERED: usize = 64;
+/// From this many values on, the rows of a space are factored at once after every [`REFACTORED_EVERY`] more. Below, appending
+/// them one by one is cheap.
+pub(crate) const REFACTORED_FROM: usize = 1024;
 
-/// Up to so many values, every bend is tried from several starts at each fit.
+/// How many values arrive between two factorizations of all rows.
+pub(crate) const REFACTORED_EVERY: usize = 64;
+
+/// Up to this many values, every bend is tried from several starts at each fit.
 pub(crate) const VERY_FEW_VALUES: usize = 50;
 
-/// Up to so many values, every bend is tried at each fit; above, the last bend is kept and its hyperparameters are
-/// refined. A first fit of more values starts from a fit of so many.
+/// Up to this many values, every bend is tried at each fit; above, the last bend is kept and its hyperparameters are
+/// refined. A first fit of more values starts from a fit of this many.
 pub(crate) const FEW_VALUES: usize = 200;
 
-/// A fit reads no more than so many values.
+/// A fit reads at most this many values.
 pub(crate) const FITTED_VALUES: usize = 1_000;
 
 /// The most evaluations of the density in one climb.
 pub(crate) const FIT_EVALUATIONS: usize = 60;
 
-/// As [`FIT_EVALUATIONS`], where values are many: the next fit goes on where this one ends.
+/// As [`FIT_EVALUATIONS`], where values are many: the next fit continues where this one ends.
 pub(crate) const REFIT_EVALUATIONS: usize = 15;
+
+/// How many of at most `most` values that a fit reads are the best ones; the others are taken at even steps.
+pub(crate) fn best_values(most: usize) -> usize {
+    most / 4
+}
 
 /// How many quasi-random points come before the first fit, by the number of parameters.
 pub(crate) fn design_points(parameters: usize) -> usize {
     (4 + 2 * parameters).min(10)
 }
 
-/// By how many values a fit becomes due again: at every change while values are few, then at a twentieth more.
+/// How many more values make a fit due again: one while values are few, then a twentieth of them.
 pub(crate) fn values_until_refit(at_last_fit: usize) -> usize {
     (at_last_fit / 20).max(1)
 }
 
-/// How a model is learned and how widely `auto` looks. The defaults were settled by the experiments of
-/// `docs/default-strategy.md`, which `manyhands bench strategy` runs again.
+/// How a model is learned and how widely `auto` explores. The defaults were settled by the experiments of
+/// `docs/default-strategy.md`, which `manyhands bench strategy` repeats.
 ///
 /// ```
 /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Tuning};
@@ -105,17 +200,19 @@ pub(crate) fn values_until_refit(at_last_fit: usize) -> usize {
 /// # assert_eq!(spec.tuning().widths.len(), 2);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "hyperprior")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
-    /// The widths that `auto` takes in turn, one a trial: by default one nearly greedy, the others wide.
+    /// The widths (multipliers of the sd) that `auto` cycles through, one per trial: by default one nearly greedy, the others
+    /// wide.
     pub widths: Vec<f64>,
-    /// The bends of the values' lower tail that are tried; 0 is none.
+    /// The bends of the warp that are tried: how strongly it compresses the values' lower tail; 0 is a linear warp.
     pub bends: Vec<f64>,
-    /// Bent values are for black boxes without noise: a warp turns even noise into uneven noise, which the model does not
-    /// know. So a bend needs a ratio of noise to prior variance below this.
+    /// A bend is allowed where the ratio of noise to prior variance is below this: a bent warp makes homoscedastic noise
+    /// heteroscedastic, which the model cannot express.
     pub bend_noise: f64,
-    /// What is believed of hyperparameters before any data, for one parameter; with d of them the median lengthscale is
-    /// sqrt(d) times as long.
+    /// The priors of the hyperparameters, for one parameter; with d parameters the median lengthscale is sqrt(d) times as
+    /// long.
     pub priors: Priors,
 }
 
@@ -136,7 +233,7 @@ impl Tuning {
         self.widths[trial % self.widths.len()]
     }
 
-    /// The width of a pick that is not to be greedy.
+    /// The width of a pick that explores.
     pub(crate) fn widest(&self) -> f64 {
         self.widths.iter().copied().fold(0.0, f64::max)
     }

@@ -4,7 +4,8 @@
 mod common;
 
 use common::{NOISE, Oracle, argmax, candidates, f, line, matern, se, spec, study};
-use manyhands_core::{Assumptions, Hallucination, Information, Rule, Strategy};
+use manyhands_core::theory::Assumptions;
+use manyhands_core::{Hallucination, Information, Rule, Strategy};
 
 fn off(rule: Rule) -> Strategy {
     Strategy { hallucination: Hallucination::Off, information: Information::Log, ..Strategy::new(rule, 1.5) }

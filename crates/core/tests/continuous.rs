@@ -6,8 +6,8 @@ mod common;
 use common::{dot, matern, rng, se, uniform};
 use manyhands_core::gp::{Grid, Kernel, Prior};
 use manyhands_core::{
-    Direction, Domain, Error, Hallucination, Information, Initial, Kind, Parameter, Phase, Rule, Space, Spec, Strategy,
-    Study, Value,
+    BoundKind, Direction, Domain, Error, Hallucination, Information, Initial, Parameter, Phase, Rule, Space, Spec,
+    Strategy, Study, Value,
 };
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -156,7 +156,7 @@ fn certificates_hold_in_simulated_runs() {
                 } else {
                     (-certificate.lower, -certificate.upper)
                 };
-                assert_eq!((certificate.kind, certificate.candidate), (Kind::Theorem, None));
+                assert_eq!((certificate.kind, certificate.candidate), (BoundKind::Theorem, None));
                 assert!(certificate.gap >= 0.0 && certificate.upper >= certificate.lower);
                 let value = f(&certificate.point);
                 good &= most <= optimum && value >= there && most - value <= certificate.regret_bound;
@@ -238,7 +238,7 @@ fn an_opinion_is_called_one_on_finite_domains_too() {
             live.tell(s.trial, wavy(&s.point)).unwrap();
         }
         let certificate = live.certificate().unwrap();
-        assert_eq!((certificate.kind, certificate.gap), (Kind::Model, 0.0));
+        assert_eq!((certificate.kind, certificate.gap), (BoundKind::Model, 0.0));
         assert!(certificate.upper >= certificate.lower && certificate.candidate.is_some());
     }
 }
@@ -253,7 +253,7 @@ fn batches_grow_while_they_pay() {
             live.tell(s.trial, wavy(&s.point)).unwrap();
         }
         for limit in [1.0, 1.5, 4.0, 1e12] {
-            let batch = live.ask_while_paying(6, limit).unwrap();
+            let batch = live.ask_adaptive(6, limit).unwrap();
             assert!((1..=6).contains(&batch.suggestions.len()) && batch.outlooks.len() == batch.suggestions.len());
             assert!(batch.outlooks[1..].iter().all(|outlook| outlook.hallucination <= limit));
             let next = batch.next.unwrap();
@@ -271,11 +271,11 @@ fn batches_grow_while_they_pay() {
                 live.tell(s.trial, wavy(&s.point)).unwrap();
             }
         }
-        assert_eq!(live.ask_while_paying(1, 1e6).unwrap().suggestions.len(), 1);
-        assert_eq!(live.ask_while_paying(3, f64::INFINITY).unwrap().suggestions.len(), 3);
+        assert_eq!(live.ask_adaptive(1, 1e6).unwrap().suggestions.len(), 1);
+        assert_eq!(live.ask_adaptive(3, f64::INFINITY).unwrap().suggestions.len(), 3);
         let events = live.events().len();
         for limit in [0.5, f64::NAN, -1.0] {
-            assert!(matches!(live.ask_while_paying(2, limit), Err(Error::Setting { .. })));
+            assert!(matches!(live.ask_adaptive(2, limit), Err(Error::Setting { .. })));
         }
         assert_eq!(live.events().len(), events);
         assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
@@ -287,9 +287,9 @@ fn batches_that_pay_leave_room_for_no_more_than_may_be_pending() {
     let strategy = Strategy { max_pending: Some(3), ..Strategy::new(Rule::IgpBucb, 1.0) };
     let mut live = study(&given(cube(2), se(0.2), strategy).unwrap().with_nodes(50));
     live.ask(1).unwrap();
-    let batch = live.ask_while_paying(10, 1e12).unwrap();
+    let batch = live.ask_adaptive(10, 1e12).unwrap();
     assert_eq!((batch.suggestions.len(), batch.next), (2, None));
-    assert!(matches!(live.ask_while_paying(1, 1e12), Err(Error::TooManyPending { .. })));
+    assert!(matches!(live.ask_adaptive(1, 1e12), Err(Error::TooManyPending { .. })));
 }
 
 /// Exact samples of so many points would not fit, and a model that changes would look at all of them anew.
@@ -327,7 +327,7 @@ fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
 fn a_batch_of_at_most_none_is_refused_as_asking_for_none_is() {
     let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap()], vec![]).unwrap();
     let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto()).unwrap()).unwrap();
-    assert_eq!(study.ask_while_paying(0, 2.0), Err(Error::AskedForNone));
+    assert_eq!(study.ask_adaptive(0, 2.0), Err(Error::AskedForNone));
     assert!(study.events().is_empty());
 }
 
@@ -347,7 +347,7 @@ fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem(
         let bounded = Study::replay(bounded, free.events()).unwrap();
         let at = [vec![0.2, 0.9], vec![0.5, 0.5]];
         for (ours, theirs) in free.predict(&at).unwrap().into_iter().zip(bounded.predict(&at).unwrap()) {
-            assert_eq!((ours.kind, theirs.kind), (Kind::Model, Kind::Theorem));
+            assert_eq!((ours.kind, theirs.kind), (BoundKind::Model, BoundKind::Theorem));
             let [draw, own] = [of_a_draw, (theirs.upper - theirs.lower) / (2.0 * theirs.sd)];
             assert_eq!(draw < own, is_draw, "{draw} {own}");
             let expected = draw.min(own) * ours.sd;
@@ -355,7 +355,7 @@ fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem(
             assert!((ours.mean - ours.lower - expected).abs() <= 1e-12 * (expected + ours.mean.abs()));
         }
         let certificate = free.certificate().unwrap();
-        assert_eq!(certificate.kind, Kind::Model);
+        assert_eq!(certificate.kind, BoundKind::Model);
         assert!(certificate.regret_bound > 0.0 && free.best().unwrap().regret_bound.is_some());
     }
 }

@@ -6,8 +6,9 @@ mod mutation;
 #[path = "../../gp/tests/common/seeded.rs"]
 mod seeded;
 
+use manyhands_core::error::TablePlace;
 use manyhands_core::file::{Draft, FileError, StudyFile};
-use manyhands_core::{Coordinates, Error, Pool, TablePlace, Value};
+use manyhands_core::{Coordinates, Error, Pool, Value};
 use mutation::{Mutation, damaged, damaged_text, mutations};
 use proptest::prelude::*;
 use seeded::config;

@@ -4,10 +4,9 @@
 mod common;
 
 use common::{config, rng, uniform};
-use manyhands_core::gp::{Kernel, Points};
+use manyhands_core::gp::{Given, Kernel, Points};
 use manyhands_core::{
-    Constraint, Direction, Domain, Error, Given, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
-    Trial,
+    Constraint, Direction, Domain, Error, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion, Trial,
 };
 use proptest::prelude::*;
 
@@ -76,7 +75,7 @@ fn survive(values: &[f64]) {
             }
             check_all(&mut live);
         }
-        let batch = live.ask_while_paying(2, 5.0).unwrap();
+        let batch = live.ask_adaptive(2, 5.0).unwrap();
         batch.suggestions.iter().for_each(check);
         let numbers = batch.outlooks.iter().chain(&batch.next).map(|o| o.improvement);
         assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.outlooks);
@@ -307,7 +306,7 @@ fn a_pool_without_repeats_runs_out_and_says_so() {
     seen.sort_unstable();
     assert_eq!(seen, [0, 1, 2]);
     assert_eq!(live.ask(1), Err(Error::PoolExhausted { asked: 1, left: 0 }));
-    assert_eq!(live.ask_while_paying(2, 9.0).map(|_| ()), Err(Error::PoolExhausted { asked: 1, left: 0 }));
+    assert_eq!(live.ask_adaptive(2, 9.0).map(|_| ()), Err(Error::PoolExhausted { asked: 1, left: 0 }));
     assert_eq!(live.include_candidate(1, Some(2.0)), Err(Error::CandidateTaken { candidate: 1 }));
     check_all(&mut live);
 }

@@ -3,9 +3,9 @@
 
 mod common;
 
-use manyhands_core::{
-    Domain, ENGINE, Error, Event, Parameter, Space, Spec, Strategy, Study, Tally, Value, Verification,
-};
+use manyhands_core::event::ENGINE;
+use manyhands_core::study::{Tally, Verification};
+use manyhands_core::{Domain, Error, Event, Parameter, Space, Spec, Strategy, Study, Value};
 
 fn spec() -> Spec {
     let axis = |name| Parameter::float(name, 0.0, 1.0).unwrap();

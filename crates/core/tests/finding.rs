@@ -6,7 +6,7 @@ mod common;
 use common::landscape::{auto, hills, square, study};
 use common::{rng, uniform};
 use manyhands_core::gp::Points;
-use manyhands_core::{Domain, Kind};
+use manyhands_core::{BoundKind, Domain};
 
 #[test]
 fn the_default_finds_the_maximum_of_a_smooth_function() {
@@ -44,7 +44,7 @@ fn the_best_of_a_pool_is_found_quickly_whatever_its_columns() {
                 }
             }
             assert_eq!(found, most, "seed {seed}");
-            assert_eq!(live.certificate().unwrap().kind, Kind::Model);
+            assert_eq!(live.certificate().unwrap().kind, BoundKind::Model);
         }
     }
 }
@@ -90,7 +90,7 @@ fn a_large_batch_has_one_greedy_pick_and_no_copies_of_it() {
 #[test]
 fn the_first_design_is_not_held_to_the_hallucination_factor() {
     let mut live = study(&auto(square()));
-    let batch = live.ask_while_paying(6, 1.0).unwrap();
+    let batch = live.ask_adaptive(6, 1.0).unwrap();
     assert_eq!(batch.suggestions.len(), 6);
     for s in &batch.suggestions {
         live.tell(s.trial, hills(&s.point)).unwrap();

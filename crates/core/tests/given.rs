@@ -5,9 +5,10 @@ mod common;
 
 use common::landscape::{auto, hills, square, study};
 use common::{rng, uniform};
-use manyhands_core::gp::{self, Grid, Kernel, Prior};
+use manyhands_core::event::Fitted;
+use manyhands_core::gp::{self, Given, Grid, Kernel, Prior};
 use manyhands_core::{
-    Direction, Domain, Error, Event, Fitted, Given, Parameter, Rule, Space, Spec, Strategy, Study, Suggestion, Tuning,
+    Direction, Domain, Error, Event, Parameter, Rule, Space, Spec, Strategy, Study, Suggestion, Tuning,
 };
 
 fn matern() -> Kernel {

@@ -7,7 +7,7 @@ use common::landscape::{auto, hills, square, study};
 use common::{config, on_one_and_two_threads, rng, uniform};
 use manyhands_core::gp::{Hyperparameters, Kernel, Prior};
 use manyhands_core::{
-    Constraint, Direction, Domain, Event, Kind, Parameter, Phase, Relation, Rule, Space, Spec, Strategy, Study,
+    BoundKind, Constraint, Direction, Domain, Event, Parameter, Phase, Relation, Rule, Space, Spec, Strategy, Study,
     Suggestion, TrialState, Value,
 };
 use proptest::prelude::*;
@@ -87,8 +87,8 @@ proptest! {
 fn the_first_design_has_no_point_twice_even_where_all_points_must_be_drawn() {
     let part = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
     let terms = ["a", "b", "c"].map(|name| (name.to_string(), 1.0)).to_vec();
-    let whole = Constraint { terms, relation: Relation::Equals, bound: 1.0 };
-    let mixture = Space::new(vec![part("a"), part("b"), part("c")], vec![whole]).unwrap();
+    let sum = Constraint { terms, relation: Relation::Equals, bound: 1.0 };
+    let mixture = Space::new(vec![part("a"), part("b"), part("c")], vec![sum]).unwrap();
     let many = Space::new((0..120).map(|i| part(&format!("x{i}"))).collect(), vec![]).unwrap();
     for space in [mixture, many] {
         let batch = study(&auto(Domain::Space(space))).ask(8).unwrap();
@@ -120,7 +120,7 @@ fn eventful(spec: &Spec) -> Study {
     live.ask(1).unwrap();
     live.tell(more[1].trial, hills(&more[1].point)).unwrap();
     live.include(&[0.25.into(), 0.5.into()], None).unwrap();
-    live.ask_while_paying(3, 10.0).unwrap();
+    live.ask_adaptive(3, 10.0).unwrap();
     live.tell(late[0].trial, hills(&late[0].point)).unwrap();
     live
 }
@@ -222,7 +222,7 @@ fn minimizing_is_maximizing_the_negative() {
         assert_eq!((a.mean, a.sd, a.lower, a.upper), (-b.mean, b.sd, -b.upper, -b.lower));
     }
     let (a, b) = (up.certificate().unwrap(), down.certificate().unwrap());
-    assert_eq!((a.lower, a.upper, a.kind, &a.params), (-b.upper, -b.lower, Kind::Model, &b.params));
+    assert_eq!((a.lower, a.upper, a.kind, &a.params), (-b.upper, -b.lower, BoundKind::Model, &b.params));
     assert!(a.upper >= a.lower && a.regret_bound == b.regret_bound);
     assert_eq!(up.best().unwrap().trial, down.best().unwrap().trial);
 }

@@ -1,7 +1,8 @@
 //! What a study promises where values are many: the same log, the same choices, and a best trial that costs no factor.
 #![allow(clippy::unwrap_used)]
 
-use manyhands_core::{CERTIFIED, Direction, Domain, Parameter, Space, Spec, Strategy, Study, Value};
+use manyhands_core::study::CERTIFIED_VALUES;
+use manyhands_core::{Direction, Domain, Parameter, Space, Spec, Strategy, Study, Value};
 
 fn bowl(x: &[f64]) -> f64 {
     (x[0] - 0.3).powi(2) + (x[1] - 0.6).powi(2) + 0.1 * (9.0 * x[0]).sin()
@@ -22,7 +23,7 @@ fn study(values: usize) -> Study {
 
 #[test]
 fn a_log_of_many_values_is_replayed_and_verified_bit_for_bit() {
-    let mut live = study(CERTIFIED + 60);
+    let mut live = study(CERTIFIED_VALUES + 60);
     let first = live.ask(3).unwrap();
     // Out of order, so that rows which the fit knew as pending move.
     for s in [&first[2], &first[0]] {
@@ -41,13 +42,13 @@ fn the_best_of_many_values_is_among_the_best_values_and_leaves_the_regret_bound_
     let mut few = study(200);
     few.ask(1).unwrap();
     assert!(few.best().unwrap().regret_bound.is_some());
-    let mut many = study(CERTIFIED + 60);
+    let mut many = study(CERTIFIED_VALUES + 60);
     many.ask(1).unwrap();
     let best = many.best().unwrap();
     let lowest = many.trials().iter().filter_map(|trial| trial.value()).fold(f64::INFINITY, f64::min);
     assert!(best.value - lowest < 1e-3, "{best:?} {lowest}");
     assert!(best.lower <= best.mean && best.mean <= best.upper && best.regret_bound.is_none(), "{best:?}");
     // What values far away add is little.
-    let whole = many.predict(std::slice::from_ref(&best.point)).unwrap()[0];
-    assert!((best.mean - whole.mean).abs() < 1e-3, "{best:?} {whole:?}");
+    let exact = many.predict(std::slice::from_ref(&best.point)).unwrap()[0];
+    assert!((best.mean - exact.mean).abs() < 1e-3, "{best:?} {exact:?}");
 }

@@ -9,12 +9,14 @@ use common::{
     Mapping, Oracle, RULES, candidates, config, dot, f, in_batches, largest_eigenvalue, play, rng, scattered, solve,
     uniform, with_delay,
 };
-use manyhands_core::closed_form::closed_form;
-use manyhands_core::gp::{self, GreedyInformation, Grid, Kernel, Points, Prior, Restricted, TIE};
+use manyhands_core::event::{Asked, ENGINE};
+use manyhands_core::gp::{self, Grid, Kernel, Points, Prior};
+use manyhands_core::theory::closed_form;
 use manyhands_core::{
-    Asked, Choice, Direction, Domain, ENGINE, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
-    Suggestion, TrialState,
+    Choice, Direction, Domain, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study, Suggestion,
+    TrialState,
 };
+use manyhands_gp::{GreedyInformation, Restricted, TIE};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 
@@ -297,8 +299,8 @@ proptest! {
         prop_assert!((high - upper).abs() <= upper_slip + tie, "{high} of {upper} +- {upper_slip:e}");
         prop_assert!((low - lower).abs() <= lower_slip + tie, "{low} of {lower} +- {lower_slip:e}");
         prop_assert!((found.regret_bound - (upper - lower)).abs() <= upper_slip + lower_slip + 2.0 * tie);
-        let surest = lowers.iter().any(|&(l, slip, i)| Some(i) == found.candidate && l + slip >= lower - lower_slip - tie);
-        prop_assert!(surest, "{:?} never had the lower bound {lower}", found.candidate);
+        let has_bound = lowers.iter().any(|&(l, slip, i)| Some(i) == found.candidate && l + slip >= lower - lower_slip - tie);
+        prop_assert!(has_bound, "{:?} never had the lower bound {lower}", found.candidate);
         prop_assert_eq!(&found.point, &points[found.candidate.unwrap()]);
     }
 }

@@ -222,7 +222,6 @@ fn names_are_enough_to_include_and_to_predict() {
     let mut study = Study::new(spec).unwrap();
     let row = pool.params(4);
     let coordinates = named(&[("conc", row[2].clone()), ("temp", row[0].clone())]);
-    assert_eq!(study.spec().locate(&coordinates).unwrap().candidate, Some(4));
     let trial = study.include_named(&coordinates, Some(1.0)).unwrap();
     assert_eq!(study.trials()[trial].candidate(), 4);
     let by_name = study.predict_named(&[coordinates]).unwrap();
@@ -234,7 +233,7 @@ fn names_are_enough_to_include_and_to_predict() {
         Study::new(Spec::new(plain, prior(se(0.3)), Strategy::new(Rule::IgpBucb, 2.0)).unwrap()).unwrap();
     assert_eq!(nameless.include(&[0.5.into()], None), Err(Error::NoParameters));
     assert_eq!(nameless.predict_named(&[named(&[("x", 1.into())])]), Err(Error::NoParameters));
-    assert_eq!(nameless.spec().locate(&[]), Err(Error::NoParameters));
+    assert_eq!(nameless.include_named(&[], None), Err(Error::NoParameters));
 }
 
 #[test]

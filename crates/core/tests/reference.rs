@@ -4,11 +4,10 @@
 mod common;
 
 use common::{Mapping, in_batches, play, with_delay};
-use manyhands_core::closed_form::closed_form;
+use manyhands_core::event::{Asked, ENGINE};
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
-use manyhands_core::{
-    Asked, Assumptions, Choice, Domain, ENGINE, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study,
-};
+use manyhands_core::theory::{Assumptions, closed_form};
+use manyhands_core::{Choice, Domain, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study};
 use serde_json::Value;
 
 const NOISE: f64 = 0.025;

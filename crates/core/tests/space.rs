@@ -1,12 +1,7 @@
 //! The promises of a space: what it refuses, where values lie in the unit cube, what is returned is valid.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{config, rng, uniform};
 use manyhands_core::{Error, Parameter, ParameterKind, Result, Scale, Space, Value};
-use proptest::prelude::*;
-use rand::Rng;
 
 fn message<T>(result: Result<T>) -> String {
     result.map(|_| "accepted".to_string()).unwrap_or_else(|error| error.to_string())
@@ -30,10 +25,6 @@ fn all_kinds() -> Space {
         Parameter::constant("k", 3),
     ];
     Space::new(parameters.into_iter().map(Result::unwrap).collect(), vec![]).unwrap()
-}
-
-fn random_coordinates(space: &Space, rng: &mut impl Rng) -> Vec<f64> {
-    (0..space.dimension()).map(|_| uniform(rng, -0.2, 1.2)).collect()
 }
 
 #[test]
@@ -87,7 +78,7 @@ fn names_are_unique_and_something_varies() {
     ];
     assert_eq!(Space::new(fixed.clone(), vec![]), Err(Error::NothingVaries { parameters: 4 }));
     let space = Space::new([fixed, vec![x()]].concat(), vec![]).unwrap();
-    assert_eq!((space.dimension(), space.group_count(), space.cube_dimension()), (1, 1, 1));
+    assert_eq!((space.dimension(), space.varying().count()), (1, 1));
 }
 
 #[test]
@@ -137,25 +128,6 @@ fn a_float_on_a_log_scale_is_even_in_its_logarithm() {
 }
 
 #[test]
-fn levels_lie_where_their_values_do() {
-    let space = one(Parameter::levels("dose", &[1.0, 2.0, 5.0]));
-    assert_eq!(space.axes(), Some(vec![vec![0.0, 0.25, 1.0]]));
-}
-
-#[test]
-fn any_two_categories_are_equally_far_apart_and_share_a_lengthscale() {
-    let space = all_kinds();
-    assert_eq!((space.dimension(), space.groups()), (9, &[0, 1, 2, 3, 4, 5, 6, 6, 6][..]));
-    let options = space.blocks()[6].options().unwrap();
-    for (i, a) in options.iter().enumerate() {
-        for b in &options[..i] {
-            let squared: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
-            assert!((squared.sqrt() - 0.35).abs() < 4.0 * f64::EPSILON);
-        }
-    }
-}
-
-#[test]
 fn the_ends_of_the_unit_interval_are_exactly_the_bounds() {
     for (low, high) in [(0.1, 0.3), (-5.0, 10.0), (1e-5, 0.1), (0.7, 1e9)] {
         let mut spaces = vec![one(Parameter::float("x", low, high))];
@@ -183,81 +155,6 @@ fn named_values_are_put_in_order_and_constants_filled_in() {
     assert_eq!(message(space.from_named(&typo)), "there is no parameter \"layer\"; the nearest name is \"layers\"");
     let twice = [given.clone(), given[..1].to_vec()].concat();
     assert_eq!(message(space.from_named(&twice)), "parameter \"x\" is named twice");
-}
-
-#[test]
-fn candidates_come_in_row_major_order() {
-    let space = Space::new(
-        vec![
-            Parameter::int("n", 0, 2).unwrap(),
-            Parameter::constant("k", 1).unwrap(),
-            Parameter::even("u", 0.0, 1.0, 5).unwrap(),
-        ],
-        vec![],
-    )
-    .unwrap();
-    assert_eq!(space.size(), Some(15));
-    assert_eq!(space.candidates(14), None);
-    let grid = manyhands_core::gp::Grid::new(space.axes().unwrap()).unwrap();
-    let all = space.candidates(15).unwrap();
-    assert_eq!(all.len(), grid.len());
-    for (index, params) in all.iter().enumerate() {
-        assert_eq!(space.embed(params).unwrap(), grid.point(index));
-    }
-    assert_eq!((all_kinds().size(), all_kinds().axes()), (None, None));
-}
-
-#[test]
-fn from_the_cube_every_value_of_a_discrete_parameter_is_equally_likely() {
-    for parameter in
-        [Parameter::int("n", -2, 3), Parameter::levels("d", &[0.0, 0.1, 5.0]), Parameter::choice("c", &[1, 2, 3])]
-    {
-        let space = one(parameter);
-        let size = space.size().unwrap();
-        let drawn = (0..size * 100).map(|i| space.params(&space.from_cube(&[(i as f64 + 0.5) / (size * 100) as f64])));
-        let drawn: Vec<_> = drawn.collect();
-        for candidate in space.candidates(size).unwrap() {
-            assert_eq!(drawn.iter().filter(|params| **params == candidate).count(), 100);
-        }
-    }
-}
-
-#[test]
-fn neighbours_are_other_settings_of_the_block_and_few() {
-    let space = Space::new(
-        vec![Parameter::int("many", 0, 1_000_000).unwrap(), Parameter::choice("few", &[1, 2, 3]).unwrap()],
-        vec![],
-    )
-    .unwrap();
-    let [many, few] = space.blocks() else { panic!("two blocks") };
-    let current = many.neighbours(&[0.5]);
-    let values: Vec<f64> = current.iter().map(|c| c[0] * 1e6).map(f64::round).collect();
-    let wanted =
-        [0, 300_000, 450_000, 490_000, 499_998, 499_999, 500_001, 500_002, 510_000, 550_000, 700_000, 1_000_000];
-    assert_eq!(values, wanted.map(f64::from));
-    let options = few.options().unwrap();
-    assert_eq!(few.neighbours(&options[1]), [options[0].clone(), options[2].clone()]);
-}
-
-proptest! {
-    #![proptest_config(config(200))]
-
-    #[test]
-    fn what_is_snapped_stays_bit_for_bit(seed: u64) {
-        let rng = &mut rng(seed);
-        let low = uniform(rng, -10.0, 10.0);
-        let wide = Parameter::float("odd", low, low + uniform(rng, 0.001, 1e6)).unwrap();
-        let space = Space::new([all_kinds().parameters().to_vec(), vec![wide]].concat(), vec![]).unwrap();
-        let coordinates = random_coordinates(&space, rng);
-        let params = space.params(&coordinates);
-        let embedded = space.embed(&params).unwrap();
-        prop_assert_eq!(&space.snap(&coordinates), &embedded);
-        prop_assert_eq!(&space.params(&embedded), &params);
-        prop_assert_eq!(&space.embed(&space.params(&embedded)).unwrap(), &embedded);
-        let u: Vec<f64> = (0..space.cube_dimension()).map(|_| uniform(rng, 0.0, 1.0)).collect();
-        let placed = space.from_cube(&u);
-        prop_assert_eq!(space.snap(&placed), placed);
-    }
 }
 
 #[test]

@@ -7,10 +7,11 @@ use common::{
     NOISE, Oracle, RULES, argmax, candidates, config, f, in_batches, line, matern, on_one_and_two_threads, play, rng,
     se, spec, study, uniform, with_delay,
 };
+use manyhands_core::event::{Asked, ENGINE};
 use manyhands_core::gp::{Grid, Prior};
 use manyhands_core::{
-    Asked, Certificate, Choice, Direction, Domain, ENGINE, Error, Event, Hallucination, Information, Initial, Phase,
-    Rule, Spec, Strategy, Study, Suggestion, TrialState,
+    Certificate, Choice, Direction, Domain, Error, Event, Hallucination, Information, Initial, Phase, Rule, Spec,
+    Strategy, Study, Suggestion, TrialState,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -290,7 +291,7 @@ proptest! {
         prop_assert!(candidate < points.len());
         if !told.is_empty() {
             let best = live.best().unwrap();
-            prop_assert!(best.regret_bound.unwrap() >= regret_bound - tolerance, "no trial is surer than the surest point");
+            prop_assert!(best.regret_bound.unwrap() >= regret_bound - tolerance, "no trial has a better bound than the certificate");
         }
     }
 

@@ -4,10 +4,10 @@
 mod common;
 
 use common::{NOISE, Oracle, RULES, candidates, config, f, line, matern, rng, se, spec, study};
-use manyhands_core::gp::{Key, Points};
-use manyhands_core::{
-    Domain, Error, Hallucination, Initial, Phase, Rule, Spec, Strategy, Study, TrialState, initialization_variance,
-};
+use manyhands_core::gp::Points;
+use manyhands_core::theory::initialization_variance;
+use manyhands_core::{Domain, Error, Hallucination, Initial, Phase, Rule, Spec, Strategy, Study, TrialState};
+use manyhands_gp::Key;
 use proptest::prelude::*;
 use rand::RngExt;
 

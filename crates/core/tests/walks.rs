@@ -83,7 +83,7 @@ fn include(live: &mut Study, rng: &mut impl Rng) {
 fn step(live: &mut Study, rng: &mut impl Rng) {
     match rng.random_range(0..12) {
         0 | 1 => drop(live.ask(rng.random_range(1..4)).unwrap()),
-        2 => drop(live.ask_while_paying(3, rng.random_range(1.0..4.0)).unwrap()),
+        2 => drop(live.ask_adaptive(3, rng.random_range(1.0..4.0)).unwrap()),
         3 => drop(live.propose(2).unwrap()),
         4 => {
             // Results arrive while a proposal is on its way into the log.
@@ -112,7 +112,7 @@ fn walk(seed: u64) {
         step(&mut live, rng);
     }
     assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()), "seed {seed}");
-    let whole = Study::replay(spec.clone(), live.events()).unwrap();
+    let at_once = Study::replay(spec.clone(), live.events()).unwrap();
     // Another process knew the log up to somewhere, had something in mind, and caught up.
     let known = rng.random_range(0..=live.events().len());
     let mut late = Study::replay(spec, &live.events()[..known]).unwrap();
@@ -120,7 +120,7 @@ fn walk(seed: u64) {
     late.extend(&live.events()[known..]).unwrap();
     let (before, asked) = (live.clone(), live.ask(2));
     let point = [vec![0.4; live.spec().domain().dimension()]];
-    for mut again in [whole, late] {
+    for mut again in [at_once, late] {
         assert_eq!(again.trials(), before.trials());
         assert_eq!(again.events(), before.events());
         assert_eq!(again.ask(2), asked, "seed {seed}");

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use manyhands_core::gp::Points;
 use manyhands_core::{Domain, Spec, Strategy, Study};
+use manyhands_gp::Points;
 use manyhands_lab::quality::POOLS;
 use manyhands_lab::{Error, Result};
 

@@ -13,7 +13,8 @@
 
 use std::f64::consts::{E, PI};
 
-use manyhands_core::{Assumptions, Phase, Suggestion};
+use manyhands_core::theory::Assumptions;
+use manyhands_core::{Phase, Suggestion};
 
 /// A finished run, as the theorems see it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,9 +82,9 @@ pub fn realised_bound(suggestions: &[Suggestion], norm_bound: f64, largest_varia
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use manyhands_core::gp::{Grid, Kernel, Prior};
+    use manyhands_core::theory::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
     use manyhands_core::{Domain, Initial, Rule, Spec, Strategy, Study};
-    use manyhands_core::{a_priori_hallucination, initialization_variance, worst_case_hallucination};
+    use manyhands_gp::{Grid, Kernel, Prior};
 
     const ASSUMPTIONS: Assumptions = Assumptions { norm_bound: 1.5, noise_bound: 0.2, noise: 0.025, delta: 0.1 };
     const RUN: Horizon = Horizon { rounds: 200, information: 7.5, hallucination: 4.0, largest_variance: 2.0 };

@@ -1,7 +1,7 @@
 //! What a finished run shows besides its regret: whether its confidence band held, and whether its certificates did.
 
-use manyhands_core::gp::Surface;
 use manyhands_core::{Error as Refusal, Event, Study};
+use manyhands_gp::Surface;
 
 use crate::{Feedback, FiniteProblem, Result};
 

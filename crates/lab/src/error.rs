@@ -114,8 +114,8 @@ pub enum Error {
     Picture(#[from] manyhands_plots::Error),
 }
 
-impl From<manyhands_core::gp::Error> for Error {
-    fn from(error: manyhands_core::gp::Error) -> Self {
+impl From<manyhands_gp::Error> for Error {
+    fn from(error: manyhands_gp::Error) -> Self {
         Self::Study(error.into())
     }
 }

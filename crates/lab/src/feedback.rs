@@ -78,7 +78,7 @@ impl Feedback {
 /// remaining ones at the end. `reward` is called once per suggestion, in order.
 ///
 /// ```
-/// use manyhands_core::gp::{Grid, Kernel, Prior};
+/// use manyhands_gp::{Grid, Kernel, Prior};
 /// use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
 /// use manyhands_lab::{Feedback, simulate};
 /// # fn main() -> manyhands_lab::Result<()> {
@@ -120,8 +120,8 @@ pub fn simulate(
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use manyhands_core::gp::{Grid, Kernel, Prior};
     use manyhands_core::{Domain, Rule, Spec, Strategy};
+    use manyhands_gp::{Grid, Kernel, Prior};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use manyhands_core::Domain;
-use manyhands_core::gp::{Prior, Restricted};
+use manyhands_gp::{Prior, Restricted};
 
 use crate::{Error, Result};
 

@@ -24,7 +24,7 @@
 //! One function of the paper, run by hand: draw it, choose in batches of five, and count the regret.
 //!
 //! ```
-//! use manyhands_core::gp::Kernel;
+//! use manyhands_gp::Kernel;
 //! use manyhands_core::{Rule, Spec, Strategy, Study};
 //! use manyhands_lab::{Feedback, Regret, problems, simulate};
 //! use rand::SeedableRng;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use manyhands_core::gp::Kernel;
+use manyhands_gp::Kernel;
 
 use crate::problems::{self, Sensors};
 use crate::stream::{ProblemFamily, Purpose, generator};

@@ -1,7 +1,7 @@
 //! The constants of the paper's section 5, which every experiment shares and a researcher may change.
 
-use manyhands_core::gp::{Family, Kernel, Prior};
 use manyhands_core::{Hallucination, Information, Rule, Strategy};
+use manyhands_gp::{Family, Kernel, Prior};
 
 use crate::{Error, FiniteProblem, Result};
 

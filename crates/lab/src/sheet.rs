@@ -1,6 +1,6 @@
 //! A table of results that can be written as CSV, JSON or Markdown: the one source of every published number.
 
-use manyhands_core::significant;
+use manyhands_core::text::significant;
 use serde_json::{Map, Value};
 
 use crate::{Error, Result};

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::{dot, small, solve};
-use manyhands_core::gp::{Prior, TIE};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
+use manyhands_gp::{Prior, TIE};
 use manyhands_lab::{
     Algorithm, Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, Panel, Settings, play_arms,
 };

@@ -9,8 +9,8 @@
 mod common;
 
 use common::{candidates, dot, line, matern, rng, scattered, se, uniform};
-use manyhands_core::gp::{GreedyInformation, Kernel, Prior, Restricted};
 use manyhands_core::{Domain, Hallucination, Information, Rule, Spec, Strategy, Study};
+use manyhands_gp::{GreedyInformation, Kernel, Prior, Restricted};
 use manyhands_lab::Feedback;
 use manyhands_lab::bounds::{Horizon, igp_bucb_bound, realised_bound};
 use rand::Rng;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use kuva::render::layout::{Layout, TickFormat};
-use manyhands_core::significant;
+use manyhands_core::text::significant;
 
 /// A logarithmic axis that spans fewer decades than this has ticks at powers of two.
 const FEW_DECADES: f64 = 1.5;

@@ -1,7 +1,8 @@
 //! Pictures of a study: its values by trial and, where one or two parameters vary, the posterior over them.
 //!
 //! ```
-//! use manyhands_core::{Study, file::Draft};
+//! use manyhands_core::Study;
+//! use manyhands_core::file::Draft;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = "name = \"demo\"\n[space]\nx = { float = [0.0, 1.0] }\n";
 //! let mut study = Study::new(Draft::parse(text)?.finish(&[])?.spec)?;

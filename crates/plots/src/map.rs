@@ -5,7 +5,8 @@ use std::sync::Arc;
 use kuva::plot::{ColorMap, Heatmap};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use manyhands_core::{Prediction, significant};
+use manyhands_core::Prediction;
+use manyhands_core::text::significant;
 
 use crate::Result;
 use crate::axis::{Axis, framed};

@@ -1,6 +1,7 @@
 //! Suggestions: what `ask` gives.
 
-use manyhands_core::{Suggestion, TrialState, representable};
+use manyhands_core::study::representable;
+use manyhands_core::{Suggestion, TrialState};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 

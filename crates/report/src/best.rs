@@ -1,6 +1,8 @@
 //! The best trial.
 
-use manyhands_core::{Best, Domain, representable, short};
+use manyhands_core::study::representable;
+use manyhands_core::text::short;
+use manyhands_core::{Best, Domain};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 

@@ -1,6 +1,8 @@
 //! Certificates: bounds on the regret.
 
-use manyhands_core::{Certificate, Domain, Kind, representable, significant};
+use manyhands_core::study::representable;
+use manyhands_core::text::significant;
+use manyhands_core::{BoundKind, Certificate, Domain};
 use serde_json::{Value as Json, json};
 
 use crate::value::{params, params_line};
@@ -22,7 +24,7 @@ pub fn json(certificate: &Certificate, domain: &Domain) -> Json {
 /// A certificate as a sentence.
 pub fn text(certificate: &Certificate, domain: &Domain) -> String {
     let kind = match certificate.kind {
-        Kind::Theorem => "a theorem under the stated kernel, norm and noise bounds",
+        BoundKind::Theorem => "a theorem under the stated kernel, norm and noise bounds",
         _ => "the opinion of a learned model",
     };
     format!(

@@ -1,6 +1,6 @@
 //! What happens during a run, one line per piece of news.
 
-use manyhands_core::{counted, short};
+use manyhands_core::text::{counted, short};
 use manyhands_run::{Before, News};
 
 use crate::run::seconds;

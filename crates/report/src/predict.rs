@@ -1,6 +1,7 @@
 //! Predictions at given points.
 
-use manyhands_core::{Prediction, Value, representable};
+use manyhands_core::study::representable;
+use manyhands_core::{Prediction, Value};
 use serde_json::{Value as Json, json};
 
 use crate::table;

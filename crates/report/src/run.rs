@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use manyhands_core::short;
+use manyhands_core::text::short;
 use manyhands_run::{Standing, Summary};
 use serde_json::{Value as Json, json};
 

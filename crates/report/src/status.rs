@@ -1,6 +1,8 @@
 //! The state of a study: counts, the best trial, the certificate.
 
-use manyhands_core::{Best, CERTIFIED, Certificate, Error as StudyError, Quantities, TrialState, short};
+use manyhands_core::study::{CERTIFIED_VALUES, Quantities};
+use manyhands_core::text::short;
+use manyhands_core::{Best, Certificate, Error as StudyError, TrialState};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
 
@@ -9,7 +11,7 @@ use crate::{best, certificate, workers};
 /// Whether quantities that take long are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// Up to [`CERTIFIED`] values only: beyond, the certificate, the information and the hallucination factor take seconds
+    /// Up to [`CERTIFIED_VALUES`] values only: beyond, the certificate, the information and the hallucination factor take seconds
     /// to minutes.
     Bounded,
     /// Always.
@@ -106,7 +108,7 @@ fn findings(session: &mut Session, effort: Effort) -> Result<Findings> {
 }
 
 fn is_too_costly(session: &Session, effort: Effort) -> bool {
-    effort == Effort::Bounded && session.ledger().count(TrialState::Observed) > CERTIFIED
+    effort == Effort::Bounded && session.ledger().count(TrialState::Observed) > CERTIFIED_VALUES
 }
 
 fn counts(session: &Session) -> String {

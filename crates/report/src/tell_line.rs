@@ -1,6 +1,7 @@
 //! Lines of JSON that `tell` reads: the end of a trial, or an evaluation made elsewhere.
 
-use manyhands_core::{Value, quoted};
+use manyhands_core::Value;
+use manyhands_core::text::quoted;
 use manyhands_store::Outside;
 use serde_json::{Map, Value as Json};
 

@@ -1,12 +1,12 @@
 //! All trials of a study: the list of `trials`, and the rows of `export`.
 
-use manyhands_core::{Trial, Value, printable, short};
+use manyhands_core::text::{printable, short};
+use manyhands_core::{Trial, Value};
 use manyhands_run::Failure;
 use manyhands_store::{Result, Session, Times};
 use serde_json::{Map, Value as Json, json};
 
-use crate::table;
-use crate::value;
+use crate::{table, value};
 
 /// The columns of every trial that are no parameters.
 const OWN: [&str; 6] = ["trial", "state", "value", "asked_at", "told_at", "reason"];

@@ -1,6 +1,8 @@
 //! Values of parameters and numbers: as JSON, and as text.
 
-use manyhands_core::{Value, representable, significant};
+use manyhands_core::Value;
+use manyhands_core::study::representable;
+use manyhands_core::text::significant;
 use serde_json::{Value as Json, json};
 
 /// Named values as a JSON object, in order.

@@ -1,6 +1,7 @@
 //! Whether a stored study is undamaged: what `verify` gives.
 
-use manyhands_core::{Verification, counted};
+use manyhands_core::study::Verification;
+use manyhands_core::text::counted;
 use manyhands_store::Inspection;
 use serde_json::{Value as Json, json};
 

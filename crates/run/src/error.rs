@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use manyhands_core::quoted;
+use manyhands_core::text::quoted;
 
 /// Why a run ended early; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

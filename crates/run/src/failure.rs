@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use manyhands_core::printable;
+use manyhands_core::text::printable;
 
 use crate::value::Unreadable;
 

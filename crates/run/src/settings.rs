@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use manyhands_core::file::{Checked, FileError, StudyFile, TomlEntry, TomlNode, TomlTable};
-use manyhands_core::quoted;
+use manyhands_core::text::quoted;
 use manyhands_store::{Error as StoreError, Session, Source};
 
 use crate::Result;

@@ -1,8 +1,9 @@
 //! Placeholders in the words of a command: `{lr}` is a value, `{lr:sh}` is the value quoted for a shell, `{{` and `}}` are
 //! braces.
 
+use manyhands_core::Value;
 use manyhands_core::file::{Checked, TomlEntry, TomlNode};
-use manyhands_core::{Value, likely_name, one_line, quoted};
+use manyhands_core::text::{likely_name, one_line, quoted};
 
 use crate::RunSettings;
 

@@ -1,6 +1,6 @@
 //! The value that a command prints: the last line of its standard output, a number or a JSON object with "value".
 
-use manyhands_core::printable;
+use manyhands_core::text::printable;
 
 use crate::output::{LINE_LIMIT, Printed};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use manyhands_core::file::{Difference, FileError};
-use manyhands_core::quoted;
+use manyhands_core::text::quoted;
 
 /// The longest key of an ask.
 pub(crate) const KEY_LENGTH: usize = 200;

@@ -1,6 +1,6 @@
 //! Events as a store keeps them, and which of them a trial has at most once.
 
-use manyhands_core::EventKind;
+use manyhands_core::event::EventKind;
 
 use crate::Time;
 use crate::lease::{Claim, Fence};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::counted;
+use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_report::damage::is_damage;
 use manyhands_store::{Access, Session};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::counted;
+use manyhands_core::text::counted;
 use manyhands_run::RunSettings;
 use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 

@@ -27,8 +27,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
 #[cfg(feature = "lab")]
-use crate::bench;
-use crate::exit;
+use crate::{bench, exit};
 
 const EXAMPLE: &str = "\
 Example:

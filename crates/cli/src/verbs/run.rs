@@ -10,14 +10,13 @@ use manyhands_report::status::Effort;
 use manyhands_run::{Error as RunError, Plan, Stop, Summary};
 use manyhands_store::Session;
 
-use crate::exit;
 use crate::integer::integer_in;
 use crate::output::{print, print_json};
-use crate::picture;
 use crate::signals::{self, GOES_ON};
 use crate::stderr::say;
 use crate::target::Target;
 use crate::workers::{WorkOptions, check_command, control, exit_code, plan, work};
+use crate::{exit, picture};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,7 +4,8 @@ use std::io::{BufRead, stdin};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::{TrialState, quoted};
+use manyhands_core::TrialState;
+use manyhands_core::text::quoted;
 use manyhands_report as report;
 use manyhands_report::tell_line::TellLine;
 use manyhands_store::Session;

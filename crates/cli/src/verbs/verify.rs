@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::{Study, counted};
+use manyhands_core::Study;
+use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_store::Inspection;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::counted;
+use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_run::{Stop, Summary};
 use manyhands_store::Source;

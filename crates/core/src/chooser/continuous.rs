@@ -11,7 +11,7 @@ use super::candidates::{Candidates, Wanted};
 use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator};
 use crate::maximize::{Maximum, Objective, Quasirandom, Search};
 use crate::tuning::{
-    FEATURES, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
+    BEST_ROWS, FEATURES, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
 };
 use crate::{Choice, Error, Phase, Result, Space, Spec};
 
@@ -130,9 +130,9 @@ impl Continuous {
         let mut points: Vec<Vec<f64>> = Quasirandom::new(&self.space, 1, &mut rng, fallback).take(candidates).collect();
         let lengthscales = lengthscales(view.prior(), self.space.dimension());
         let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
-        let best = best_rows(view, 5);
+        let best = best_rows(view, BEST_ROWS.0);
         points.extend(search.neighbours(&best, candidates / 2, &mut rng));
-        points.extend(best.into_iter().take(3));
+        points.extend(best.into_iter().take(BEST_ROWS.1));
         Ok(Points::from_rows(&points)?)
     }
 
@@ -268,11 +268,11 @@ impl Chooser for Continuous {
         prior.kernel().variance_at(&vec![1.0; self.space.dimension()])
     }
 
-    fn gathers_rows(&self) -> bool {
+    fn refactors_rows(&self) -> bool {
         true
     }
 
-    fn is_free(&self, _: &Spec, trial: usize, candidate: usize) -> bool {
+    fn is_available(&self, _: &Spec, trial: usize, candidate: usize) -> bool {
         candidate == trial
     }
 
@@ -280,7 +280,7 @@ impl Chooser for Continuous {
         self.space.embed(&place.params)
     }
 
-    fn boxed(&self) -> Box<dyn Chooser> {
+    fn boxed_clone(&self) -> Box<dyn Chooser> {
         Box::new(self.clone())
     }
 }

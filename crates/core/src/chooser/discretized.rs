@@ -103,7 +103,7 @@ impl Chooser for Discretized {
         }
     }
 
-    fn is_free(&self, spec: &Spec, trial: usize, candidate: usize) -> bool {
+    fn is_available(&self, spec: &Spec, trial: usize, candidate: usize) -> bool {
         self.discretization(spec, trial).is_ok_and(|grid| candidate < grid.len())
     }
 
@@ -111,7 +111,7 @@ impl Chooser for Discretized {
         Ok(self.discretization(spec, place.trial)?.point(place.candidate))
     }
 
-    fn boxed(&self) -> Box<dyn Chooser> {
+    fn boxed_clone(&self) -> Box<dyn Chooser> {
         Box::new(self.clone())
     }
 }

@@ -10,11 +10,8 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator, peak};
-use crate::tuning::DESIGN_CANDIDATES;
+use crate::tuning::{DESIGN_CANDIDATES, EVERY_CHECKPOINT};
 use crate::{Choice, Error, Phase, Result, Spec, Value};
-
-/// Up to here every number of observations is a checkpoint of the running extremes of a band.
-const EVERY_ONE: usize = 64;
 
 /// A finite domain with the candidates that may still be chosen.
 #[derive(Debug, Clone)]
@@ -24,7 +21,7 @@ pub(super) struct Finite {
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
     /// For what is about the whole domain, taken candidates included.
-    whole: Option<Box<Surface>>,
+    all_candidates: Option<Box<Surface>>,
     repeats: bool,
     left: usize,
 }
@@ -35,7 +32,7 @@ impl Finite {
         let samples = spec.strategy().rule.samples();
         let sampler = samples.then(|| Sampler::new(restricted.clone())).transpose()?;
         let (left, repeats) = (restricted.domain().len(), spec.repeats());
-        Ok(Self { surface: Surface::new(restricted), sampler, greedy: None, whole: None, repeats, left })
+        Ok(Self { surface: Surface::new(restricted), sampler, greedy: None, all_candidates: None, repeats, left })
     }
 
     fn domain(&self) -> &gp::Domain {
@@ -43,14 +40,14 @@ impl Finite {
     }
 
     /// The surface over the whole domain.
-    fn whole(&mut self) -> &mut Surface {
+    fn all_candidates(&mut self) -> &mut Surface {
         let restricted = self.surface.restricted().clone();
-        self.whole.get_or_insert_with(|| Box::new(Surface::new(restricted)))
+        self.all_candidates.get_or_insert_with(|| Box::new(Surface::new(restricted)))
     }
 
     /// The maximum over the whole domain, taken candidates included.
     fn maximum(&mut self, view: View<'_>, multiplier: f64) -> Result<Maximizer> {
-        self.whole().argmax(view, &ConfidenceBound(multiplier)).ok_or(Error::NothingObserved)
+        self.all_candidates().argmax(view, &ConfidenceBound(multiplier)).ok_or(Error::NothingObserved)
     }
 
     /// The values of a candidate's parameters, where the domain is a space of them.
@@ -141,7 +138,7 @@ impl Chooser for Finite {
     }
 
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
-        Some(if observed < EVERY_ONE { observed + 1 } else { observed + observed / 4 })
+        Some(if observed < EVERY_CHECKPOINT { observed + 1 } else { observed + observed / 4 })
     }
 
     fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {
@@ -190,7 +187,7 @@ impl Chooser for Finite {
         Ok(self.greedy.insert(greedy))
     }
 
-    fn is_free(&self, _: &Spec, _: usize, candidate: usize) -> bool {
+    fn is_available(&self, _: &Spec, _: usize, candidate: usize) -> bool {
         candidate < self.domain().len() && !self.surface.is_excluded(candidate)
     }
 
@@ -205,7 +202,7 @@ impl Chooser for Finite {
         Ok(self.domain().point(place.candidate))
     }
 
-    fn boxed(&self) -> Box<dyn Chooser> {
+    fn boxed_clone(&self) -> Box<dyn Chooser> {
         Box::new(self.clone())
     }
 }

@@ -133,12 +133,12 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     }
 
     /// Whether rows that came one by one are to be factored together from time to time.
-    fn gathers_rows(&self) -> bool {
+    fn refactors_rows(&self) -> bool {
         false
     }
 
     /// Whether a candidate of the log can be chosen; on a space that is searched, every valid point can.
-    fn is_free(&self, spec: &Spec, trial: usize, candidate: usize) -> bool;
+    fn is_available(&self, spec: &Spec, trial: usize, candidate: usize) -> bool;
 
     /// Takes a candidate out of a domain without repeats, or puts it back.
     fn set_taken(&mut self, _candidate: usize, _taken: bool) {}
@@ -147,12 +147,12 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     fn point(&self, spec: &Spec, place: &Place) -> Result<Vec<f64>>;
 
     /// A copy.
-    fn boxed(&self) -> Box<dyn Chooser>;
+    fn boxed_clone(&self) -> Box<dyn Chooser>;
 }
 
 impl Clone for Box<dyn Chooser> {
     fn clone(&self) -> Self {
-        self.boxed()
+        self.boxed_clone()
     }
 }
 

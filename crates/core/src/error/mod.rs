@@ -6,11 +6,9 @@ mod key;
 
 pub use self::key::{Key, ParameterPart, Subject, TablePlace};
 use crate::ledger::TrialState;
-use crate::names::nearest;
-use crate::number::{plain, significant};
 use crate::rules::Rule;
 use crate::space::Constraint;
-use crate::text::{counted, quoted};
+use crate::text::{counted, nearest, plain, quoted, significant};
 
 /// A refusal; nothing in the study has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

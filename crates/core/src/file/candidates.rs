@@ -74,7 +74,7 @@ fn read_covariance(text: &[u8], len: usize) -> crate::Result<Covariance> {
     if rows.len() != len || width != len {
         let reason = format!(
             "the covariance of {} must be {len} x {len}, got {} x {width}",
-            crate::counted(len, "candidate"),
+            crate::text::counted(len, "candidate"),
             rows.len()
         );
         return Err(table::table_error(

@@ -2,8 +2,7 @@
 
 use super::candidates::Candidates;
 use super::model::{KernelName, ModelSection};
-use crate::number::plain;
-use crate::text::escaped;
+use crate::text::{escaped, plain};
 use crate::{Direction, Initial, ParameterKind as Kind, Scale, Space, Strategy, Value};
 
 /// What differs between two study files.

@@ -1,12 +1,12 @@
 //! `[model]`: the kernel and its numbers, given, learned, or some of both.
 
-use manyhands_gp::{Covariance, Kernel, Prior};
+use manyhands_gp::{Covariance, Given, Kernel, Prior};
 
 use super::error::{Checked, Fault};
 use super::tree::{TomlEntry, TomlNode, TomlTable, TomlValue};
-use crate::number::plain;
-use crate::text::quoted;
-use crate::{Domain, Error, Given, Key, Parameter, ParameterKind as Kind, Result, Scale, Space};
+use crate::error::Key;
+use crate::text::{plain, quoted};
+use crate::{Domain, Error, Parameter, ParameterKind as Kind, Result, Scale, Space};
 
 const KEYS: [&str; 8] = ["kernel", "smoothness", "lengthscale", "noise", "variance", "mean", "fit", "units"];
 

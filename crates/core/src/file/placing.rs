@@ -2,7 +2,8 @@
 
 use super::error::Fault;
 use super::tree::{TomlEntry, TomlTable, TomlValue};
-use crate::{Error, Key};
+use crate::Error;
+use crate::error::Key;
 
 /// The tables whose settings are checked together, once all of them are read.
 const TABLES: [&str; 3] = ["strategy", "model", "candidates"];

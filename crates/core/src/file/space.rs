@@ -2,10 +2,9 @@
 
 use super::error::{Checked, Fault};
 use super::tree::{TomlEntry, TomlNode, TomlTable, TomlValue};
+use crate::error::ParameterPart as Part;
 use crate::text::quoted;
-use crate::{
-    Constraint, Error, Parameter, ParameterKind as Kind, ParameterPart as Part, Relation, Scale, Space, Value,
-};
+use crate::{Constraint, Error, Parameter, ParameterKind as Kind, Relation, Scale, Space, Value};
 
 const FORMS: [&str; 5] = ["float", "int", "choice", "levels", "constant"];
 const LIKE: &str = "{ float = [0.0, 1.0] }";

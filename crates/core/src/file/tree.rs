@@ -5,9 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Checked, Fault};
 use crate::Value;
-use crate::names::likely;
-use crate::number::plain;
-use crate::text::{beginning, one_line, quoted};
+use crate::text::{beginning, likely_name, one_line, plain, quoted};
 
 /// The largest integer of a TOML file.
 pub(super) const LARGEST_INTEGER: u64 = i64::MAX as u64;
@@ -202,7 +200,7 @@ impl TomlTable {
         } else {
             format!("unknown key {}{place}", quoted(&entry.key))
         };
-        Err(entry.key_fault(what).hint(match likely(known.iter().copied(), &entry.key) {
+        Err(entry.key_fault(what).hint(match likely_name(known.iter().copied(), &entry.key) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("allowed are {}", known.join(", ")),
         }))
@@ -250,7 +248,7 @@ impl TomlTable {
         let TomlValue::Scalar(Value::Text(text)) = &entry.node.value else { return Err(refusal()) };
         match words.iter().find(|(word, _)| word == text) {
             Some((_, meaning)) => Ok(Some(*meaning)),
-            None => match likely(words.iter().map(|(word, _)| *word), text) {
+            None => match likely_name(words.iter().map(|(word, _)| *word), text) {
                 Some(near) => Err(refusal().hint(format!("did you mean \"{near}\"?"))),
                 None => Err(refusal()),
             },

@@ -2,9 +2,7 @@
 
 use super::{Maximum, Objective};
 use crate::Space;
-
-/// The first step, in units of the cube.
-const FIRST: f64 = 0.1;
+use crate::tuning::FIRST_STEP;
 
 /// Steps shorter than this end the climb.
 const SHORTEST: f64 = 1e-9;
@@ -13,7 +11,7 @@ const SHORTEST: f64 = 1e-9;
 pub(super) fn climb(space: &Space, maximum: &mut Maximum, evaluations: usize, objective: &mut impl Objective) {
     let mut gradient = vec![0.0; maximum.point.len()];
     maximum.score = objective.at(&maximum.point, &mut gradient);
-    let (mut length, mut left) = (FIRST, evaluations);
+    let (mut length, mut left) = (FIRST_STEP, evaluations);
     let mut direction = uphill(space, &maximum.point, &gradient);
     while left > 0 && length > SHORTEST {
         let Some(along) = &direction else { return };

@@ -11,15 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::Space;
 use crate::space::Block;
-
-/// The most rounds of exchanges after a climb.
-const ROUNDS: usize = 4;
-
-/// Two starts closer than this, in squared lengthscales, climb to the same place.
-const APART: f64 = 0.05;
-
-/// How far neighbours are put, in lengthscales.
-const STEPS: [f64; 4] = [0.3, 0.1, 0.03, 0.01];
+use crate::tuning::{DISTINCT_STARTS, EXCHANGE_ROUNDS, NEIGHBOUR_STEPS};
 
 /// A score at a point: returns its value and sets its gradient in the coordinates.
 pub(crate) trait Objective {
@@ -55,7 +47,7 @@ impl Search<'_> {
     /// Neighbours of good points, some farther than others: candidates beside the quasi-random ones.
     pub fn neighbours(&self, centres: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
         let around = |(k, centre): (usize, &Vec<f64>)| {
-            let step = STEPS[k % STEPS.len()];
+            let step = NEIGHBOUR_STEPS[k % NEIGHBOUR_STEPS.len()];
             let mut moved = centre.clone();
             for block in self.space.blocks() {
                 self.move_block(block, &mut moved, step, rng);
@@ -93,7 +85,7 @@ impl Search<'_> {
         let mut starts: Vec<&[f64]> = Vec::new();
         for i in order {
             let candidate = candidates(i);
-            if starts.iter().all(|start| self.distance(start, candidate) > APART) {
+            if starts.iter().all(|start| self.distance(start, candidate) > DISTINCT_STARTS) {
                 starts.push(candidate);
             }
             if starts.len() >= self.starts.max(1) {
@@ -120,7 +112,7 @@ impl Search<'_> {
         // Every climb looks at its start first, which costs as much as any other look.
         let mut maximum = Maximum { point: start.to_vec(), score: f64::NEG_INFINITY };
         let discrete = self.space.blocks().iter().any(|block| !block.is_continuous());
-        for _ in 0..ROUNDS {
+        for _ in 0..EXCHANGE_ROUNDS {
             self.climb(&mut maximum, objective);
             if !discrete || !self.exchange(&mut maximum, objective) {
                 break;

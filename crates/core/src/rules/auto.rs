@@ -1,7 +1,7 @@
 //! `auto`, the default of learned models: mean + width x sd with widths in turn, and no trial on what would teach nothing.
 
 use super::{Formulas, State};
-use crate::tuning::{OPEN_SHARE, REPEAT_SHARE, TEACHING_SHARE};
+use crate::tuning::{COVERED_SHARE, INFORMATIVE_SHARE, REPEAT_SHARE};
 use crate::{Choice, Result};
 
 pub(super) struct Auto;
@@ -16,14 +16,14 @@ impl Formulas for Auto {
     fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
         let wide = state.spec.tuning().widest() * state.strategy().width;
         let first = state.argmax_upper(multiplier)?;
-        if multiplier < wide && !is_waste(state, &first)? && !is_covered(state, &first)? {
+        if multiplier < wide && !is_uninformative_repeat(state, &first)? && !is_covered(state, &first)? {
             return Ok(first);
         }
         let wider = if multiplier < wide { state.argmax_upper(wide)? } else { first.clone() };
-        if wider.sd < TEACHING_SHARE * variance_scale(state).sqrt() {
+        if wider.sd < INFORMATIVE_SHARE * variance_scale(state).sqrt() {
             return state.widest().map(|widest| widest.choice);
         }
-        if !is_waste(state, &wider)? {
+        if !is_uninformative_repeat(state, &wider)? {
             return Ok(wider);
         }
         Ok(state.best_new(wide)?.unwrap_or(first))
@@ -31,7 +31,7 @@ impl Formulas for Auto {
 }
 
 /// Whether a point is at hand already and a repeat would not pay.
-fn is_waste(state: &State<'_>, choice: &Choice) -> Result<bool> {
+fn is_uninformative_repeat(state: &State<'_>, choice: &Choice) -> Result<bool> {
     let known = state.chooser.is_known(state.posterior, choice)?;
     Ok(known && choice.sd * choice.sd <= REPEAT_SHARE * variance_scale(state))
 }
@@ -39,7 +39,7 @@ fn is_waste(state: &State<'_>, choice: &Choice) -> Result<bool> {
 /// Whether what is pending will tell nearly all that the point would.
 fn is_covered(state: &State<'_>, choice: &Choice) -> Result<bool> {
     let observed = state.chooser.observed_sd(state.posterior, choice)?;
-    Ok(observed.is_some_and(|observed| choice.sd * choice.sd < OPEN_SHARE * observed * observed))
+    Ok(observed.is_some_and(|observed| choice.sd * choice.sd < COVERED_SHARE * observed * observed))
 }
 
 fn variance_scale(state: &State<'_>) -> f64 {

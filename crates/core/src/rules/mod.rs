@@ -1,5 +1,5 @@
-//! The rules: each is a file of formulas that says which verb of a domain with which acquisition function. A new one is a
-//! file beside this one and a line in the table below.
+//! The rules: each is a file of formulas that names a search over the domain and the acquisition function to maximize. A new
+//! rule is a file beside this one and a line in the table below.
 
 mod auto;
 mod gp_bts;
@@ -44,9 +44,20 @@ pub(crate) trait Formulas: Sync {
 /// Declares the rules: description, name in the code, name in a study file, formulas.
 macro_rules! rules {
     ($($(#[$description:meta])* $rule:ident $name:literal $formulas:expr;)*) => {
-        /// The rule that chooses. With one worker `IgpBucb` and `GpBts` are IGP-UCB and GP-TS.
+        /// The rule that chooses: which acquisition function is maximized. With one worker `IgpBucb` and `GpBts` are IGP-UCB
+        /// and GP-TS.
+        ///
+        /// ```
+        /// use manyhands_core::Rule;
+        /// assert_eq!("gp-ei".parse(), Ok(Rule::GpEi));
+        /// assert_eq!(Rule::GpBts.name(), "gp-bts");
+        /// ```
         #[doc(alias = "acquisition function")]
         #[doc(alias = "strategy")]
+        #[doc(alias = "UCB")]
+        #[doc(alias = "upper confidence bound")]
+        #[doc(alias = "Thompson sampling")]
+        #[doc(alias = "expected improvement")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Rule {
@@ -67,8 +78,8 @@ macro_rules! rules {
 }
 
 rules! {
-    /// The default where the model is learned: mean + width x sd with the pending points in the sd, the widths taken in
-    /// turn, one nearly greedy and the others wide. See `docs/default-strategy.md`.
+    /// The default where the model is learned: mean + width x sd with the pending points in the sd, cycling through several
+    /// widths, one nearly greedy and the others wide. See `docs/default-strategy.md`.
     Auto "auto" auto::Auto;
     /// Improved GP-Batch UCB, the paper's Algorithm 1.
     IgpBucb "igp-bucb" igp_bucb::IgpBucb;

@@ -3,11 +3,10 @@
 use manyhands_gp::{Acquisition, ConfidenceBound, Posterior, View, Warp};
 
 use crate::chooser::{Chooser, Context, Widest};
-use crate::closed_form::{closed_form, logarithm};
-use crate::confidence::{Assumptions, a_priori_hallucination, worst_case_hallucination};
 use crate::ledger::{Ledger, TrialState};
 use crate::spec::NO_CLOSED_FORM;
 use crate::strategy::{Hallucination, Information, Strategy};
+use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
 use crate::{Choice, Error, Event, Phase, Result, Spec};
 
 /// A study at the moment of a pick.
@@ -46,7 +45,7 @@ impl<'a> State<'a> {
     }
 
     /// The posterior as the paper's rules see it: pending points are hallucinated unless the strategy says to ignore them.
-    pub fn as_set(&self) -> Context<'a> {
+    pub fn as_configured(&self) -> Context<'a> {
         self.context(match self.strategy().hallucination {
             Hallucination::Off => self.posterior.past_view(self.posterior.observed()),
             _ => self.posterior.view(),
@@ -59,13 +58,13 @@ impl<'a> State<'a> {
 
     /// The argmax of mean + multiplier x sd, by the posterior as the paper's rules see it.
     pub fn argmax_upper(&mut self, multiplier: f64) -> Result<Choice> {
-        let choice = self.chooser.argmax(self.as_set(), &ConfidenceBound(multiplier))?;
+        let choice = self.chooser.argmax(self.as_configured(), &ConfidenceBound(multiplier))?;
         Ok(Choice { multiplier, ..choice })
     }
 
     /// As [`State::argmax_upper`], among the points that no row has; none if there is no such point.
     pub fn best_new(&mut self, multiplier: f64) -> Result<Option<Choice>> {
-        let choice = self.chooser.best_new(self.as_set(), &ConfidenceBound(multiplier))?;
+        let choice = self.chooser.best_new(self.as_configured(), &ConfidenceBound(multiplier))?;
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
     }
 
@@ -118,7 +117,7 @@ impl<'a> State<'a> {
 
     /// The argmax of a sample of GP(mu_S, multiplier^2 k_{t-1}).
     pub fn argmax_of_sample(&mut self, multiplier: f64) -> Result<Choice> {
-        self.chooser.argmax_of_sample(self.as_set(), multiplier)
+        self.chooser.argmax_of_sample(self.as_configured(), multiplier)
     }
 
     /// The multiplier times the strategy's `width`; refused where it is too large for a number.

@@ -5,13 +5,9 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Kind, Parameter, Value};
-use crate::number::plain;
-use crate::text::beginning;
+use crate::text::{beginning, plain};
+use crate::tuning::CATEGORY_DISTANCE;
 use crate::{Error, Result};
-
-/// How far two categories are apart: about as far as two random numbers of the unit interval, so that one prior of
-/// lengthscales suits both, and what is learned in one category tells of the others.
-const APART: f64 = 0.35;
 
 /// The values of a parameter, laid out in the unit cube.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +18,8 @@ pub(super) enum Axis {
     Line(Interval),
     /// Numbers in a row: one coordinate.
     Ladder(Ladder),
-    /// Categories: one coordinate each, APART/sqrt(2) for the chosen one and 0 for the others, so that any two
-    /// categories are at distance APART.
+    /// Categories: one coordinate each, CATEGORY_DISTANCE/sqrt(2) for the chosen one and 0 for the others, so that any two
+    /// categories are at distance CATEGORY_DISTANCE.
     Choice(Vec<Value>),
 }
 
@@ -91,7 +87,9 @@ impl Axis {
             Self::Fixed(_) | Self::Line(_) => (),
             Self::Ladder(ladder) => to.push(ladder.coordinate(index)),
             Self::Choice(categories) => {
-                to.extend((0..categories.len()).map(|c| if c == index { APART * FRAC_1_SQRT_2 } else { 0.0 }));
+                to.extend(
+                    (0..categories.len()).map(|c| if c == index { CATEGORY_DISTANCE * FRAC_1_SQRT_2 } else { 0.0 }),
+                );
             }
         }
     }

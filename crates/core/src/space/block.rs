@@ -4,13 +4,11 @@ use std::ops::Range;
 
 use super::Axis;
 use super::ladder::Ladder;
-
-/// The most values that are listed one by one.
-const FEW: usize = 200;
+use crate::tuning::LISTED_VALUES;
 
 /// The coordinates of one parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Block {
+pub(crate) struct Block {
     coordinates: Range<usize>,
     moves: Moves,
 }
@@ -30,7 +28,7 @@ impl Block {
             coordinates
         };
         let moves = match (axis, axis.len()) {
-            (Axis::Ladder(ladder), Some(len)) if len > FEW => Moves::Many(ladder.clone()),
+            (Axis::Ladder(ladder), Some(len)) if len > LISTED_VALUES => Moves::Many(ladder.clone()),
             (_, Some(len)) => Moves::Few((0..len).map(option).collect()),
             (_, None) => Moves::Continuous,
         };

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::{Axis, Space};
-use crate::number::plain;
-use crate::text::{escaped, quoted};
+use crate::text::{escaped, plain, quoted};
 use crate::{Error, Result};
 
 /// Which side of its bound a linear constraint keeps to.

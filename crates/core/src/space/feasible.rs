@@ -7,17 +7,9 @@ use super::mixed::{Mixed, Partial, Variable};
 use super::polytope::Local;
 use super::simplex::{Solved, Stalled};
 use super::{Constraint, Linear, Space, Value};
-use crate::number::plain;
+use crate::text::plain;
+use crate::tuning::{CONSTRAINED_DRAWS, EXISTENCE_BUDGET, REJECTION_DRAWS, REPAIR_BUDGET, VALUE_OPTIONS};
 use crate::{Error, Result};
-
-/// Draws from the whole space before the constraints are taken by the hand.
-const DRAWS: usize = 64;
-/// The most values of a parameter that are tried in one place.
-const OPTIONS: usize = 64;
-/// The most pinned values that a sample or a repair tries.
-const BUDGET: usize = 500;
-/// The same for the question whether there is any point at all.
-const THOROUGH: usize = 20_000;
 
 /// What the constraints of a space come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,21 +23,21 @@ pub(super) struct Feasible {
 }
 
 /// Why no point that keeps the constraints is known.
-enum Nowhere {
+enum NoPoint {
     /// None was found, and so many tries were left.
     Tried { left: usize },
     /// The question was not answered.
     Stalled(Stalled),
 }
 
-impl Nowhere {
+impl NoPoint {
     /// What is told of the first constraint that fails, the `number`-th.
     fn refusal(&self, constraint: &Constraint, number: usize) -> Error {
         let constraint = constraint.clone();
         let reason = match (self, number) {
             (Self::Stalled(Stalled { pivots }), _) => return Error::Unsolved { constraint, pivots: *pivots },
             (Self::Tried { left: 0 }, _) => {
-                format!("no values that keep it and the constraints before it were found in {THOROUGH} tries")
+                format!("no values that keep it and the constraints before it were found in {EXISTENCE_BUDGET} tries")
             }
             (_, 1) => "no values that the parameters step through keep it".to_string(),
             _ => "no values keep it together with the constraints before it".to_string(),
@@ -77,20 +69,20 @@ impl Feasible {
         let starts = space.starts();
         let with = |count: usize| {
             let mixed = Mixed::new(&space.axes, &starts, &linear[..count]);
-            let mut budget = THOROUGH;
+            let mut budget = EXISTENCE_BUDGET;
             match anchor(&mixed, &mut budget) {
                 Ok(Some(anchor)) => Ok((mixed, anchor)),
-                Ok(None) => Err(Nowhere::Tried { left: budget }),
-                Err(stalled) => Err(Nowhere::Stalled(stalled)),
+                Ok(None) => Err(NoPoint::Tried { left: budget }),
+                Err(stalled) => Err(NoPoint::Stalled(stalled)),
             }
         };
         let last = match with(linear.len()) {
             Ok((mixed, anchor)) => return Ok(Self { linear, starts, mixed, anchor }),
-            Err(nowhere) => (linear.len(), nowhere),
+            Err(no_point) => (linear.len(), no_point),
         };
-        let failing = (1..linear.len()).find_map(|count| with(count).err().map(|nowhere| (count, nowhere)));
-        let (first, nowhere) = failing.unwrap_or(last);
-        Err(nowhere.refusal(&space.constraints[first - 1], first))
+        let failing = (1..linear.len()).find_map(|count| with(count).err().map(|no_point| (count, no_point)));
+        let (first, no_point) = failing.unwrap_or(last);
+        Err(no_point.refusal(&space.constraints[first - 1], first))
     }
 
     /// The coordinates with the shares of the constrained parameters put in.
@@ -107,7 +99,7 @@ impl Feasible {
     }
 
     /// The parameters that step held where they are, the others free to move, and where those are.
-    fn gliding(&self, coordinates: &[f64]) -> (Partial, Vec<f64>) {
+    fn with_discrete_fixed(&self, coordinates: &[f64]) -> (Partial, Vec<f64>) {
         let mut partial = self.mixed.open();
         for position in self.mixed.positions(|variable| variable.interval().is_none()) {
             let variable = &self.mixed.variables[position];
@@ -129,7 +121,7 @@ impl Feasible {
         order.shuffle(rng);
         order.sort_by_key(|&i| self.mixed.freedom(i));
         let mut options = |variable: &Variable, range| random_options(variable, range, rng);
-        let pinned = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut BUDGET.clone())?;
+        let pinned = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut REPAIR_BUDGET.clone())?;
         let Some(partial) = pinned else { return Ok(None) };
         Ok(partial.polytope.sample(rng)?.map(|point| partial.complete(&point)))
     }
@@ -145,7 +137,7 @@ impl Feasible {
             partial = partial.fix(held, variables[held].share_at(target[variables[held].coordinate]));
         }
         let mut options = |variable: &Variable, range| near_options(variable, range, target[variable.coordinate]);
-        let pinned = self.mixed.pin(partial, &order, &mut options, &mut BUDGET.clone())?;
+        let pinned = self.mixed.pin(partial, &order, &mut options, &mut REPAIR_BUDGET.clone())?;
         let Some(partial) = pinned else { return Ok(None) };
         let share = |&open: &usize| variables[open].share_at(target[variables[open].coordinate]);
         let nearest = partial.polytope.nearest(&partial.columns.iter().map(share).collect::<Vec<_>>())?;
@@ -174,10 +166,10 @@ fn random_options(variable: &Variable, range: (f64, f64), rng: &mut impl Rng) ->
         return (0..4).map(draw).map(|c| variable.share_at(c).clamp(range.0, range.1)).collect();
     };
     let rungs = variable.rungs(ladder, range);
-    let mut chosen: Vec<usize> = if rungs.len() <= OPTIONS {
+    let mut chosen: Vec<usize> = if rungs.len() <= VALUE_OPTIONS {
         rungs.collect()
     } else {
-        (0..OPTIONS).map(|_| ladder.nearest(low + (high - low) * rng.random::<f64>())).collect()
+        (0..VALUE_OPTIONS).map(|_| ladder.nearest(low + (high - low) * rng.random::<f64>())).collect()
     };
     chosen.shuffle(rng);
     chosen.into_iter().map(|rung| variable.share(ladder.value(rung))).collect()
@@ -193,7 +185,7 @@ fn near_options(variable: &Variable, range: (f64, f64), target: f64) -> Vec<f64>
     }
     let start = ladder.nearest(target).clamp(rungs.start, rungs.end - 1);
     let mut chosen = vec![start];
-    for step in 1..rungs.len().min(16 * OPTIONS) {
+    for step in 1..rungs.len().min(16 * VALUE_OPTIONS) {
         chosen.extend(start.checked_sub(step).filter(|rung| rungs.contains(rung)));
         chosen.extend(Some(start + step).filter(|rung| rungs.contains(rung)));
     }
@@ -202,7 +194,7 @@ fn near_options(variable: &Variable, range: (f64, f64), target: f64) -> Vec<f64>
 
 impl Space {
     /// The first constraint that these values violate, and by how much, in its own units.
-    pub fn violated(&self, params: &[Value]) -> Option<(&Constraint, f64)> {
+    pub(crate) fn violated(&self, params: &[Value]) -> Option<(&Constraint, f64)> {
         let linear = self.feasible.iter().flat_map(|feasible| &feasible.linear);
         let number = |index: usize| params[index].number().unwrap_or(f64::NAN);
         let violations = linear.map(|linear| linear.violation(number));
@@ -210,12 +202,12 @@ impl Space {
     }
 
     /// Whether these values keep every constraint.
-    pub fn satisfies(&self, params: &[Value]) -> bool {
+    pub(crate) fn satisfies(&self, params: &[Value]) -> bool {
         self.violated(params).is_none()
     }
 
     /// Whether the valid values nearest to these coordinates keep every constraint.
-    pub fn feasible(&self, coordinates: &[f64]) -> bool {
+    pub(crate) fn feasible(&self, coordinates: &[f64]) -> bool {
         self.feasible.as_ref().is_none_or(|feasible| {
             let number = |index: usize| self.axes[index].number(&coordinates[feasible.starts[index]..]);
             feasible.linear.iter().all(|linear| linear.violation(number) == 0.0)
@@ -247,14 +239,14 @@ impl Space {
         let mut coordinates = draw(rng);
         let Some(feasible) = &self.feasible else { return coordinates };
         if !feasible.mixed.has_planes() {
-            for _ in 0..DRAWS {
+            for _ in 0..REJECTION_DRAWS {
                 if self.feasible(&coordinates) {
                     return coordinates;
                 }
                 coordinates = draw(rng);
             }
         }
-        for _ in 0..4 {
+        for _ in 0..CONSTRAINED_DRAWS {
             // Also where a search was given up: what counts is that the anchor keeps every constraint.
             if let Ok(Some(shares)) = feasible.random_shares(rng) {
                 feasible.place(&mut coordinates, &shares);
@@ -268,7 +260,7 @@ impl Space {
     }
 
     /// Coordinates of valid values that keep every constraint, near to the given ones: those themselves if they do.
-    pub fn repair(&self, coordinates: &[f64]) -> Vec<f64> {
+    pub(crate) fn repair(&self, coordinates: &[f64]) -> Vec<f64> {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return snapped };
         let target = snapped.clone();
@@ -283,7 +275,7 @@ impl Space {
 
     /// Like [`repair`](Self::repair), but the parameter of block `kept` stays as it is; None if the others cannot make up for
     /// it. For exchange moves: set a block to one of its [neighbours](super::Block::neighbours), then repair around it.
-    pub fn repair_around(&self, coordinates: &[f64], kept: usize) -> Option<Vec<f64>> {
+    pub(crate) fn repair_around(&self, coordinates: &[f64], kept: usize) -> Option<Vec<f64>> {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return Some(snapped) };
         let kept = self.blocks.get(kept).map(|block| block.coordinates().start);
@@ -295,7 +287,7 @@ impl Space {
 
     /// The steepest way uphill from feasible coordinates, given the gradient there: the projection of the gradient onto the
     /// directions that leave no bound and no constraint, with the parameters that step held. Zero at a local optimum.
-    pub fn uphill(&self, coordinates: &[f64], gradient: &[f64]) -> Vec<f64> {
+    pub(crate) fn uphill(&self, coordinates: &[f64], gradient: &[f64]) -> Vec<f64> {
         let mut direction = vec![0.0; coordinates.len()];
         for block in self.blocks.iter().filter(|block| block.is_continuous()) {
             let c = block.coordinates().start;
@@ -303,7 +295,7 @@ impl Space {
             direction[c] = if outward { 0.0 } else { gradient[c] };
         }
         let Some(feasible) = &self.feasible else { return direction };
-        let (partial, shares) = feasible.gliding(coordinates);
+        let (partial, shares) = feasible.with_discrete_fixed(coordinates);
         let variables: Vec<&Variable> = partial.columns.iter().map(|&open| &feasible.mixed.variables[open]).collect();
         let own: Vec<f64> = variables.iter().map(|variable| gradient[variable.coordinate]).collect();
         let stretch: Vec<f64> =
@@ -315,7 +307,7 @@ impl Space {
     }
 
     /// How far [`step`](Self::step) can go from feasible coordinates along a direction, as a multiple of it; 0 along nothing.
-    pub fn segment(&self, coordinates: &[f64], direction: &[f64]) -> f64 {
+    pub(crate) fn segment(&self, coordinates: &[f64], direction: &[f64]) -> f64 {
         let free = self.blocks.iter().filter(|block| block.is_continuous()).map(|block| block.coordinates().start);
         let stop = |c: usize| match direction[c] {
             d if d > 0.0 => (1.0 - coordinates[c]) / d,
@@ -337,7 +329,7 @@ impl Space {
     /// The point `length` times a direction away from feasible coordinates, or as far as [`segment`](Self::segment) allows:
     /// valid values that keep every constraint. Parameters that step stay; a log-scaled parameter under a constraint moves
     /// straight in its own units, so that linear constraints stay linear along the way.
-    pub fn step(&self, coordinates: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
+    pub(crate) fn step(&self, coordinates: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
         let length = length.min(self.segment(coordinates, direction));
         let mut moved = coordinates.to_vec();
         for block in self.blocks.iter().filter(|block| block.is_continuous()) {
@@ -355,7 +347,7 @@ impl Space {
 
     /// The gliding parameters under constraints, their shares, and how fast those change along a direction.
     fn speed(&self, feasible: &Feasible, coordinates: &[f64], direction: &[f64]) -> (Partial, Vec<f64>, Vec<f64>) {
-        let (partial, shares) = feasible.gliding(coordinates);
+        let (partial, shares) = feasible.with_discrete_fixed(coordinates);
         let speed = |(&open, share): (&usize, &f64)| {
             let variable = &feasible.mixed.variables[open];
             variable.stretch(*share) * direction[variable.coordinate]

@@ -11,7 +11,7 @@ impl Space {
 
     /// The logarithm of how many points there are, before constraints: floats are told apart by a step, so none is without
     /// end.
-    pub fn log_size(&self) -> f64 {
+    pub(crate) fn log_size(&self) -> f64 {
         self.axes.iter().map(Axis::log_len).sum()
     }
 
@@ -33,7 +33,7 @@ impl Space {
 
     /// The coordinates along each axis if the space is a full grid: no constraint, every parameter countable, and none of
     /// them a choice of several categories. Parameters with one value have no axis.
-    pub fn axes(&self) -> Option<Vec<Vec<f64>>> {
+    pub(crate) fn axes(&self) -> Option<Vec<Vec<f64>>> {
         if !self.constraints.is_empty() {
             return None;
         }

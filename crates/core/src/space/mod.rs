@@ -12,10 +12,12 @@ mod names;
 mod parameter;
 mod polytope;
 mod simplex;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use axis::Axis;
-pub use block::Block;
+pub(crate) use block::Block;
 pub use constraint::{Constraint, Relation};
 pub use parameter::{Kind as ParameterKind, Parameter, Scale};
 pub use value::Value;
@@ -99,17 +101,12 @@ impl Space {
 
     /// For each coordinate, the lengthscale it uses: the categories of a choice share one, every other coordinate has its
     /// own.
-    pub fn groups(&self) -> &[usize] {
+    pub(crate) fn groups(&self) -> &[usize] {
         &self.groups
     }
 
-    /// The number of lengthscales: one for each parameter with more than one value.
-    pub fn group_count(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// The parameters with more than one value, as coordinates that move together.
-    pub fn blocks(&self) -> &[Block] {
+    pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
@@ -144,14 +141,14 @@ impl Space {
     /// The coordinates of the nearest valid values, constraints aside; snapping twice changes nothing.
     ///
     /// Panics, as a slice does, if there are fewer coordinates than the space has.
-    pub fn snap(&self, coordinates: &[f64]) -> Vec<f64> {
+    pub(crate) fn snap(&self, coordinates: &[f64]) -> Vec<f64> {
         let mut snapped = Vec::with_capacity(self.dimension());
         self.parts(coordinates).for_each(|(axis, part)| axis.snap(part, &mut snapped));
         snapped
     }
 
     /// How many numbers [`from_cube`](Self::from_cube) reads: one for each parameter with more than one value.
-    pub fn cube_dimension(&self) -> usize {
+    pub(crate) fn cube_dimension(&self) -> usize {
         self.blocks.len()
     }
 
@@ -159,7 +156,7 @@ impl Space {
     /// values on each parameter's scale, every integer, level or category as likely as the next.
     // It maps a point into this space; it does not make a space.
     #[allow(clippy::wrong_self_convention)]
-    pub fn from_cube(&self, u: &[f64]) -> Vec<f64> {
+    pub(crate) fn from_cube(&self, u: &[f64]) -> Vec<f64> {
         let mut coordinates = Vec::with_capacity(self.dimension());
         let varying = self.axes.iter().filter(|axis| axis.dimension() > 0);
         varying.zip(u).for_each(|(axis, &u)| axis.place(u, &mut coordinates));

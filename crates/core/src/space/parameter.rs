@@ -6,8 +6,7 @@ use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Axis, Value};
 use crate::error::ParameterPart as Part;
-use crate::number::plain;
-use crate::text::{beginning, quoted};
+use crate::text::{beginning, plain, quoted};
 use crate::{Error, Result};
 
 /// How a number is spread over the unit interval.
@@ -56,11 +55,21 @@ pub enum Kind {
     Levels(Vec<f64>),
     /// Some categories, in no order.
     Choice(Vec<Value>),
-    /// One value for ever.
+    /// One value, always.
     Constant(Value),
 }
 
 /// A parameter: a name and the values it may have.
+///
+/// ```
+/// use manyhands_core::{Parameter, ParameterKind, Scale};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let rate = Parameter::log_float("rate", 1e-5, 1e-1)?;
+/// assert_eq!(rate.kind(), &ParameterKind::Float { low: 1e-5, high: 1e-1, scale: Scale::Log });
+/// let dose = Parameter::levels("dose", &[0.1, 0.3, 1.0])?;
+/// assert_eq!(dose.name(), "dose");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     name: String,
@@ -124,7 +133,7 @@ impl Parameter {
         Self::new(name, Kind::Choice(categories.iter().cloned().map(Into::into).collect()))
     }
 
-    /// One value for ever.
+    /// One value, always.
     pub fn constant(name: &str, value: impl Into<Value>) -> Result<Self> {
         Self::new(name, Kind::Constant(value.into()))
     }

@@ -10,6 +10,7 @@
 use rand::{Rng, RngExt};
 
 use super::simplex::{Row, Solved, maximize};
+use crate::tuning::{HIT_AND_RUN_STEPS, PROJECTION_ROUNDS};
 
 /// Below this a slack counts as none.
 const TIGHT: f64 = 1e-9;
@@ -97,7 +98,7 @@ impl Polytope {
     pub fn sample(&self, rng: &mut impl Rng) -> Solved<Vec<f64>> {
         let Some((mut x, flat)) = self.inside()? else { return Ok(None) };
         let (frame, faces) = (flat.frame(), flat.faces());
-        for _ in 0..16 * (self.dimension + 1) {
+        for _ in 0..HIT_AND_RUN_STEPS * (self.dimension + 1) {
             let random: Vec<f64> = (0..self.dimension).map(|_| rng.random_range(-1.0..1.0)).collect();
             let direction = reject(&random, &frame);
             if norm(&direction) < 1e-6 {
@@ -118,7 +119,7 @@ impl Polytope {
         let faces = self.faces();
         let mut x = target.to_vec();
         let mut pushes = vec![0.0; faces.len()];
-        for _ in 0..50 {
+        for _ in 0..PROJECTION_ROUNDS {
             x = flat.onto_planes(x);
             for (face, push) in faces.iter().zip(&mut pushes) {
                 let squared = dot(&face.weights, &face.weights);
@@ -213,7 +214,7 @@ fn onto_cone(gradient: &[f64], planes: &[Vec<f64>], active: &[Vec<f64>]) -> Vec<
             position += 1;
         }
     }
-    // What is left of a gradient that has nowhere to go is rounding.
+    // What is left of a gradient that has no_point to go is rounding.
     if norm(&direction) <= 1e-10 * norm(gradient) { vec![0.0; direction.len()] } else { direction }
 }
 

@@ -84,8 +84,8 @@ impl Tableau {
     fn new(dimension: usize, planes: &[Row], halfspaces: &[Row]) -> Self {
         let slacks = halfspaces.len() + dimension;
         let artificial = dimension + slacks;
-        let needy = planes.len() + halfspaces.iter().filter(|row| row.bound < 0.0).count();
-        let columns = artificial + needy;
+        let artificials = planes.len() + halfspaces.iter().filter(|row| row.bound < 0.0).count();
+        let columns = artificial + artificials;
         let mut tableau = Self { rows: Vec::new(), basis: Vec::new(), artificial, columns };
         let mut next = artificial;
         let mut add = |row: &[f64], bound: f64, slack: Option<usize>| {

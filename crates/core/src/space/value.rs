@@ -5,8 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-use crate::number::{plain, short};
-use crate::printable;
+use crate::text::{plain, printable, short};
 
 /// The value of one parameter. As JSON it is a number, a text, true or false; floats that are integers are written with
 /// ".0", so that they stay floats.

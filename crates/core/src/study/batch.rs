@@ -44,11 +44,11 @@ impl Study {
     /// for s in study.ask(8)? {
     ///     study.tell(s.trial, (5.0 * s.point[0]).sin())?;
     /// }
-    /// let batch = study.ask_while_paying(20, 50.0)?;
+    /// let batch = study.ask_adaptive(20, 50.0)?;
     /// assert!(!batch.suggestions.is_empty() && batch.suggestions.len() <= 20);
     /// # Ok(()) }
     /// ```
-    pub fn ask_while_paying(&mut self, most: usize, limit: f64) -> Result<Batch> {
+    pub fn ask_adaptive(&mut self, most: usize, limit: f64) -> Result<Batch> {
         if limit.is_nan() || limit < 1.0 {
             return Err(Error::Setting { setting: "the limit of xi".into(), allowed: "a number from 1", value: limit });
         }

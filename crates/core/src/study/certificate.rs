@@ -2,17 +2,18 @@
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
-//! | alpha | band multiplier | [`Assumptions::band`](crate::Assumptions::band) at the realised information gain |
+//! | alpha | band multiplier | [`Assumptions::band`](crate::theory::Assumptions::band) at the realised information gain |
 //! | mu_S +- alpha sigma_S | band | holds at all x and t at once with probability >= 1 - delta; needs no xi |
 //! | U | upper | running minimum over the log of max_D (mu_S + alpha sigma_S) |
 //! | L | lower | running maximum over the log of max_D (mu_S - alpha sigma_S) |
 //!
 //! The regret of the point that attains L is at most U - L. The running extremes are taken at every number of
-//! observations up to 64, from there at steps of a quarter, and now (on a space that is searched at 0, 1, 2, 4, 8, ...
-//! and now): any set of moments gives a valid certificate, and this one is a function of the log alone. There U is the
-//! bound that branch and bound proves, never the value found.
+//! observations up to 64, from there at steps of a quarter, and at the present one (on a space that is searched at 0, 1, 2,
+//! 4, 8, ... and the present one): any set of checkpoints gives a valid certificate, and this one is a function of the log
+//! alone. On a space U is the bound that branch and bound proves, never the value found.
 //!
-//! With a learned model all this is the model's opinion, of now alone, and said to be so.
+//! With a learned model the bounds hold only if the model is right. They are computed from the present fit alone, and
+//! marked as [`BoundKind::Model`].
 //!
 //! The band assumes the stated kernel, B and R, and that whether and when a result arrives does not depend on its noise.
 
@@ -24,20 +25,20 @@ use super::Study;
 use super::predict::representable;
 use crate::chooser::{Context, Extremes};
 use crate::ledger::Trial;
-use crate::number::significant;
+use crate::text::significant;
 use crate::{Error, Result, Value};
 
 /// What kind of statement a bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum BoundKind {
     /// A theorem, under the stated kernel, norm bound and noise bound.
     Theorem,
-    /// The opinion of a model: it was learned from the same data, or the norm bound was.
+    /// A statement under a model that was itself estimated from the data, or whose norm bound was.
     Model,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for BoundKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Theorem => f.write_str("theorem"),
@@ -46,7 +47,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A bound on the regret, in the user's units.
+/// A bound on the regret of one point, in the user's units.
+///
+/// ```
+/// use manyhands_core::gp::{Grid, Kernel, Prior};
+/// use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 20)])?);
+/// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 1e-4)?;
+/// let mut study = Study::new(Spec::new(domain, prior, Strategy::new(Rule::IgpBucb, 1.0))?)?;
+/// let before = study.certificate()?;
+/// for s in study.ask(5)? {
+///     study.tell(s.trial, 0.5 * s.point[0])?;
+/// }
+/// let after = study.certificate()?;
+/// assert!(after.regret_bound < before.regret_bound && after.lower <= after.upper);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "regret")]
+#[doc(alias = "simple regret")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
     /// The point's value is at most this far from the optimum; never less than the resolution of floats of the values'
@@ -56,7 +75,7 @@ pub struct Certificate {
     pub upper: f64,
     /// A lower bound: of the point's value when maximizing, of the optimum when minimizing.
     pub lower: f64,
-    /// The candidate it speaks of; none on a space that is not finite.
+    /// The candidate that the bound is about; none on a space that is not finite.
     pub candidate: Option<usize>,
     /// Its coordinates, as the model sees them.
     pub point: Vec<f64>,
@@ -65,8 +84,8 @@ pub struct Certificate {
     /// The statement may be false with this probability.
     pub delta: f64,
     /// What kind of statement it is.
-    pub kind: Kind,
-    /// How far the upper bound may exceed the best possible one because the domain was not searched to the end; 0 on
+    pub kind: BoundKind,
+    /// How far the upper bound may exceed the best possible one because the search of the domain was stopped early; 0 on
     /// finite domains.
     pub gap: f64,
 }
@@ -100,7 +119,7 @@ impl fmt::Display for Certificate {
 pub(super) struct Band {
     checkpoint: usize,
     extremes: Option<Extremes>,
-    /// The extremes of the latest moment looked at, and how many values had arrived.
+    /// The extremes computed last, and how many values had arrived then.
     latest: Option<(usize, Extremes)>,
 }
 
@@ -115,9 +134,9 @@ impl Extremes {
 impl Study {
     /// How far from the optimum the best point can still be.
     ///
-    /// The first call looks at the moments of the whole log, later ones at those that came since; each moment costs about
-    /// as much as a suggestion. Refused where the data contradict the assumptions: the bounds have crossed, which has
-    /// probability at most delta if they are true.
+    /// The first call evaluates the checkpoints of the whole log, later ones only those since; each costs about as much as a
+    /// suggestion. Refused where the data contradict the assumptions: the bounds have crossed, which has probability at most
+    /// delta if the assumptions are true.
     pub fn certificate(&mut self) -> Result<Certificate> {
         if self.is_unfitted() {
             return self.with_fit()?.certificate();
@@ -150,7 +169,7 @@ impl Study {
         })
     }
 
-    /// Whether a bound can be stated in the units of the values: a model that is learned knows them only from values that
+    /// Whether a bound can be stated in the units of the values: a learned model knows their scale only once two of them
     /// differ.
     pub(super) fn has_scale(&self) -> bool {
         let mut values = self.ledger.trials().iter().filter_map(Trial::value);
@@ -158,23 +177,23 @@ impl Study {
         !self.spec.learns() || values.any(|value| Some(value) != first)
     }
 
-    /// What is not told apart near the largest of the values: of 1e17 and 1e17 + 1 no bound says that they differ.
+    /// The resolution of floats near the largest of the values: no bound can separate 1e17 from 1e17 + 1.
     pub(super) fn resolution(&self) -> f64 {
         let values = self.ledger.trials().iter().filter_map(Trial::value);
         values.map(Warp::resolution).fold(0.0, f64::max)
     }
 
     /// What kind of statement this study makes: a theorem needs a model and a norm bound that are given.
-    pub(super) fn kind(&self) -> Kind {
-        if self.spec.states_theorems() { Kind::Theorem } else { Kind::Model }
+    pub(super) fn kind(&self) -> BoundKind {
+        if self.spec.states_theorems() { BoundKind::Theorem } else { BoundKind::Model }
     }
 
-    /// The band's multiplier, from the information gain of the rows that it looks at. A model's opinion may also take f
-    /// for a draw of its prior: then sqrt(2 ln(2 |D|/delta)) holds at all points at once. Spaces are finite too, as floats
-    /// are told apart by a step.
+    /// The band's multiplier, from the information gain of the rows it is based on. A bound under a learned model may also
+    /// assume that f is a draw of the prior: then sqrt(2 ln(2 |D|/delta)) holds at all points at once. Spaces are finite too,
+    /// as coordinates are multiples of a step.
     pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
         let theorem = self.assumptions()?.band(information);
-        Ok(if self.kind() == Kind::Theorem { theorem } else { theorem.min(self.union_multiplier()) })
+        Ok(if self.kind() == BoundKind::Theorem { theorem } else { theorem.min(self.union_multiplier()) })
     }
 
     /// The multiplier of a band that holds at all points at once if f is a draw of the prior; it needs no factor.
@@ -184,8 +203,8 @@ impl Study {
 
     pub(super) fn extremes(&mut self) -> Result<Extremes> {
         let observed = self.posterior.observed();
-        // A model's opinion is about now: what an earlier fit or norm said does not hold any more.
-        if self.kind() == Kind::Theorem {
+        // Bounds under a learned model use the present fit only: those of earlier fits and norms no longer hold.
+        if self.kind() == BoundKind::Theorem {
             while self.band.checkpoint <= observed {
                 let then = self.extremes_at(self.band.checkpoint)?;
                 self.band.extremes = Some(match self.band.extremes.take() {

@@ -6,11 +6,11 @@
 use manyhands_gp::Key;
 
 use super::{Asking, Study};
-use crate::confidence::initialization_variance;
 use crate::event::{Asked, ENGINE};
 use crate::ledger::TrialState;
 use crate::rules::State;
 use crate::strategy::Initial;
+use crate::theory::initialization_variance;
 use crate::{Choice, Phase, Result};
 
 impl Study {

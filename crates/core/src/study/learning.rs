@@ -6,9 +6,9 @@ use manyhands_gp::{Posterior, Warp};
 
 use super::Study;
 use crate::chooser::{Chooser, chooser};
-use crate::confidence::Assumptions;
 use crate::event::{ENGINE, Event, Fitted};
 use crate::rules::assumptions;
+use crate::theory::Assumptions;
 use crate::tuning::SURPRISE;
 use crate::{Error, Result};
 
@@ -94,7 +94,7 @@ impl Study {
     }
 
     /// Logs a fit that another one follows before anything is read from it.
-    pub(super) fn pass_over(&mut self, fitted: &Fitted) -> Result<()> {
+    pub(super) fn log_superseded_fit(&mut self, fitted: &Fitted) -> Result<()> {
         let event = Event::Fitted(fitted.clone());
         self.ledger.check(&event)?;
         self.check_fitted(fitted)?;
@@ -172,7 +172,7 @@ impl Study {
     }
 
     /// A user's value as the model sees it.
-    pub(super) fn modelled(&mut self, value: f64) -> f64 {
+    pub(super) fn to_model_units(&mut self, value: f64) -> f64 {
         let value = self.spec.direction().sign() * value;
         match (&self.learner, self.learning.warp()) {
             (None, _) => value,

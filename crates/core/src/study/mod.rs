@@ -4,8 +4,8 @@ mod batch;
 mod best;
 mod certificate;
 mod choose;
+mod include;
 mod learning;
-mod outside;
 mod predict;
 mod quantities;
 mod suggestion;
@@ -14,11 +14,10 @@ mod verify;
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, Outlook};
-pub use self::best::{Best, CERTIFIED};
+pub use self::best::Best;
 use self::certificate::Band;
-pub use self::certificate::{Certificate, Kind};
+pub use self::certificate::{BoundKind, Certificate};
 use self::learning::Learning;
-pub use self::outside::Located;
 pub use self::predict::{Prediction, representable};
 pub use self::quantities::Quantities;
 pub use self::suggestion::Suggestion;
@@ -27,7 +26,8 @@ use crate::chooser::{Chooser, Place, chooser};
 use crate::event::{Asked, Event};
 use crate::ledger::{Ledger, Trial, TrialState};
 use crate::model::Learner;
-use crate::tuning::{GATHERED, GATHERED_FROM};
+pub use crate::tuning::CERTIFIED_VALUES;
+use crate::tuning::{REFACTORED_EVERY, REFACTORED_FROM};
 use crate::{Error, Phase, Result, Spec, Value};
 
 /// The most suggestions that one ask gives.
@@ -109,7 +109,7 @@ impl Study {
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
         let last_fit = events.iter().rposition(|event| matches!(event, Event::Fitted(_)));
         events.iter().enumerate().try_for_each(|(position, event)| match event {
-            Event::Fitted(fitted) if Some(position) < last_fit => self.pass_over(fitted),
+            Event::Fitted(fitted) if Some(position) < last_fit => self.log_superseded_fit(fitted),
             _ => self.apply(event.clone()),
         })
     }
@@ -222,21 +222,21 @@ impl Study {
     /// The values of a trial's parameters or columns, in the order of [`Domain::names`](crate::Domain::names); none where
     /// there are no names.
     pub fn params(&self, trial: usize) -> Result<Vec<Value>> {
-        self.ledger.trial(trial).map(|trial| self.shown_params(trial))
+        self.ledger.trial(trial).map(|trial| self.user_params(trial))
     }
 
-    fn shown_params(&self, trial: &Trial) -> Vec<Value> {
+    fn user_params(&self, trial: &Trial) -> Vec<Value> {
         self.spec.domain().logged_params(trial.candidate(), trial.logged_params())
     }
 
-    /// All trials that were suggested, as they were, in order: the run that the functions of [`regret`](crate::regret) look at.
+    /// All trials that were suggested, as they were, in order: the run that the functions of `regret` look at.
     pub fn suggestions(&self) -> Vec<Suggestion> {
         self.suggestions_from(0)
     }
 
     fn suggestions_from(&self, first: usize) -> Vec<Suggestion> {
         let suggestion = |trial: &Trial| {
-            let choice = trial.choice()?.shown(self.spec.direction(), self.shown_params(trial));
+            let choice = trial.choice()?.in_user_units(self.spec.direction(), self.user_params(trial));
             Some(Suggestion { trial: trial.number(), point: self.points[trial.number()].clone(), choice })
         };
         self.ledger.trials()[first..].iter().filter_map(suggestion).collect()
@@ -282,8 +282,8 @@ impl Study {
             self.tentative -= 1;
         } else {
             self.discard_tentative();
-            if !self.chooser.is_free(&self.spec, *trial, choice.candidate) {
-                return Err(self.ledger.bad_log(&format!("candidate {} is not to be had", choice.candidate)));
+            if !self.chooser.is_available(&self.spec, *trial, choice.candidate) {
+                return Err(self.ledger.bad_log(&format!("candidate {} is not available", choice.candidate)));
             }
             self.hallucinate(&place)?;
         }
@@ -294,9 +294,9 @@ impl Study {
     fn model_told(&mut self, trial: usize, value: f64) -> Result<()> {
         self.spec.check_value(trial, value)?;
         self.discard_tentative();
-        let modelled = self.modelled(value);
-        self.posterior.settle(trial as u64, modelled)?;
-        self.gather();
+        let value_in_model_units = self.to_model_units(value);
+        self.posterior.settle(trial as u64, value_in_model_units)?;
+        self.refactor_if_due();
         Ok(())
     }
 
@@ -311,10 +311,10 @@ impl Study {
     /// On a space, rows that came one by one are factored together from time to time: a process that has just started has
     /// few of them to append, and one that goes on has the same bits. On finite domains columns are kept that were solved
     /// with the factor as it is.
-    fn gather(&mut self) {
+    fn refactor_if_due(&mut self) {
         let observed = self.posterior.observed();
-        let is_due = observed >= GATHERED_FROM && observed.is_multiple_of(GATHERED);
-        if is_due && self.chooser.gathers_rows() {
+        let is_due = observed >= REFACTORED_FROM && observed.is_multiple_of(REFACTORED_EVERY);
+        if is_due && self.chooser.refactors_rows() {
             self.posterior.factor_at_once();
         }
     }

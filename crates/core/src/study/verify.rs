@@ -70,7 +70,7 @@ impl Study {
         let mut found = Verification::default();
         let mut position = 0;
         while position < events.len() {
-            let group = made_together(&events[position..]);
+            let group = events_of_one_ask(&events[position..]);
             if let Some(origin) = group.first().and_then(origin)
                 && origin.engine == ENGINE
             {
@@ -123,7 +123,7 @@ fn origin(event: &Event) -> Option<Origin> {
 }
 
 /// The leading events that were made by one ask; any other event stands alone.
-fn made_together(events: &[Event]) -> &[Event] {
+fn events_of_one_ask(events: &[Event]) -> &[Event] {
     let first = events.first().and_then(origin);
     let together = |event: &&Event| first.is_some() && origin(event) == first;
     &events[..events.iter().take_while(together).count().max(1)]

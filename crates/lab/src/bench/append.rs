@@ -1,13 +1,12 @@
 //! Appending one point against streaming the factor once.
 
-use manyhands_core::gp::{Key, Posterior, Prior};
+use manyhands_gp::{Key, Posterior, Prior};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Setup;
-use super::black_box;
 use super::cost::timed;
 use super::report::{Limit, Measurement, Unit};
+use super::{Setup, black_box};
 use crate::Result;
 use crate::statistics::median;
 

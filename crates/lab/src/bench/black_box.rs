@@ -1,7 +1,7 @@
 //! The black box that runs are measured on: a smooth function on the unit square, with seeded noise.
 
-use manyhands_core::gp::{Grid, Kernel, Prior};
 use manyhands_core::{Domain, Rule, Spec, Strategy};
+use manyhands_gp::{Grid, Kernel, Prior};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

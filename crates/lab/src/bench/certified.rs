@@ -1,13 +1,12 @@
 //! Maxima with a proof on the unit square: how many cells are bounded, and how long that takes.
 
-use manyhands_core::gp::{Budget, Kernel, Key, Posterior, Prior, Provable, Region, maximize};
+use manyhands_gp::{Budget, Kernel, Key, Posterior, Prior, Provable, Region, maximize};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Setup;
-use super::black_box;
 use super::cost::timed;
 use super::report::{Limit, Measurement, Unit};
+use super::{Setup, black_box};
 use crate::Result;
 use crate::statistics::median;
 

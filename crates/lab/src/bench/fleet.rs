@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use manyhands_core::counted;
+use manyhands_core::text::counted;
 use manyhands_store::{Access, Location, Session};
 
 use super::report::{Limit, Measurement, Unit};

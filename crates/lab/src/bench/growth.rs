@@ -1,7 +1,8 @@
 //! How the cost of a suggestion grows with the number of points and of candidates.
 
-use manyhands_core::gp::{Kernel, Points};
-use manyhands_core::{Asked, Choice, Domain, ENGINE, Event, Phase, Spec, Study};
+use manyhands_core::event::{Asked, ENGINE};
+use manyhands_core::{Choice, Domain, Event, Phase, Spec, Study};
+use manyhands_gp::{Kernel, Points};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;

@@ -9,8 +9,9 @@
 //! A new row is (k(x, D) - l' V)/pivot, one pass over all of V; variances fall by its squares, means rise by z times
 //! it. Each pass goes by chunks of columns that fit the first-level cache, four rows of V at a time, on all threads.
 
-use manyhands_core::gp::{Grid, Kernel, Key, Posterior, TIE};
-use manyhands_core::{Assumptions, Spec};
+use manyhands_core::Spec;
+use manyhands_core::theory::Assumptions;
+use manyhands_gp::{Grid, Kernel, Key, Posterior, TIE};
 use rayon::prelude::*;
 
 use super::black_box::{self, BATCH};

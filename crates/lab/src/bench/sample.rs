@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use faer::{Mat, Side};
-use manyhands_core::gp::{Domain, Grid, Kernel, Key, Posterior, Prior, Restricted, Sampler};
+use manyhands_gp::{Domain, Grid, Kernel, Key, Posterior, Prior, Restricted, Sampler};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};

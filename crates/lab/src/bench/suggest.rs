@@ -1,7 +1,7 @@
 //! What suggestions of a learned model cost, fits included, on a space of floats.
 
-use manyhands_core::gp::{Kernel, Prior};
 use manyhands_core::{Direction, Domain, Event, Parameter, Rule, Space, Spec, Strategy, Study, Suggestion, Value};
+use manyhands_gp::{Kernel, Prior};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use manyhands_core::{Event, Included, Value};
+use manyhands_core::event::Included;
+use manyhands_core::{Event, Value};
 use manyhands_store::{Access, Location, Session, Source, Store};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use manyhands_core::gp::GreedyInformation;
-use manyhands_core::{Hallucination, Initial, Rule, a_priori_hallucination};
+use manyhands_core::theory::a_priori_hallucination;
+use manyhands_core::{Hallucination, Initial, Rule};
+use manyhands_gp::GreedyInformation;
 
 use super::{Extra, FinishedExtra, series, titles};
 use crate::arm::{Arm, PlayedArm};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use manyhands_core::significant;
+use manyhands_core::text::significant;
 
 use crate::sheet::Sheet;
 use crate::{Observation, Reproduction, Settings};

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use manyhands_core::Domain;
-use manyhands_core::gp::{Grid, Kernel, Prior};
+use manyhands_gp::{Grid, Kernel, Prior};
 
 use crate::{FiniteProblem, Result};
 

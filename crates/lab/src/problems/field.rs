@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use manyhands_core::gp::{Factor, Kernel};
+use manyhands_gp::{Factor, Kernel};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 

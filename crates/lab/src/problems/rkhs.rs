@@ -1,7 +1,7 @@
 //! Functions of a kernel's RKHS, drawn as in the paper (after Chowdhury and Gopalan 2017, section 6).
 
 use manyhands_core::Domain;
-use manyhands_core::gp::{Grid, Kernel, Prior};
+use manyhands_gp::{Grid, Kernel, Prior};
 use rand::{Rng, RngExt};
 
 use crate::{FiniteProblem, Result};

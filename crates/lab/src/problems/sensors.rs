@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use manyhands_core::Domain;
-use manyhands_core::gp::{Covariance, Kernel, Points, Prior};
+use manyhands_gp::{Covariance, Kernel, Points, Prior};
 use rand::Rng;
 use rand::seq::index;
 

@@ -1,7 +1,7 @@
 //! Players, which suggest points and are told their values, and the contenders that create them.
 
-use manyhands_core::gp::Points;
 use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
+use manyhands_gp::Points;
 use rand::Rng;
 
 use super::protocol::{Game, Protocol};

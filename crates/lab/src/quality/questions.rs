@@ -1,7 +1,7 @@
 //! How the default strategy was settled: questions, and the answers that played against each other.
 
-use manyhands_core::gp::{Kernel, Priors};
 use manyhands_core::{Strategy, Tuning};
+use manyhands_gp::{Kernel, Priors};
 
 use super::{Protocol, Schedule};
 use crate::{Error, Result};
@@ -118,7 +118,7 @@ fn bends() -> Vec<Result<StrategyAnswer>> {
 }
 
 fn kernels() -> Vec<Result<StrategyAnswer>> {
-    let of = |name: &str, kernel: manyhands_core::gp::Result<Kernel>| {
+    let of = |name: &str, kernel: manyhands_gp::Result<Kernel>| {
         let mut answer = StrategyAnswer::default(name)?;
         answer.variant.kernel = kernel?;
         Ok(answer)

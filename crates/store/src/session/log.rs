@@ -1,6 +1,7 @@
 //! A study as one text, to move it from one store to another: one line for the study, then one line per event.
 
-use manyhands_core::{Study, counted};
+use manyhands_core::Study;
+use manyhands_core::text::counted;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

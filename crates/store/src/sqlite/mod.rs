@@ -287,7 +287,7 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use manyhands_core::EventKind;
+    use manyhands_core::event::EventKind;
 
     use super::*;
 

@@ -1,10 +1,8 @@
 //! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
 
+use manyhands_core::event::{Asked, ENGINE, EventKind, Fitted, Included};
 use manyhands_core::gp::{Hyperparameters, Warp};
-use manyhands_core::{
-    Asked, Choice, Direction, Domain, ENGINE, Event, EventKind, Fitted, Included, Parameter, Phase, Space, Spec,
-    Strategy as Rule, Study, Value,
-};
+use manyhands_core::{Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value};
 use proptest::prelude::*;
 
 use super::common::runner;

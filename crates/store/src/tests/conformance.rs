@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use manyhands_core::EventKind;
+use manyhands_core::event::EventKind;
 
 use super::common::{self, origin, places};
 use crate::backend::{Backend, NewStudy};

@@ -244,8 +244,8 @@ fn a_slow_ask_never_delays_a_tell() {
             let (asker, asked) = asking.join().unwrap();
             assert_eq!(asked.len(), 2);
             for event in &asker.ledger().events()[told..] {
-                let (Event::Asked(manyhands_core::Asked { seen, .. })
-                | Event::Fitted(manyhands_core::Fitted { seen, .. })) = event
+                let (Event::Asked(manyhands_core::event::Asked { seen, .. })
+                | Event::Fitted(manyhands_core::event::Fitted { seen, .. })) = event
                 else {
                     panic!("{event:?}")
                 };

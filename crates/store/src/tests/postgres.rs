@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::common::postgres::Server;
 use super::common::study::{GRID, session};
 use super::common::{event, origin};
-use manyhands_core::{EventKind, Study, TrialState};
+use manyhands_core::event::EventKind;
+use manyhands_core::{Study, TrialState};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::backend::{Backend, NewStudy};

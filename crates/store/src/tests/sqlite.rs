@@ -9,7 +9,8 @@ use std::sync::{Arc, Barrier};
 
 use super::common::study::{GRID, session};
 use super::common::{self, again, role};
-use manyhands_core::{EventKind, Study, TrialState};
+use manyhands_core::event::EventKind;
+use manyhands_core::{Study, TrialState};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

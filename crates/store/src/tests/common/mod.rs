@@ -8,7 +8,7 @@ pub mod study;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use manyhands_core::EventKind;
+use manyhands_core::event::EventKind;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 

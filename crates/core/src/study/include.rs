@@ -1,43 +1,34 @@
-//! Trials from elsewhere: evaluations made before or beside the study, and points under way somewhere else.
+//! Trials from elsewhere: evaluations made outside the study, finished or still running.
 
 use manyhands_gp as gp;
 
 use super::Study;
 use crate::chooser::Place;
 use crate::event::{Event, Included};
-use crate::{Domain, Error, Result, Spec, Value};
+use crate::{Domain, Error, Result, Value};
 
-/// Where values that a user gives are, as an event says it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Located {
+/// A point that a user names, as an event records it.
+struct NamedPoint {
     /// The candidate's index in the domain; none where the domain is not finite.
-    pub candidate: Option<usize>,
-    /// The values as the study writes them; none for a pool, where the candidate says all.
-    pub params: Vec<Value>,
+    candidate: Option<usize>,
+    /// The values as the study writes them; empty for pools: `candidate` identifies the row.
+    params: Vec<Value>,
 }
 
-impl Spec {
-    /// Where named values are; refused, as [`Study::include_named`] does, where they are no candidate or not in the space.
-    /// Needs no study, but lists the candidates of a finite space anew.
-    pub fn locate(&self, named: &[(String, Value)]) -> Result<Located> {
-        let finite = self.domain().space().and_then(|_| self.finite());
-        locate(self.domain(), finite.as_ref(), named)
-    }
-}
-
-fn locate(domain: &Domain, finite: Option<&gp::Domain>, named: &[(String, Value)]) -> Result<Located> {
+/// The point with these named values; refused where it is not a candidate or not in the space.
+fn find_point(domain: &Domain, finite: Option<&gp::Domain>, named: &[(String, Value)]) -> Result<NamedPoint> {
     match domain {
-        Domain::Pool(pool) => Ok(Located { candidate: Some(pool.find(named)?), params: vec![] }),
+        Domain::Pool(pool) => Ok(NamedPoint { candidate: Some(pool.find(named)?), params: vec![] }),
         Domain::Space(space) => {
             let given = space.from_named(named)?;
             let point = space.embed(&given)?;
             let candidate = finite.map(|finite| candidate_at(finite, &point)).transpose()?;
-            // As the study itself would write them, 3 for 3.0 for example, but a real number is the one that was given.
+            // Normalized as the study itself writes values (3 for 3.0), except that a continuous value keeps its exact bits.
             let written = |(own, given): (Value, &Value)| match (own, given.number()) {
                 (Value::Float(_), Some(number)) if candidate.is_none() => Value::Float(number),
                 (own, _) => own,
             };
-            Ok(Located { candidate, params: space.params(&point).into_iter().zip(&given).map(written).collect() })
+            Ok(NamedPoint { candidate, params: space.params(&point).into_iter().zip(&given).map(written).collect() })
         }
         Domain::Points(_) | Domain::Grid(_) | Domain::Discretized { .. } => Err(Error::NoParameters),
     }
@@ -62,8 +53,8 @@ fn candidate_at(domain: &gp::Domain, point: &[f64]) -> Result<usize> {
 }
 
 impl Study {
-    /// Adds an evaluation made elsewhere (a warm start), or, without a value, a point under way elsewhere: it counts as
-    /// pending until it is told, failed or cancelled by its number, which is returned.
+    /// Adds an evaluation made elsewhere (a warm start) or, without a value, one that is running elsewhere: it is pending
+    /// until it is told, failed or cancelled by its number, which is returned.
     ///
     /// ```
     /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
@@ -89,11 +80,11 @@ impl Study {
 
     /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
     pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
-        let Located { candidate, params } = locate(self.spec.domain(), self.chooser.candidates(), named)?;
+        let NamedPoint { candidate, params } = find_point(self.spec.domain(), self.chooser.candidates(), named)?;
         let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
-        if !self.chooser.is_free(&self.spec, trial, candidate) {
+        if !self.chooser.is_available(&self.spec, trial, candidate) {
             return Err(Error::CandidateTaken { candidate });
         }
         Ok(Included { trial, candidate, params, value })
@@ -113,11 +104,6 @@ impl Study {
         self.include_at(candidate, params, value)
     }
 
-    /// The candidate of a finite domain at this point; refused where there is none, naming the nearest.
-    pub fn candidate_at(&self, point: &[f64]) -> Result<usize> {
-        candidate_at(self.chooser.candidates().ok_or(Error::NoCandidates)?, point)
-    }
-
     fn include_at(&mut self, candidate: usize, params: Vec<Value>, value: Option<f64>) -> Result<usize> {
         let trial = self.ledger.trials().len();
         self.apply(Event::Included(Included { trial, candidate, params, value }))?;
@@ -128,19 +114,19 @@ impl Study {
         let trial = included.trial;
         included.value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         self.discard_tentative();
-        if !self.chooser.is_free(&self.spec, trial, included.candidate) {
+        if !self.chooser.is_available(&self.spec, trial, included.candidate) {
             return Err(Error::CandidateTaken { candidate: included.candidate });
         }
         let place = Place { trial, candidate: included.candidate, params: included.params.clone() };
         let point = self.chooser.point(&self.spec, &place)?;
-        let modelled = included.value.map(|value| self.modelled(value));
+        let value_in_model_units = included.value.map(|value| self.to_model_units(value));
         self.hallucinate(&place)?;
-        if let Some(modelled) = modelled {
-            if let Err(error) = self.posterior.settle(trial as u64, modelled) {
+        if let Some(value_in_model_units) = value_in_model_units {
+            if let Err(error) = self.posterior.settle(trial as u64, value_in_model_units) {
                 self.discard_picks(1);
                 return Err(error.into());
             }
-            self.gather();
+            self.refactor_if_due();
         }
         self.points.push(point);
         Ok(())

@@ -1,11 +1,19 @@
-//! Text of unknown origin, made safe to print on a terminal.
+//! Text for people: text of unknown origin made safe to print on a terminal, numbers in few digits, likely spellings.
+
+mod names;
+mod number;
+
+pub use self::names::likely_name;
+pub(crate) use self::names::nearest;
+pub(crate) use self::number::plain;
+pub use self::number::{short, significant};
 
 /// The text with every character that could steer a terminal or reorder what it shows written as an escape such as
 /// `\u{1b}`: control characters (C0, DEL, C1) other than newline and tab, line and paragraph separators, and Unicode's
 /// controls of the writing direction.
 ///
 /// ```
-/// # use manyhands_core::printable;
+/// # use manyhands_core::text::printable;
 /// assert_eq!(printable("loss\t\u{1b}[31mnan\u{202e}\n"), "loss\t\\u{1b}[31mnan\\u{202e}\n");
 /// ```
 pub fn printable(text: &str) -> String {
@@ -23,7 +31,7 @@ const QUOTED: usize = 120;
 /// long one.
 ///
 /// ```
-/// # use manyhands_core::quoted;
+/// # use manyhands_core::text::quoted;
 /// assert_eq!(quoted("a\tb\n"), r#""a\tb\n""#);
 /// assert_eq!(quoted(&"x".repeat(90_000)).len(), 125);
 /// ```
@@ -43,7 +51,7 @@ pub(crate) fn escaped(text: &str) -> String {
 /// of a long one.
 ///
 /// ```
-/// # use manyhands_core::one_line;
+/// # use manyhands_core::text::one_line;
 /// assert_eq!(one_line("a\tb\n"), r"a\tb\n");
 /// ```
 pub fn one_line(text: &str) -> String {
@@ -59,7 +67,7 @@ pub(crate) fn beginning(text: &str) -> String {
 /// A number of things, by the noun for one of them.
 ///
 /// ```
-/// # use manyhands_core::counted;
+/// # use manyhands_core::text::counted;
 /// assert_eq!([counted(1, "trial"), counted(2, "trial")], ["1 trial", "2 trials"]);
 /// ```
 pub fn counted(count: usize, noun: &str) -> String {

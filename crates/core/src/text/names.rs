@@ -8,11 +8,11 @@ pub(crate) fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) 
 /// The name that a mistyped one was likely meant to be: the nearest, if it takes few edits for its length.
 ///
 /// ```
-/// # use manyhands_core::likely_name;
+/// # use manyhands_core::text::likely_name;
 /// assert_eq!(likely_name(["direction", "seed"], "diretcion"), Some("direction"));
 /// assert_eq!(likely_name(["direction", "seed"], "colour"), None);
 /// ```
-pub fn likely<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+pub fn likely_name<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     nearest(names, name).filter(|known| edits(known, name) <= (known.chars().count() / 3).max(1))
 }
 
@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn only_a_name_that_is_near_was_likely() {
-        assert_eq!(likely(["direction", "seed"], "diretcion"), Some("direction"));
-        assert_eq!(likely(["direction", "seed"], "colour"), None);
-        assert_eq!(likely([], "seed"), None);
+        assert_eq!(likely_name(["direction", "seed"], "diretcion"), Some("direction"));
+        assert_eq!(likely_name(["direction", "seed"], "colour"), None);
+        assert_eq!(likely_name([], "seed"), None);
     }
 }

@@ -3,7 +3,7 @@
 /// A number in this many significant digits.
 ///
 /// ```
-/// # use manyhands_core::significant;
+/// # use manyhands_core::text::significant;
 /// assert_eq!([1234.5, 0.00123, 3e-9, 0.0].map(|value| significant(value, 3)), ["1234", "0.00123", "3.00e-9", "0"]);
 /// ```
 pub fn significant(value: f64, digits: usize) -> String {
@@ -22,7 +22,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 /// A number in at most six significant digits, without trailing zeros.
 ///
 /// ```
-/// # use manyhands_core::short;
+/// # use manyhands_core::text::short;
 /// assert_eq!([0.1 + 0.2, 12.0, 1e-9].map(short), ["0.3", "12", "1.00000e-9"]);
 /// ```
 pub fn short(value: f64) -> String {

@@ -1,0 +1,8 @@
+//! The theory's formulas: what is assumed of the black box, multipliers of confidence bands, hallucination factors, and
+//! closed forms of the information gain. [`Study::quantities`](crate::Study::quantities) has their present values.
+
+mod closed_form;
+mod confidence;
+
+pub use self::closed_form::{closed_form, logarithm};
+pub use self::confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
