@@ -1,4 +1,4 @@
-//! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
+//! What a study is: domain, prior, strategy, assumptions, seed. Checked once, when it is made.
 
 use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
 
@@ -74,7 +74,7 @@ pub struct Spec {
     seed: u64,
     repeats: bool,
     memory: usize,
-    /// What is known of a model that is learned; none where the model is given.
+    /// The given hyperparameters of a learned model; none where the model is given.
     given: Option<Given>,
     nodes: usize,
     tuning: Tuning,
@@ -115,8 +115,9 @@ impl Spec {
         Self::learned_given(family, Given::default(), domain, strategy)
     }
 
-    /// As [`Spec::learned_from`], of a model of which something is known: that is kept, and the rest is learned. Lengthscales
-    /// are in the unit cube, the other numbers in the units of the values that will be told.
+    /// As [`Spec::learned_from`], with some hyperparameters given: those are kept, and the rest is learned. Lengthscales are in
+    /// the unit cube, the other numbers in the units of the values that will be told.
+    #[doc(alias = "hyperparameter")]
     ///
     /// ```
     /// use manyhands_core::gp::{Given, Kernel};
@@ -186,7 +187,8 @@ impl Spec {
     }
 
     /// With at most this many cells for every search that proves its result (choices of a given model on a space, and
-    /// certificates there); 2,000 unless set, fewer beyond 200 values where the model is learned. With 0 nothing is searched and the bounds are those of the prior.
+    /// certificates there); 2,000 unless set, fewer beyond 200 values where the model is learned. With 0 nothing is searched
+    /// and the bounds are those of the prior.
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes, ..self }
     }
@@ -210,8 +212,7 @@ impl Spec {
         &self.domain
     }
 
-    /// Kernel, prior mean and noise; where the model is learned, what is believed before the first fit, of standardized
-    /// values.
+    /// Kernel, prior mean and noise; where the model is learned, those of standardized values before the first fit.
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
@@ -241,8 +242,8 @@ impl Spec {
         self.memory
     }
 
-    /// The candidates to choose from exactly, if they are few: as [`Domain::finite`], and a space of up to 16,384 points
-    /// where the model is learned or the rule samples, since both work on all of them anew.
+    /// The candidates, if choices among them are exact: as [`Domain::finite`], but a space counts as finite only up to 16,384
+    /// points where the model is learned or the rule samples, since both recompute all of them.
     pub fn finite(&self) -> Option<gp::Domain> {
         match &self.domain {
             Domain::Space(space) if self.learns() || self.strategy.rule.samples() => finite_space(space, FINITE_POINTS),
@@ -255,7 +256,7 @@ impl Spec {
         self.given.is_some()
     }
 
-    /// What is known of the model, where the rest of it is learned; none where all of it is given.
+    /// The given hyperparameters, where the rest is learned; none where the whole model is given.
     pub fn given(&self) -> Option<&Given> {
         self.given.as_ref()
     }
@@ -265,12 +266,12 @@ impl Spec {
         self.nodes
     }
 
-    /// How a model is learned, and how widely `auto` looks.
+    /// How a model is learned, and how widely `auto` explores.
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// Refuses a value that no study of this kind can take: every other one can be told to a pending trial.
+    /// Refuses a value that this study cannot accept; every other one can be told to a pending trial.
     pub fn check_value(&self, trial: usize, value: f64) -> Result<()> {
         if !value.is_finite() {
             return Err(Error::Value { trial, value });
@@ -292,8 +293,8 @@ impl Spec {
     }
 }
 
-/// What is believed of standardized values before any of them: what is given and does not depend on their units, and of
-/// the rest the priors' medians.
+/// The prior of standardized values before the first fit: given hyperparameters that do not depend on the values' units,
+/// and for the rest the medians of their priors.
 fn prior_before_data(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) -> Result<Prior> {
     let priors = priors.stretched(domain.parameters());
     let scale = |group: usize| given.lengthscales.as_ref().map_or(priors.lengthscale.0, |each| each[group]);
@@ -303,7 +304,7 @@ fn prior_before_data(family: &Kernel, given: &Given, domain: &Domain, priors: &P
     Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, ratio)?)
 }
 
-/// Lemma 2 does not know the kernel.
+/// Lemma 2 does not cover the kernel.
 pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
     setting: Key::Information.shown_as("information = \"closed-form\""),
     with: "an empirical kernel",
@@ -320,7 +321,7 @@ pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
     reason: "only gp-bts chooses from the appendix's discretization",
 };
 
-/// Greedy information gain looks at every candidate.
+/// Greedy information gain evaluates every candidate.
 pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
     setting: Key::Information.shown_as("greedy information"),
     with: "an infinite domain",
@@ -382,7 +383,7 @@ fn check_box(strategy: &Strategy) -> Result<()> {
     check_infinite(strategy, BOX)
 }
 
-/// Refuses what looks at every candidate.
+/// Refuses settings that would evaluate every candidate.
 fn check_infinite(strategy: &Strategy, domain: &'static str) -> Result<()> {
     if matches!(strategy.information, Information::Greedy | Information::GreedyUpper) {
         return Err(NO_GREEDY_GAIN);

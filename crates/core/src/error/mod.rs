@@ -1,4 +1,4 @@
-//! What a study refuses, with the value, what is allowed, and how to fix it.
+//! What a study refuses, with the offending value, what is allowed, and how to fix it. Details of [`Error`] are here.
 
 mod code;
 mod hint;
@@ -339,7 +339,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error that this name is none of these.
+    /// The error for a name that is not one of these.
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         let nearest = nearest(names, name).unwrap_or_default().to_string();
         Self::UnknownParameter { name: name.to_string(), nearest }

@@ -1,4 +1,4 @@
-//! The study file: TOML text into a checked study, every mistake reported with its place.
+//! The study file: from TOML text to a checked study, with the place of every mistake.
 //!
 //! [`Draft::parse`] reads and checks the text, the caller reads the files that [`Draft::files`] names, and
 //! [`Draft::finish`] puts everything together: no file is opened here.

@@ -84,6 +84,7 @@ impl Tableau {
     fn new(dimension: usize, planes: &[Row], halfspaces: &[Row]) -> Self {
         let slacks = halfspaces.len() + dimension;
         let artificial = dimension + slacks;
+        // An equality, and a halfspace that excludes 0, need an artificial variable for a first basis.
         let artificials = planes.len() + halfspaces.iter().filter(|row| row.bound < 0.0).count();
         let columns = artificial + artificials;
         let mut tableau = Self { rows: Vec::new(), basis: Vec::new(), artificial, columns };
@@ -117,7 +118,7 @@ impl Tableau {
         tableau
     }
 
-    /// Pivots until no variable before `allowed` improves the objective.
+    /// Pivots until no variable before `allowed` improves the objective: by Bland's rule first, then by the largest gain.
     fn optimize(&mut self, objective: &[f64], allowed: usize, patience: [usize; 2]) -> Result<(), Stalled> {
         let [bland, pivots] = [patience[0], patience[0] + patience[1]].map(|p| p * (self.rows.len() + self.columns));
         for pivot in 0..=pivots {

@@ -70,7 +70,7 @@ impl Study {
         self.include_named(&self.spec.domain().name_values(params)?, value)
     }
 
-    /// As [`Study::include`], by name; parameters with one value and columns that are no coordinates may be left out.
+    /// As [`Study::include`], by name; parameters with one value, and columns that are not coordinates, may be omitted.
     pub fn include_named(&mut self, named: &[(String, Value)], value: Option<f64>) -> Result<usize> {
         let included = self.propose_included(named, value)?;
         let trial = included.trial;
