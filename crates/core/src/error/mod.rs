@@ -203,7 +203,7 @@ pub enum Error {
         reason: String,
     },
     /// A log holds a choice or a fit that does not follow from the events before it.
-    #[error("{what} cannot be made again: its {field} is {logged} in the log, and {made} by what it knew")]
+    #[error("{what} cannot be reproduced: its {field} is {logged} in the log, and {made} when recomputed")]
     NotReproduced {
         /// Which event: a trial's number, or the place of a fit in the log.
         what: String,

@@ -172,8 +172,8 @@ impl Study {
         self.posterior.keys()[..self.posterior.observed()].iter().map(|key| sign * value(key.id)).collect()
     }
 
-    /// A user's value in the model's units.
-    pub(super) fn to_model_units(&mut self, value: f64) -> f64 {
+    /// A user's value in the model's units; one that the fit did not expect is remembered, so that another fit is due.
+    pub(super) fn warp_value(&mut self, value: f64) -> f64 {
         let value = self.spec.direction().sign() * value;
         match (&self.learner, self.learning.warp()) {
             (None, _) => value,

@@ -297,7 +297,7 @@ impl Study {
     fn model_told(&mut self, trial: usize, value: f64) -> Result<()> {
         self.spec.check_value(trial, value)?;
         self.discard_tentative();
-        let value_in_model_units = self.to_model_units(value);
+        let value_in_model_units = self.warp_value(value);
         self.posterior.settle(trial as u64, value_in_model_units)?;
         self.refactor_if_due();
         Ok(())

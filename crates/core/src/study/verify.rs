@@ -36,10 +36,10 @@ impl fmt::Display for Tally {
 
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} made again, equal bit for bit", self.checked)?;
+        write!(f, "{} recomputed, equal bit for bit", self.checked)?;
         for (tally, which) in [(self.older, "an older"), (self.newer, "a newer")] {
             if tally != Tally::default() {
-                write!(f, "; {tally} of {which} engine taken as they are")?;
+                write!(f, "; {tally} of {which} engine not checked")?;
             }
         }
         Ok(())
