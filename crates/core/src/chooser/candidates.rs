@@ -18,7 +18,7 @@ pub(super) enum Wanted {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Candidates {
     moments: Option<Moments>,
-    /// Whether they are those of the ask under way.
+    /// Whether they are those of the current ask.
     is_current: bool,
 }
 

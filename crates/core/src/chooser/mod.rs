@@ -14,8 +14,8 @@ use rand_chacha::ChaCha8Rng;
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
+use crate::compatibility::NO_GREEDY_GAIN;
 use crate::event::Asked;
-use crate::spec::NO_GREEDY_GAIN;
 use crate::{Choice, Domain, Error, Result, Spec, Value};
 
 /// What a pick may read: the spec, the posterior as the pick sees it, and the number of the trial.

@@ -189,7 +189,7 @@ pub enum Error {
     #[error("no trial has been observed yet")]
     NothingObserved,
     /// A learned model has no scale to state a bound in.
-    #[error("all values so far are equal, and nothing else says how much they can vary")]
+    #[error("all values so far are equal, and nothing else determines how much they can vary")]
     NoScale,
     /// A bound is too large for a float.
     #[error("its bounds are beyond the largest numbers that can be stated")]

@@ -89,7 +89,7 @@ pub struct StudyFile {
 
 impl StudyFile {
     /// What identifies the study, key by key with defaults filled in: `("strategy.delta", "0.1")`, `("space.x1", "float from
-    /// -5 to 10")`. Of files it says that they are given, not what is in them.
+    /// -5 to 10")`. The contents of files are not part of it.
     pub fn identity(&self) -> &[(String, String)] {
         &self.identity
     }

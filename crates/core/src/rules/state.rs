@@ -3,8 +3,8 @@
 use manyhands_gp::{Acquisition, ConfidenceBound, Posterior, View, Warp};
 
 use crate::chooser::{Chooser, Context, Widest};
+use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::{Ledger, TrialState};
-use crate::spec::NO_CLOSED_FORM;
 use crate::strategy::{Hallucination, Information, Strategy};
 use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
 use crate::{Choice, Error, Event, Phase, Result, Spec};
@@ -19,7 +19,7 @@ pub(crate) struct State<'a> {
     pub warp: Option<&'a Warp>,
     /// The number of the trial to be chosen.
     pub trial: usize,
-    /// How many picks of the ask under way the rule has made.
+    /// How many picks of the current ask the rule has made.
     pub by_rule: usize,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Stalled {
     pub pivots: usize,
 }
 
-/// What a program, or a question that programs answer, comes to: None if nothing keeps all rows.
+/// The result of a linear program, or of a computation by several: None if no point satisfies all rows.
 pub(super) type Solved<T> = Result<Option<T>, Stalled>;
 
 /// A point of the unit cube that maximizes objective . x with weights . x = bound on every plane and weights . x <= bound
@@ -251,7 +251,7 @@ mod tests {
         assert!((point[0] - 1.0).abs() < 1e-12 && point[1].abs() < 1e-12);
     }
 
-    /// Beale (1955) and Marshall and Suurballe (1969): the rule of the steepest gain goes round in circles for ever.
+    /// Beale (1955) and Marshall and Suurballe (1969): the rule of the steepest gain cycles.
     #[test]
     fn programs_on_which_other_rules_cycle_are_solved() {
         let beale = [row(&[0.25, -60.0, -0.04, 9.0], 0.0), row(&[0.5, -90.0, -0.02, 3.0], 0.0)];
