@@ -123,8 +123,8 @@ impl Strategy {
         }
     }
 
-    /// Refuses numbers out of range, and settings that need M where there is none.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses numbers out of range, and settings that need M where there is none. [`Spec::new`](crate::Spec::new) calls it.
+    pub fn check(&self) -> Result<()> {
         let positive =
             |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
         if let Some(bound) = self.norm_bound {
