@@ -34,9 +34,9 @@ pub const ENGINE: u32 = 3;
 pub enum Event {
     /// A trial was suggested.
     Asked(Asked),
-    /// A model was learned from the values at hand; it holds until the next one.
+    /// A model was learned from the values so far; it is used until the next one.
     Fitted(Fitted),
-    /// A trial that was not suggested here: an evaluation made elsewhere, or one under way elsewhere.
+    /// A trial that was not suggested here: an evaluation made elsewhere, finished or running.
     Included(Included),
     /// A trial's value arrived, in the user's units.
     Told {
@@ -52,7 +52,7 @@ pub enum Event {
         /// Why, in the user's words.
         reason: String,
     },
-    /// A trial was called off, as if it had never been asked for.
+    /// A trial was cancelled, as if it had never been asked for.
     Cancelled {
         /// The trial's number.
         trial: usize,
@@ -155,17 +155,17 @@ impl Event {
     }
 }
 
-/// A trial that was suggested: the choice as it was made, and what it knew.
+/// A trial that was suggested: the choice, and the events it was based on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "AskedBody")]
 pub struct Asked {
     /// The trial's number: trials are numbered from 0 in the order they were asked for.
     pub trial: usize,
-    /// The point, and what was known of it.
+    /// The point and its posterior.
     #[serde(flatten)]
     pub choice: Choice,
-    /// The sequence number of the last event the choice knew. Choices logged one after the other with the same `seen`
-    /// were made together, and each knew those before it.
+    /// The sequence number of the last event the choice was based on. Choices logged one after the other with the same
+    /// `seen` were made together, each based on those before it as well.
     pub seen: usize,
     /// The number of the engine that made it; see [`ENGINE`].
     pub engine: u32,
@@ -178,7 +178,7 @@ pub struct Fitted {
     pub hyperparameters: Hyperparameters,
     /// How values are standardized and warped.
     pub warp: Warp,
-    /// The sequence number of the last event that the fit knew.
+    /// The sequence number of the last event that the fit was based on.
     pub seen: usize,
     /// The number of the engine that made it; see [`ENGINE`].
     pub engine: u32,
@@ -194,6 +194,6 @@ pub struct Included {
     pub candidate: usize,
     /// The values of the parameters; empty for pools: `candidate` identifies the row.
     pub params: Vec<Value>,
-    /// Its value in the user's units; none if it is still under way.
+    /// Its value in the user's units; none while it is running.
     pub value: Option<f64>,
 }

@@ -75,6 +75,7 @@
 
 mod choice;
 mod chooser;
+mod compatibility;
 mod domain;
 pub mod error;
 pub mod event;

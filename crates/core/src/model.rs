@@ -1,4 +1,4 @@
-//! Learning the model: which warp, which hyperparameters, from which trials, and when to learn again.
+//! Learning the model: which warp and hyperparameters, from which trials, and when to fit again.
 
 use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
 
@@ -8,11 +8,11 @@ use crate::tuning::{
 };
 use crate::{Result, Spec, Tuning};
 
-/// Given numbers keep to this many times the values' own scale either way: nothing is told apart beyond.
+/// Given numbers are clamped to this many times the values' own scale, and to its inverse: beyond, rounding dominates.
 const LARGEST: f64 = 1e20;
 
-/// Noise is at least this part of the prior variance. Given noise may be nothing beside an extreme value; then the pivots
-/// of rows that nearly repeat each other are rounding, each magnifies the ones before it, and no number stays finite.
+/// Noise is at least this share of the prior variance. Given noise may be negligible beside an extreme value; then the
+/// pivots of nearly equal rows are rounding errors that magnify each other, until numbers are not finite.
 const LEAST_NOISE: f64 = 1e-24;
 
 /// What a model is learned over: the kernel's family, and how its lengthscales lie over the coordinates.
@@ -28,13 +28,13 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    /// What learns the model of this study; none where all of it is given.
+    /// The learner of this study's model; none where all of it is given.
     pub fn new(spec: &Spec) -> Result<Option<Self>> {
         let Some(given) = spec.given() else { return Ok(None) };
         let mean = given.mean.map(|mean| spec.direction().sign() * mean);
         let (given, mut tuning) = (Given { mean, ..given.clone() }, spec.tuning().clone());
         if given.has_values() {
-            // Bent values have no unit in which noise, variance and mean could be data.
+            // Given noise, variance and mean are in the values' units, which only a linear warp can convert.
             tuning.bends = vec![0.0];
         }
         let (domain, family) = (spec.domain(), spec.prior().kernel().clone().with_variance(1.0)?);
@@ -52,7 +52,7 @@ impl Learner {
         design_points(self.parameters)
     }
 
-    /// Whether to learn again: at every change while values are few, then each time they have grown by a twentieth.
+    /// Whether a fit is due: at every change while values are few, then each time they have grown by a twentieth.
     pub fn is_due(&self, observed: usize, at_last_fit: Option<usize>) -> bool {
         observed > 0 && at_last_fit.is_none_or(|last| observed >= last + values_until_refit(last))
     }
@@ -79,7 +79,7 @@ impl Learner {
         let first;
         let (warp, warm) = match last {
             Some(last) => last,
-            // What few values say at little cost is where a look at many begins.
+            // A cheap fit of few values is the start of the fit of many.
             None => {
                 first = self.explore(&self.training_set(points, values, FEW_VALUES)?, None)?;
                 (&first.0, &first.1)
@@ -88,8 +88,8 @@ impl Learner {
         self.refine(&self.training_set(points, values, FITTED_VALUES)?, self.bend(warp), warm)
     }
 
-    /// The best of all bends. Where each look costs more, only the last bend is looked at from several starts, and the
-    /// others from what it found.
+    /// The fit of highest density over all bends. Where values are not very few, only the last bend is fitted from several
+    /// starts, and the others from its result.
     fn explore(&self, data: &TrainingSet, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {
         let mut best: Option<(f64, Warp, Hyperparameters)> = None;
         let bends = &self.tuning.bends;
@@ -112,7 +112,7 @@ impl Learner {
         Ok(best.map_or_else(standard, |(_, warp, found)| (warp, found)))
     }
 
-    /// The same bend, unless noise has come up, and hyperparameters close to those of the last look.
+    /// A fit with the same bend, unless noise rules it out, started from the hyperparameters of the last fit.
     fn refine(&self, data: &TrainingSet, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
         let (warp, warped) = data.warped(bend);
         let found = self.fit(REFIT_EVALUATIONS, &warp).refine(&data.points, &warped, warm)?;
@@ -159,7 +159,7 @@ impl Learner {
     }
 }
 
-/// What a fit looks at.
+/// What a fit reads.
 struct TrainingSet {
     points: Points,
     values: Vec<f64>,
@@ -174,7 +174,7 @@ impl TrainingSet {
     }
 }
 
-/// The rows that a fit looks at, in order: all of them, or the best quarter of the most and others at even steps.
+/// The rows that a fit reads, in order: all of them, or `most`: a quarter of them the best, the others at even steps.
 fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most {
         return (0..values.len()).collect();

@@ -1,4 +1,4 @@
-//! A pool: candidates from a table, the coordinates that the model sees of them, and candidates found by their values.
+//! A pool: candidates from a table, their coordinates in the model, and candidates found by their values.
 
 use manyhands_gp::Points;
 
@@ -7,7 +7,7 @@ use crate::table::{self, CsvLine};
 use crate::text::{beginning, escaped, quoted};
 use crate::{Error, Result, Value};
 
-/// What the model sees of a candidate.
+/// Which coordinates the model uses for a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinates {
     /// Its coordinate columns, each scaled from its smallest to its largest number to 0 to 1; a column with one value is 0.
@@ -105,7 +105,7 @@ impl Pool {
         self.columns.iter().map(|column| self.names[column.index].as_str())
     }
 
-    /// What the model sees of a candidate.
+    /// Which coordinates the model uses for a candidate.
     pub fn seen_as(&self) -> Coordinates {
         self.coordinates
     }

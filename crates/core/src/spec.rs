@@ -1,10 +1,11 @@
-//! What a study is: domain, prior, strategy, assumptions, seed. Checked once, valid ever after.
+//! What a study is: domain, prior, strategy, assumptions, seed. Checked once, when it is made.
 
-use manyhands_gp::{self as gp, Family, Given, Kernel, Prior, Priors};
+use manyhands_gp::{self as gp, Given, Kernel, Prior, Priors};
 
+use crate::compatibility::{BOX, CUBE, check_combination, refusal};
 use crate::domain::finite_space;
-use crate::error::{Key, Subject};
-use crate::strategy::{Hallucination, Information, Initial, Strategy, require};
+use crate::error::Key;
+use crate::strategy::Strategy;
 use crate::theory::Assumptions;
 use crate::tuning::{DEFAULT_MEMORY, DEFAULT_NODES, FINITE_POINTS};
 use crate::{Domain, Error, Result, Tuning};
@@ -74,7 +75,7 @@ pub struct Spec {
     seed: u64,
     repeats: bool,
     memory: usize,
-    /// What is known of a model that is learned; none where the model is given.
+    /// The given hyperparameters of a learned model; none where the model is given.
     given: Option<Given>,
     nodes: usize,
     tuning: Tuning,
@@ -115,8 +116,9 @@ impl Spec {
         Self::learned_given(family, Given::default(), domain, strategy)
     }
 
-    /// As [`Spec::learned_from`], of a model of which something is known: that is kept, and the rest is learned. Lengthscales
-    /// are in the unit cube, the other numbers in the units of the values that will be told.
+    /// As [`Spec::learned_from`], with some hyperparameters given: those are kept, and the rest is learned. Lengthscales are in
+    /// the unit cube, the other numbers in the units of the values that will be told.
+    #[doc(alias = "hyperparameter")]
     ///
     /// ```
     /// use manyhands_core::gp::{Given, Kernel};
@@ -186,7 +188,8 @@ impl Spec {
     }
 
     /// With at most this many cells for every search that proves its result (choices of a given model on a space, and
-    /// certificates there); 2,000 unless set, fewer beyond 200 values where the model is learned. With 0 nothing is searched and the bounds are those of the prior.
+    /// certificates there); 2,000 unless set, fewer beyond 200 values where the model is learned. With 0 nothing is searched
+    /// and the bounds are those of the prior.
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes, ..self }
     }
@@ -210,8 +213,7 @@ impl Spec {
         &self.domain
     }
 
-    /// Kernel, prior mean and noise; where the model is learned, what is believed before the first fit, of standardized
-    /// values.
+    /// Kernel, prior mean and noise; where the model is learned, those of standardized values before the first fit.
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
@@ -241,8 +243,8 @@ impl Spec {
         self.memory
     }
 
-    /// The candidates to choose from exactly, if they are few: as [`Domain::finite`], and a space of up to 16,384 points
-    /// where the model is learned or the rule samples, since both work on all of them anew.
+    /// The candidates, if choices among them are exact: as [`Domain::finite`], but a space counts as finite only up to 16,384
+    /// points where the model is learned or the rule samples, since both recompute all of them.
     pub fn finite(&self) -> Option<gp::Domain> {
         match &self.domain {
             Domain::Space(space) if self.learns() || self.strategy.rule.samples() => finite_space(space, FINITE_POINTS),
@@ -255,7 +257,7 @@ impl Spec {
         self.given.is_some()
     }
 
-    /// What is known of the model, where the rest of it is learned; none where all of it is given.
+    /// The given hyperparameters, where the rest is learned; none where the whole model is given.
     pub fn given(&self) -> Option<&Given> {
         self.given.as_ref()
     }
@@ -265,12 +267,12 @@ impl Spec {
         self.nodes
     }
 
-    /// How a model is learned, and how widely `auto` looks.
+    /// How a model is learned, and how widely `auto` explores.
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// Refuses a value that no study of this kind can take: every other one can be told to a pending trial.
+    /// Refuses a value that this study cannot accept; every other one can be told to a pending trial.
     pub fn check_value(&self, trial: usize, value: f64) -> Result<()> {
         if !value.is_finite() {
             return Err(Error::Value { trial, value });
@@ -292,8 +294,8 @@ impl Spec {
     }
 }
 
-/// What is believed of standardized values before any of them: what is given and does not depend on their units, and of
-/// the rest the priors' medians.
+/// The prior of standardized values before the first fit: given hyperparameters that do not depend on the values' units,
+/// and for the rest the medians of their priors.
 fn prior_before_data(family: &Kernel, given: &Given, domain: &Domain, priors: &Priors) -> Result<Prior> {
     let priors = priors.stretched(domain.parameters());
     let scale = |group: usize| given.lengthscales.as_ref().map_or(priors.lengthscale.0, |each| each[group]);
@@ -301,101 +303,4 @@ fn prior_before_data(family: &Kernel, given: &Given, domain: &Domain, priors: &P
         domain.extents().iter().zip(domain.groups()).map(|(extent, group)| extent * scale(group)).collect();
     let ratio = given.noise_ratio().unwrap_or(priors.noise_ratio.0);
     Ok(Prior::new(family.with_lengthscales(&lengthscales)?.with_variance(1.0)?, 0.0, ratio)?)
-}
-
-/// Lemma 2 does not know the kernel.
-pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
-    setting: Key::Information.shown_as("information = \"closed-form\""),
-    with: "an empirical kernel",
-    reason: "Lemma 2 has no order for it; use \"log\"",
-};
-
-const CUBE: &str = "a discretized cube";
-const BOX: &str = "a continuous space";
-
-/// The appendix's discretization is for samples.
-pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
-    setting: Key::Rule.shown_as("this rule"),
-    with: CUBE,
-    reason: "only gp-bts chooses from the appendix's discretization",
-};
-
-/// Greedy information gain looks at every candidate.
-pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
-    setting: Key::Information.shown_as("greedy information"),
-    with: "an infinite domain",
-    reason: "greedy gain needs a finite domain; use \"realised\"",
-};
-
-/// The union bound of the Bayesian rule is over candidates.
-pub(crate) const NO_BAYESIAN_ON_A_BOX: Error = Error::Incompatible {
-    setting: Key::Rule.shown_as("gp-bucb-bayesian"),
-    with: BOX,
-    reason: "its multiplier counts the candidates; use igp-bucb",
-};
-
-fn refusal(setting: impl Into<Subject>, with: &'static str, reason: &'static str) -> Error {
-    Error::Incompatible { setting: setting.into(), with, reason }
-}
-
-fn check_combination(spec: &Spec) -> Result<()> {
-    let Spec { domain, prior, strategy, .. } = spec;
-    let empirical = prior.kernel().family() == Family::Empirical;
-    if empirical && strategy.information == Information::ClosedForm {
-        return Err(NO_CLOSED_FORM);
-    }
-    if empirical && !domain.may_be_indices() {
-        let setting = Key::Kernel.shown_as("an empirical kernel");
-        return Err(refusal(setting, "this domain", "its candidates are the indices of the covariance matrix"));
-    }
-    match domain {
-        &Domain::Discretized { side, dimension } => check_cube(side, dimension, prior, strategy),
-        _ if spec.finite().is_none() => {
-            strategy.rule.check(strategy, false)?;
-            check_box(strategy)
-        }
-        _ => strategy.rule.check(strategy, true),
-    }
-}
-
-fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -> Result<()> {
-    require(side > 0.0 && side <= 1e100, "side", "positive and at most 1e100", side)?;
-    require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
-    prior.kernel().lipschitz()?;
-    if !strategy.rule.samples() {
-        return Err(ONLY_GP_BTS_ON_A_CUBE);
-    }
-    if strategy.design.is_some() {
-        return Err(refusal(Key::Design, CUBE, "its candidates change from round to round"));
-    }
-    if strategy.initial != Initial::None {
-        return Err(refusal(Key::Initial, CUBE, "the largest variance is not known over a cube; use a grid"));
-    }
-    check_infinite(strategy, CUBE)
-}
-
-fn check_box(strategy: &Strategy) -> Result<()> {
-    if matches!(strategy.initial, Initial::Until(_)) {
-        let setting = Key::Initial.shown_as("initial = { until = ... }");
-        return Err(refusal(setting, BOX, "the largest variance is not proven there; use a number"));
-    }
-    check_infinite(strategy, BOX)
-}
-
-/// Refuses what looks at every candidate.
-fn check_infinite(strategy: &Strategy, domain: &'static str) -> Result<()> {
-    if matches!(strategy.information, Information::Greedy | Information::GreedyUpper) {
-        return Err(NO_GREEDY_GAIN);
-    }
-    match strategy.hallucination {
-        Hallucination::Exact => {
-            let setting = Key::Hallucination.shown_as("hallucination = \"exact\"");
-            Err(refusal(setting, domain, "it looks at every candidate; use \"realised\""))
-        }
-        Hallucination::WorstCase if strategy.information == Information::Realised => {
-            let setting = Key::Hallucination.shown_as("hallucination = \"worst-case\"");
-            Err(refusal(setting, domain, "gamma_{M-1} needs a finite domain or a closed form"))
-        }
-        _ => Ok(()),
-    }
 }

@@ -123,7 +123,7 @@ impl Strategy {
         }
     }
 
-    /// Refuses numbers out of range, and settings that need M where there is none.
+    /// Refuses numbers out of range, and settings that need M where there is none. [`Spec::new`](crate::Spec::new) calls it.
     pub fn check(&self) -> Result<()> {
         let positive =
             |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);

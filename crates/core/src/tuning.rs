@@ -39,7 +39,7 @@ pub(crate) const REPEAT_SHARE: f64 = 1e-4;
 pub(crate) const INFORMATIVE_SHARE: f64 = 1e-4;
 
 /// A greedy pick is replaced by a wide one where pending points leave less than this share of its variance: their results
-/// will say most of what it would.
+/// will determine most of its value.
 pub(crate) const COVERED_SHARE: f64 = 0.1;
 
 /// Two points of a space closer than this, in squared lengthscales, are the same.

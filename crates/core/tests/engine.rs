@@ -1,4 +1,4 @@
-//! Which engine made a choice or a fit, and what can be made again.
+//! Which engine made a choice or a fit, and what can be recomputed.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -73,7 +73,7 @@ fn what_another_engine_made_is_taken_as_it_is_and_what_follows_is_checked() {
         go_on(&mut live, 2);
         let found = Study::verify(&spec(), live.events()).unwrap();
         let (taken, checked) = (tally(&events), tally(&live.events()[events.len()..]));
-        let other = |which: &str| format!("{taken} of {which} engine taken as they are");
+        let other = |which: &str| format!("{taken} of {which} engine not checked");
         if number < ENGINE {
             assert_eq!(found, Verification { checked, older: taken, newer: Tally::default() });
             assert!(found.to_string().ends_with(&other("an older")), "{found}");

@@ -292,7 +292,8 @@ fn the_identity_names_every_key_with_its_default() {
                     model.mean = learned\nmodel.fit = true\nstrategy.name = auto\nstrategy.norm_bound = none\n\
                     strategy.noise_bound = the square root of noise\nstrategy.delta = 0.1\n\
                     strategy.information = realised\nstrategy.hallucination = realised\nstrategy.width = 1\n\
-                    strategy.initial = 0\nstrategy.design = by dimension\nstrategy.max_pending = none";
+                    strategy.initial = 0\nstrategy.design = by dimension\nstrategy.beta = by the theorem\n\
+                    strategy.max_pending = none";
     assert_eq!(told.join("\n"), expected);
 }
 

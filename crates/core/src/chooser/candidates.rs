@@ -1,4 +1,4 @@
-//! The candidates of one ask on a space, with what is known of them, kept between its picks.
+//! The candidates of one ask on a space, with their moments, kept between its picks.
 
 use manyhands_gp::{Acquisition, Points, Screen, Shortlist, View};
 
@@ -18,21 +18,21 @@ pub(super) enum Wanted {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Candidates {
     moments: Option<Moments>,
-    /// Whether they are those of the ask under way.
+    /// Whether they are those of the current ask.
     is_current: bool,
 }
 
-/// What is known of the candidates.
+/// The moments of the candidates.
 #[derive(Debug, Clone)]
 enum Moments {
-    /// Of each its exact moments, where rows are few.
+    /// Exact moments of every candidate, where rows are few.
     Screen(Screen),
-    /// Of most only bounds, where rows are many.
+    /// Bounds for most candidates, where rows are many.
     Shortlist(Shortlist),
 }
 
 impl Candidates {
-    /// A new ask begins: candidates are to be drawn anew.
+    /// A new ask begins: candidates will be drawn again.
     pub fn begin_ask(&mut self) {
         self.is_current = false;
     }

@@ -1,4 +1,4 @@
-//! Choosing on a space that is not finite: candidates, climbs, and for a given model the proof of how good the choice is.
+//! Choosing on a space that is not finite: candidates, climbs, and for a given model a proven gap.
 
 use manyhands_gp::{
     Acquisition, Budget, ConfidenceBound, LevelSet, Points, Posterior, Prior, Provable, Region, SamplePath, Slopes,
@@ -15,10 +15,10 @@ use crate::tuning::{
 };
 use crate::{Choice, Error, Phase, Result, Space, Spec};
 
-/// The random numbers of a search that is for no trial, such as a certificate's, are those of no trial.
+/// The stream of random numbers for searches that belong to no trial, such as a certificate's.
 const NO_TRIAL: usize = usize::MAX >> 1;
 
-/// A space that is searched. What is known of the candidates of the ask under way is kept between its picks.
+/// A space that is searched. The moments of the candidates are kept between the picks of one ask.
 #[derive(Debug, Clone)]
 pub(super) struct Continuous {
     space: Space,
@@ -45,7 +45,7 @@ impl Continuous {
         self.climb(context, &scores, objective)
     }
 
-    /// As [`Continuous::maximum`], of a band's end and for no trial: with candidates of its own.
+    /// As [`Continuous::maximum`], for an end of a band: with candidates of its own, as it belongs to no trial.
     fn band_end(&mut self, context: Context<'_>, multiplier: f64) -> Result<Maximum> {
         self.candidates.begin_ask();
         let found = self.maximum(Context { trial: NO_TRIAL, ..context }, &ConfidenceBound(multiplier));
@@ -197,7 +197,7 @@ impl Chooser for Continuous {
         let mut observed = Slopes::new(context.view.observed_only())?;
         let (mut mean_gradient, mut variance_gradient) =
             (vec![0.0; self.space.dimension()], vec![0.0; self.space.dimension()]);
-        // Outside the region there is nothing to climb to.
+        // Minus infinity outside the region keeps climbs inside it.
         let objective = |x: &[f64], gradient: &mut [f64]| {
             let (mean, variance) = observed.at(x, &mut mean_gradient, &mut variance_gradient);
             let value = slopes.value(x, acquisition, gradient);
@@ -217,7 +217,7 @@ impl Chooser for Continuous {
         Ok(Choice { multiplier, ..self.choice(context, &found)? })
     }
 
-    /// The best of the candidates that are not at hand, if there is one.
+    /// The best of the candidates that are not rows, if there is one.
     fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
         let posterior = context.view.posterior();
@@ -242,7 +242,7 @@ impl Chooser for Continuous {
         Ok(Extremes { upper, lower: lowest.score, gap, candidate: None, point: lowest.point })
     }
 
-    /// Every look is a search: at 0, 1, 2, 4, 8, ...
+    /// Each checkpoint costs a search: at 0, 1, 2, 4, 8, ...
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
         Some((2 * observed).max(1))
     }
@@ -263,7 +263,7 @@ impl Chooser for Continuous {
         self.space.log_size()
     }
 
-    /// That of the farthest corner of the unit cube, for kernels that grow.
+    /// At the farthest corner of the unit cube: the linear kernel's variance grows towards it.
     fn largest_variance(&self, _: &Spec, prior: &Prior) -> f64 {
         prior.kernel().variance_at(&vec![1.0; self.space.dimension()])
     }
@@ -285,8 +285,8 @@ impl Chooser for Continuous {
     }
 }
 
-/// The most cells of a search that proves its result. Each costs the square of the rows, and the opinion of a learned
-/// model is not worth more than a suggestion; a proof about a given one is worth what the spec says.
+/// The most cells of a search that proves its result. Each costs the square of the rows, so that under a learned model,
+/// where the proof is no theorem, their number falls to keep the cost near that of a suggestion.
 fn nodes(spec: &Spec, rows: usize) -> usize {
     let part = if spec.learns() { (NODES_FULL_ROWS as f64 / rows.max(1) as f64).powi(2).min(1.0) } else { 1.0 };
     (spec.nodes() as f64 * part) as usize
@@ -298,14 +298,14 @@ fn best_rows(view: View<'_>, count: usize) -> Vec<Vec<f64>> {
     best.map(|i| view.posterior().points().get(i).to_vec()).collect()
 }
 
-/// The indices in the order of falling values, the lowest index first among equals.
+/// The indices in the order of decreasing values, the lowest index first among equals.
 fn descending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     order
 }
 
-/// The lengthscale of each coordinate, by which distances are judged.
+/// The lengthscale of each coordinate, the unit of distances.
 fn lengthscales(prior: &Prior, dimension: usize) -> Vec<f64> {
     match prior.kernel().lengthscales() {
         [shared] => vec![*shared; dimension],

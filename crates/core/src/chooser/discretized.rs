@@ -3,7 +3,7 @@
 use manyhands_gp::{self as gp, Acquisition, Grid, LevelSet, Posterior, Prior, draw_on_grid};
 
 use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator, peak};
-use crate::spec::ONLY_GP_BTS_ON_A_CUBE;
+use crate::compatibility::ONLY_GP_BTS_ON_A_CUBE;
 use crate::{Choice, Domain, Error, Phase, Result, Spec};
 
 /// The largest D_t, and so the longest coordinate, that is sampled.

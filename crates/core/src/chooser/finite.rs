@@ -20,7 +20,7 @@ pub(super) struct Finite {
     /// For rules that sample.
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
-    /// For what is about the whole domain, taken candidates included.
+    /// The surface over all candidates, taken ones included.
     all_candidates: Option<Box<Surface>>,
     repeats: bool,
     left: usize,
@@ -39,7 +39,7 @@ impl Finite {
         self.surface.restricted().domain()
     }
 
-    /// The surface over the whole domain.
+    /// The surface over all candidates, taken ones included.
     fn all_candidates(&mut self) -> &mut Surface {
         let restricted = self.surface.restricted().clone();
         self.all_candidates.get_or_insert_with(|| Box::new(Surface::new(restricted)))
@@ -64,7 +64,7 @@ impl Finite {
 }
 
 impl Chooser for Finite {
-    /// Of some candidates drawn at random, the one of largest sd: the most distant from those chosen before.
+    /// Among some random candidates, the one of largest sd: the most distant from those chosen before.
     fn design(&mut self, context: Context<'_>) -> Result<Option<Choice>> {
         let Context { spec, view, trial } = context;
         let (mut rng, len) = (generator(spec, trial), self.domain().len());

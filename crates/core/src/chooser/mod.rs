@@ -1,4 +1,4 @@
-//! Choosing over a domain: the verbs that each of the three kinds of domain offers, so that no rule asks which one it is on.
+//! Choosing over a domain: the searches that each of the three kinds of domain offers, so that no rule depends on the kind.
 
 mod candidates;
 mod continuous;
@@ -14,8 +14,8 @@ use rand_chacha::ChaCha8Rng;
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
+use crate::compatibility::NO_GREEDY_GAIN;
 use crate::event::Asked;
-use crate::spec::NO_GREEDY_GAIN;
 use crate::{Choice, Domain, Error, Result, Spec, Value};
 
 /// What a pick may read: the spec, the posterior as the pick sees it, and the number of the trial.
@@ -40,15 +40,15 @@ pub(crate) struct Extremes {
     pub upper: f64,
     /// The highest lower end that was found.
     pub lower: f64,
-    /// How far `upper` may be above the best possible bound, because the domain was not searched to the end.
+    /// How far `upper` may be above the best possible bound, because the search was stopped early.
     pub gap: f64,
     /// Where `lower` is attained; no candidate on a space that is not finite.
     pub candidate: Option<usize>,
     pub point: Vec<f64>,
 }
 
-/// A domain as rules see it. Choices are in the model's units, of phase `Rule` and with multiplier 0 unless the verb is
-/// given one; whoever calls says otherwise.
+/// A domain as rules use it. Choices are in the model's units, of phase `Rule`, and with multiplier 0 unless the search is
+/// given one; callers change that where it does not hold.
 pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     /// A quasi-random pick of the first design; none where the domain has no such design.
     fn design(&mut self, context: Context<'_>) -> Result<Option<Choice>>;
@@ -59,8 +59,7 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     /// The argmax of an acquisition function, with a gap where that is proven.
     fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice>;
 
-    /// As [`Chooser::argmax`], inside a region that is tested on the observed points alone; none if nothing of it may be
-    /// chosen.
+    /// As [`Chooser::argmax`], inside a region defined by the observed points alone; none if no point of it may be chosen.
     fn argmax_within(
         &mut self,
         context: Context<'_>,
@@ -80,14 +79,14 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     /// The extremes of the band mean +- multiplier x sd over the whole domain.
     fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes>;
 
-    /// How many values must have arrived for the next look at the running extremes of a band, after one at `observed`;
-    /// none where bands have no extremes.
+    /// The number of values at which the running extremes of a band are computed next, after `observed`; none where bands
+    /// have no extremes.
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize>;
 
     /// Whether a chosen point is that of a row.
     fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool>;
 
-    /// The sd given observed points alone at a chosen point; none where rules do not look at it.
+    /// The sd given observed points alone at a chosen point; none where rules do not use it.
     fn observed_sd(&self, _posterior: &Posterior, _choice: &Choice) -> Result<Option<f64>> {
         Ok(None)
     }
@@ -116,8 +115,8 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         prior.kernel().variance()
     }
 
-    /// The largest variance that what may be pending has, given the posterior without its `pending` rows; infinite where
-    /// that is not known.
+    /// The largest variance over the points that may be chosen, given the posterior without its `pending` rows; infinite
+    /// where that is not known.
     fn variance_without(&self, _posterior: &Posterior, _pending: &[Key]) -> Result<f64> {
         Ok(f64::INFINITY)
     }
@@ -132,7 +131,7 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         Err(NO_GREEDY_GAIN)
     }
 
-    /// Whether rows that came one by one are to be factored together from time to time.
+    /// Whether all rows are factored at once from time to time, instead of only being appended one by one.
     fn refactors_rows(&self) -> bool {
         false
     }
@@ -156,7 +155,7 @@ impl Clone for Box<dyn Chooser> {
     }
 }
 
-/// What chooses over the spec's domain, under this prior.
+/// The chooser of the spec's domain, under this prior.
 pub(crate) fn chooser(spec: &Spec, prior: &Prior) -> Result<Box<dyn Chooser>> {
     Ok(match (spec.finite(), spec.domain()) {
         (Some(domain), _) => Box::new(Finite::new(spec, domain, prior)?),
@@ -165,7 +164,7 @@ pub(crate) fn chooser(spec: &Spec, prior: &Prior) -> Result<Box<dyn Chooser>> {
     })
 }
 
-/// Where a trial is: all that tells a point.
+/// What identifies the point of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Place {
     pub trial: usize,
@@ -187,7 +186,7 @@ fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
     rng
 }
 
-/// That a finite domain has nothing left to choose.
+/// The error that a finite domain has no candidate left.
 const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 
 /// The highest value that may be chosen, the lowest index among ties.

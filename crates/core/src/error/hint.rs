@@ -1,4 +1,4 @@
-//! What to do about an error, where its message does not say.
+//! What to do about an error, where its message does not say it.
 
 use super::ParameterPart;
 use crate::Error;

@@ -1,4 +1,4 @@
-//! What a study refuses, with the value, what is allowed, and how to fix it.
+//! What a study refuses, with the offending value, what is allowed, and how to fix it. Details of [`Error`] are here.
 
 mod code;
 mod hint;
@@ -189,7 +189,7 @@ pub enum Error {
     #[error("no trial has been observed yet")]
     NothingObserved,
     /// A learned model has no scale to state a bound in.
-    #[error("all values so far are equal, and nothing else says how much they can vary")]
+    #[error("all values so far are equal, and nothing else determines how much they can vary")]
     NoScale,
     /// A bound is too large for a float.
     #[error("its bounds are beyond the largest numbers that can be stated")]
@@ -203,7 +203,7 @@ pub enum Error {
         reason: String,
     },
     /// A log holds a choice or a fit that does not follow from the events before it.
-    #[error("{what} cannot be made again: its {field} is {logged} in the log, and {made} by what it knew")]
+    #[error("{what} cannot be reproduced: its {field} is {logged} in the log, and {made} when recomputed")]
     NotReproduced {
         /// Which event: a trial's number, or the place of a fit in the log.
         what: String,
@@ -339,7 +339,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error that this name is none of these.
+    /// The error for a name that is not one of these.
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         let nearest = nearest(names, name).unwrap_or_default().to_string();
         Self::UnknownParameter { name: name.to_string(), nearest }

@@ -1,4 +1,4 @@
-//! The study file: TOML text into a checked study, every mistake reported with its place.
+//! The study file: from TOML text to a checked study, with the place of every mistake.
 //!
 //! [`Draft::parse`] reads and checks the text, the caller reads the files that [`Draft::files`] names, and
 //! [`Draft::finish`] puts everything together: no file is opened here.
@@ -89,7 +89,7 @@ pub struct StudyFile {
 
 impl StudyFile {
     /// What identifies the study, key by key with defaults filled in: `("strategy.delta", "0.1")`, `("space.x1", "float from
-    /// -5 to 10")`. Of files it says that they are given, not what is in them.
+    /// -5 to 10")`. The contents of files are not part of it.
     pub fn identity(&self) -> &[(String, String)] {
         &self.identity
     }

@@ -35,7 +35,7 @@ pub(crate) struct Maximum {
 #[derive(Debug, Clone)]
 pub(crate) struct Search<'a> {
     pub space: &'a Space,
-    /// The lengthscale of each coordinate, by which distances are judged.
+    /// The lengthscale of each coordinate, the unit of distances.
     pub lengthscales: &'a [f64],
     /// How many of the best candidates are climbed from.
     pub starts: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Neighbours of good points, some farther than others: candidates beside the quasi-random ones.
+    /// Neighbours of good points at several distances: candidates in addition to the quasi-random ones.
     pub fn neighbours(&self, centres: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
         let around = |(k, centre): (usize, &Vec<f64>)| {
             let step = NEIGHBOUR_STEPS[k % NEIGHBOUR_STEPS.len()];
@@ -109,7 +109,7 @@ impl Search<'_> {
 
     /// Climbs and exchanges in turn, until neither helps.
     fn improve(&self, start: &[f64], objective: &mut impl Objective) -> Maximum {
-        // Every climb looks at its start first, which costs as much as any other look.
+        // The score is not computed here: every climb evaluates its start first.
         let mut maximum = Maximum { point: start.to_vec(), score: f64::NEG_INFINITY };
         let discrete = self.space.blocks().iter().any(|block| !block.is_continuous());
         for _ in 0..EXCHANGE_ROUNDS {
@@ -136,6 +136,7 @@ impl Search<'_> {
             }
             return;
         }
+        // L-BFGS-B moves the continuous coordinates only; `point` holds the discrete ones fixed.
         let start: Vec<f64> = free.iter().map(|&j| point[j]).collect();
         let mut first = None;
         let peak = climb(&start, &vec![(0.0, 1.0); free.len()], self.evaluations, |x, slope| {

@@ -8,7 +8,7 @@ use sobol::params::JoeKuoD6;
 
 use crate::Space;
 
-/// Direction numbers are at hand for so many dimensions; beyond, plain random numbers take over.
+/// The direction numbers cover this many dimensions; above, points are plain random numbers.
 const DIMENSIONS: usize = 100;
 
 /// 2^52.
@@ -23,8 +23,8 @@ pub(crate) struct Quasirandom<'a, R> {
 }
 
 impl<'a, R: Rng> Quasirandom<'a, R> {
-    /// The shift comes from `shifts`, the same for all points of one sequence; `rng` stands in where the sequence has no
-    /// valid point, and must differ between sequences that start at different points.
+    /// The shift comes from `shifts`, the same for all points of one sequence; `rng` is the fallback where a point of the
+    /// sequence is infeasible, and must differ between sequences that start at different points.
     pub fn new(space: &'a Space, first: usize, shifts: &mut impl Rng, rng: R) -> Self {
         static DIRECTIONS: OnceLock<JoeKuoD6> = OnceLock::new();
         let dimension = space.cube_dimension();

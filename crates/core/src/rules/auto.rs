@@ -1,4 +1,4 @@
-//! `auto`, the default of learned models: mean + width x sd with widths in turn, and no trial on what would teach nothing.
+//! `auto`, the default of learned models: mean + width x sd, cycling through widths, and no uninformative trials.
 
 use super::{Formulas, State};
 use crate::tuning::{COVERED_SHARE, INFORMATIVE_SHARE, REPEAT_SHARE};
@@ -11,8 +11,9 @@ impl Formulas for Auto {
         Ok(state.spec.tuning().width(state.trial))
     }
 
-    /// The argmax, unless it is a point at hand, or as good as pending, that another look would teach nothing about: then
-    /// a wider one, or where the model knows least, and at last the best that is not at hand. If there is none, the first.
+    /// The argmax, unless it repeats a point or is covered by pending ones without being informative: then the argmax with
+    /// the largest width, or the point of largest sd where that has converged too, and at last the best new point. If there
+    /// is none, the first argmax.
     fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
         let wide = state.spec.tuning().widest() * state.strategy().width;
         let first = state.argmax_upper(multiplier)?;
@@ -30,13 +31,13 @@ impl Formulas for Auto {
     }
 }
 
-/// Whether a point is at hand already and a repeat would not pay.
+/// Whether the point was chosen before and its remaining variance is too small for a repeat to be informative.
 fn is_uninformative_repeat(state: &State<'_>, choice: &Choice) -> Result<bool> {
     let known = state.chooser.is_known(state.posterior, choice)?;
     Ok(known && choice.sd * choice.sd <= REPEAT_SHARE * variance_scale(state))
 }
 
-/// Whether what is pending will tell nearly all that the point would.
+/// Whether pending points remove nearly all of the variance at the point.
 fn is_covered(state: &State<'_>, choice: &Choice) -> Result<bool> {
     let observed = state.chooser.observed_sd(state.posterior, choice)?;
     Ok(observed.is_some_and(|observed| choice.sd * choice.sd < COVERED_SHARE * observed * observed))

@@ -1,7 +1,7 @@
 //! GP-BUCB of Desautels, Krause and Burdick (2014), the paper's baseline: two multipliers, one argmax.
 
 use super::{Formulas, State};
-use crate::spec::NO_BAYESIAN_ON_A_BOX;
+use crate::compatibility::NO_BAYESIAN_ON_A_BOX;
 use crate::{Choice, Result, Strategy};
 
 /// The RKHS case: with gamma_t of observed and pending points.

@@ -3,7 +3,7 @@
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
-//! | t | batch | how many different numbers of values this rule's picks knew, the present one included |
+//! | t | batch | how many different counts of values this rule's picks were based on, the present one included |
 //! | beta_t | squared_width | 2 ln(\|D\| t^2 pi^2/(6 delta)), or the strategy's `beta` |
 //! | y* | threshold | max over D of mean - sqrt(beta_t) sd, from observed points alone |
 //! | R | region | mean + 2 sqrt(beta_{t+1}) sd >= y*, from observed points alone |

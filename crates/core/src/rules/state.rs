@@ -1,10 +1,10 @@
-//! What a rule may read and do: the log, the posterior, the theory's quantities, and the verbs of the domain.
+//! What a rule may read and do: the log, the posterior, the theory's quantities, and the searches over the domain.
 
 use manyhands_gp::{Acquisition, ConfidenceBound, Posterior, View, Warp};
 
 use crate::chooser::{Chooser, Context, Widest};
+use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::{Ledger, TrialState};
-use crate::spec::NO_CLOSED_FORM;
 use crate::strategy::{Hallucination, Information, Strategy};
 use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
 use crate::{Choice, Error, Event, Phase, Result, Spec};
@@ -19,7 +19,7 @@ pub(crate) struct State<'a> {
     pub warp: Option<&'a Warp>,
     /// The number of the trial to be chosen.
     pub trial: usize,
-    /// How many picks of the ask under way the rule has made.
+    /// How many picks of the current ask the rule has made.
     pub by_rule: usize,
 }
 
@@ -44,7 +44,7 @@ impl<'a> State<'a> {
         self.context(self.posterior.view().observed_only())
     }
 
-    /// The posterior as the paper's rules see it: pending points are hallucinated unless the strategy says to ignore them.
+    /// The posterior of the paper's rules: pending points are hallucinated unless the strategy says to ignore them.
     pub fn as_configured(&self) -> Context<'a> {
         self.context(match self.strategy().hallucination {
             Hallucination::Off => self.posterior.past_view(self.posterior.observed()),
@@ -68,7 +68,7 @@ impl<'a> State<'a> {
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
     }
 
-    /// The number of the batch: of different counts of values that the rule's picks knew, this one's included.
+    /// The number of the batch: how many different counts of values the rule's picks were based on, this one's included.
     pub fn batch(&self) -> usize {
         let mut counts: Vec<usize> = self.values_known_to_picks().into_iter().map(|(_, count)| count).collect();
         counts.push(self.posterior.observed());
@@ -126,7 +126,7 @@ impl<'a> State<'a> {
         if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial: self.trial, value }) }
     }
 
-    /// B, R, lambda and delta as they hold now.
+    /// B, R, lambda and delta at present.
     pub fn assumptions(&self) -> Result<Assumptions> {
         assumptions(self.spec, self.posterior, self.warp)
     }
@@ -153,7 +153,7 @@ impl<'a> State<'a> {
                 closed_form(prior.kernel(), points, self.spec.domain().dimension()).ok_or(NO_CLOSED_FORM)
             }
             Information::Greedy => Ok(self.chooser.greedy_gain(prior)?.gain(points)?),
-            // The realised gain says nothing of the maximum; a certified bound does.
+            // The realised gain does not bound the maximum; the certified upper bound does.
             Information::GreedyUpper | Information::Realised => Ok(self.chooser.greedy_gain(prior)?.upper(points)?),
         }
     }
@@ -183,8 +183,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// B, R, lambda and delta as they hold now. Where B is not given it is max(1, norm of the posterior mean), an opinion of
-/// the model.
+/// B, R, lambda and delta at present. Where B is not given it is estimated as max(1, norm of the posterior mean).
 pub(crate) fn assumptions(spec: &Spec, posterior: &Posterior, warp: Option<&Warp>) -> Result<Assumptions> {
     if spec.states_theorems() {
         return spec.assumptions();

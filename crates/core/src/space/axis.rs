@@ -16,7 +16,7 @@ pub(super) enum Axis {
     Fixed(Value),
     /// Any number of an interval: one coordinate.
     Line(Interval),
-    /// Numbers in a row: one coordinate.
+    /// Discrete numbers in order: one coordinate.
     Ladder(Ladder),
     /// Categories: one coordinate each, CATEGORY_DISTANCE/sqrt(2) for the chosen one and 0 for the others, so that any two
     /// categories are at distance CATEGORY_DISTANCE.
@@ -43,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// The logarithm of how many coordinates are told apart.
+    /// The logarithm of the number of distinct coordinates.
     pub fn log_len(&self) -> f64 {
         match (self, self.len()) {
             (Self::Line(interval), _) => interval.quantum().recip().ln_1p(),
@@ -194,7 +194,7 @@ fn refusal(parameter: &Parameter, value: &Value, axis: &Axis) -> Error {
     Error::ParameterValue { parameter, allowed: allowed + &nearest, value: beginning(&value.to_string()) }
 }
 
-/// The values in a row, the middle left out of long rows.
+/// The values as a list, with the middle of long lists omitted.
 fn one_of(values: impl Iterator<Item = String>) -> String {
     let values: Vec<String> = values.collect();
     match values.len() {

@@ -1,4 +1,4 @@
-//! The coordinates that move together, and where they may move to.
+//! The coordinates of one parameter, and the values that a search may exchange them for.
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use super::{Axis, Space};
 use crate::text::{escaped, plain, quoted};
 use crate::{Error, Result};
 
-/// Which side of its bound a linear constraint keeps to.
+/// The relation of a linear constraint's sum to its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// The sum is at most the bound.
@@ -17,7 +17,7 @@ pub enum Relation {
     Equals,
 }
 
-/// A linear constraint on numeric parameters, in their own units: the sum of weight x parameter keeps to a bound, within
+/// A linear constraint on numeric parameters, in their own units: the sum of weight x parameter satisfies a bound, within
 /// 1e-9 of the largest term that the parameters' bounds allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constraint {

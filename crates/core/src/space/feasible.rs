@@ -1,4 +1,4 @@
-//! Coordinates that keep the constraints: random ones, the nearest ones, and ways to move among them.
+//! Coordinates that satisfy the constraints: random ones, the nearest ones, and steps among them.
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -11,7 +11,7 @@ use crate::text::plain;
 use crate::tuning::{CONSTRAINED_DRAWS, EXISTENCE_BUDGET, REJECTION_DRAWS, REPAIR_BUDGET, VALUE_OPTIONS};
 use crate::{Error, Result};
 
-/// What the constraints of a space come to.
+/// The feasible set of a space, as its constraints define it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Feasible {
     linear: Vec<Linear>,
@@ -22,16 +22,16 @@ pub(super) struct Feasible {
     anchor: Vec<f64>,
 }
 
-/// Why no point that keeps the constraints is known.
+/// Why no feasible point is known.
 enum NoPoint {
-    /// None was found, and so many tries were left.
+    /// None was found, with this much of the budget left.
     Tried { left: usize },
-    /// The question was not answered.
+    /// A linear program reached its limit of pivots.
     Stalled(Stalled),
 }
 
 impl NoPoint {
-    /// What is told of the first constraint that fails, the `number`-th.
+    /// The error for the first constraint that fails, the `number`-th.
     fn refusal(&self, constraint: &Constraint, number: usize) -> Error {
         let constraint = constraint.clone();
         let reason = match (self, number) {
@@ -98,7 +98,7 @@ impl Feasible {
         }
     }
 
-    /// The parameters that step held where they are, the others free to move, and where those are.
+    /// The polytope of the continuous parameters with the discrete ones fixed at their values, and the point in it.
     fn with_discrete_fixed(&self, coordinates: &[f64]) -> (Partial, Vec<f64>) {
         let mut partial = self.mixed.open();
         for position in self.mixed.positions(|variable| variable.interval().is_none()) {
@@ -145,7 +145,7 @@ impl Feasible {
     }
 }
 
-/// One point of all constraints, in the middle as far as may be.
+/// One feasible point, near the middle where possible.
 fn anchor(mixed: &Mixed, budget: &mut usize) -> Solved<Vec<f64>> {
     let mut order = mixed.positions(|variable| variable.interval().is_none());
     order.sort_by_key(|&i| mixed.freedom(i));
@@ -215,7 +215,7 @@ impl Space {
     }
 
     /// Random coordinates of valid values that keep every constraint: uniform on each parameter's scale where there are no
-    /// constraints or a fair part of the space keeps them; else nearly so.
+    /// constraints or rejection sampling succeeds; else nearly uniform.
     ///
     /// ```
     /// use manyhands_core::{Constraint, Parameter, Relation, Space};
@@ -247,7 +247,7 @@ impl Space {
             }
         }
         for _ in 0..CONSTRAINED_DRAWS {
-            // Also where a search was given up: what counts is that the anchor keeps every constraint.
+            // A search that was given up is not an error here: the anchor below is feasible in any case.
             if let Ok(Some(shares)) = feasible.random_shares(rng) {
                 feasible.place(&mut coordinates, &shares);
                 if self.feasible(&coordinates) {
@@ -279,14 +279,14 @@ impl Space {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return Some(snapped) };
         let kept = self.blocks.get(kept).map(|block| block.coordinates().start);
-        // A search that was given up found nothing, too: an exchange more or less does no harm.
+        // A search that was given up counts as no solution: the exchange is skipped.
         let shares = feasible.nearest_shares(&snapped, kept).ok().flatten()?;
         feasible.place(&mut snapped, &shares);
         self.feasible(&snapped).then_some(snapped)
     }
 
     /// The steepest way uphill from feasible coordinates, given the gradient there: the projection of the gradient onto the
-    /// directions that leave no bound and no constraint, with the parameters that step held. Zero at a local optimum.
+    /// directions that leave no bound and no constraint, with the discrete parameters fixed. Zero at a local optimum.
     pub(crate) fn uphill(&self, coordinates: &[f64], gradient: &[f64]) -> Vec<f64> {
         let mut direction = vec![0.0; coordinates.len()];
         for block in self.blocks.iter().filter(|block| block.is_continuous()) {
@@ -327,8 +327,8 @@ impl Space {
     }
 
     /// The point `length` times a direction away from feasible coordinates, or as far as [`segment`](Self::segment) allows:
-    /// valid values that keep every constraint. Parameters that step stay; a log-scaled parameter under a constraint moves
-    /// straight in its own units, so that linear constraints stay linear along the way.
+    /// valid values that keep every constraint. Discrete parameters stay; a log-scaled parameter under a constraint moves
+    /// linearly in its own units, so that linear constraints stay linear along the way.
     pub(crate) fn step(&self, coordinates: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
         let length = length.min(self.segment(coordinates, direction));
         let mut moved = coordinates.to_vec();
@@ -345,7 +345,7 @@ impl Space {
         if self.feasible(&moved) { moved } else { self.snap(coordinates) }
     }
 
-    /// The gliding parameters under constraints, their shares, and how fast those change along a direction.
+    /// The continuous parameters under constraints, their shares, and how fast those change along a direction.
     fn speed(&self, feasible: &Feasible, coordinates: &[f64], direction: &[f64]) -> (Partial, Vec<f64>, Vec<f64>) {
         let (partial, shares) = feasible.with_discrete_fixed(coordinates);
         let speed = |(&open, share): (&usize, &f64)| {

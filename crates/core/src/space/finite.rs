@@ -9,14 +9,14 @@ impl Space {
         self.axes.iter().try_fold(1usize, |product, axis| product.checked_mul(axis.len()?))
     }
 
-    /// The logarithm of how many points there are, before constraints: floats are told apart by a step, so none is without
-    /// end.
+    /// The logarithm of the number of points, before constraints. Coordinates of floats are multiples of a step, so it is
+    /// finite.
     pub(crate) fn log_size(&self) -> f64 {
         self.axes.iter().map(Axis::log_len).sum()
     }
 
     /// Every combination of values that keeps the constraints, the last parameter fastest; None if there are more than
-    /// `limit` combinations before constraints, or no end of them.
+    /// `limit` combinations before constraints, or infinitely many.
     ///
     /// ```
     /// # use manyhands_core::{Parameter, Space, Value};

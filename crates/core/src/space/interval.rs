@@ -24,7 +24,7 @@ impl Interval {
         Self { low, high, scale, from, to, quantum }
     }
 
-    /// The step between coordinates that are told apart.
+    /// The step between distinct coordinates.
     pub fn quantum(&self) -> f64 {
         self.quantum
     }
@@ -41,7 +41,7 @@ impl Interval {
         self.scale == Scale::Log
     }
 
-    /// The nearest coordinate in [0, 1] that is told apart from its neighbours.
+    /// The nearest distinct coordinate in [0, 1]: a multiple of the step.
     pub fn snap(&self, coordinate: f64) -> f64 {
         let snapped = (coordinate / self.quantum).round() * self.quantum;
         // Not clamp: it keeps -0 and NaN.

@@ -1,4 +1,4 @@
-//! Numbers in a row: integers, evenly spaced points or levels, each with its coordinate in the unit interval.
+//! Discrete numbers in order: integers, evenly spaced points or levels, each with its coordinate in the unit interval.
 
 use super::interval::Interval;
 

@@ -1,7 +1,7 @@
-//! The constrained parameters together: numbers that step and numbers that glide, and the search for values that fit.
+//! The constrained parameters together, discrete and continuous, and the search for values that satisfy the constraints.
 //!
 //! Everything here is measured in *shares*: (value - low) / (high - low) in the parameter's own units, whatever its scale, so
-//! that linear constraints stay linear. Parameters that step, and those on a log scale, are *pinned* one after the other,
+//! that linear constraints stay linear. Discrete parameters, and those on a log scale, are *pinned* one after the other,
 //! each within the range that a linear program leaves it; the others then move in the polytope that is left.
 
 use super::Axis;
@@ -62,21 +62,22 @@ impl Variable {
         self.interval().map_or(0.0, |interval| interval.slope(self.value(share)) / self.width)
     }
 
-    /// How far the share may be from where it was put, for being told apart from its neighbours.
+    /// How far the share may be from the one requested, because coordinates are multiples of a step.
     pub fn rounding(&self) -> f64 {
         self.interval().map_or(0.0, |interval| 4.0 * interval.quantum() * self.stretch(1.0))
     }
 
-    /// The interval of a parameter that glides, the ladder of one that steps.
+    /// The interval of a continuous parameter.
     pub fn interval(&self) -> Option<&Interval> {
         if let Axis::Line(interval) = &self.axis { Some(interval) } else { None }
     }
 
+    /// The ladder of a discrete parameter.
     pub fn ladder(&self) -> Option<&Ladder> {
         if let Axis::Ladder(ladder) = &self.axis { Some(ladder) } else { None }
     }
 
-    /// Whether it is chosen before the polytope of the others: it steps, or is spread by its logarithm.
+    /// Whether it is fixed before the polytope of the others is sampled: it is discrete, or on a log scale.
     pub fn is_pinned(&self) -> bool {
         self.interval().is_none_or(Interval::is_log)
     }
@@ -129,7 +130,7 @@ impl Mixed {
         Self { variables, polytope }
     }
 
-    /// Whether a constraint asks for equality: nothing drawn at random would keep it.
+    /// Whether there is an equality: random draws would never satisfy it.
     pub fn has_planes(&self) -> bool {
         !self.polytope.planes.is_empty()
     }
@@ -145,16 +146,16 @@ impl Mixed {
         (0..self.variables.len()).filter(|&i| condition(&self.variables[i])).collect()
     }
 
-    /// How easily a variable makes room for the others, so that those with less of it are pinned first: it
-    /// glides, it is in no equality, it has many values.
+    /// How easily a variable adapts to the others, so that those with less freedom are pinned first: it is continuous, it is
+    /// in no equality, it has many values.
     pub fn freedom(&self, position: usize) -> (bool, bool, bool) {
         let ladder = self.variables[position].ladder();
         let unbound = self.polytope.planes.iter().all(|plane| plane.weights[position] == 0.0);
         (ladder.is_none(), unbound, ladder.is_some_and(|ladder| ladder.len() > 64))
     }
 
-    /// Pins the variables in `order`, each to the first of the shares that `options` offers for its range that the rest can
-    /// live with. Gives up when `budget` shares have been tried.
+    /// Pins the variables in `order`, each to the first share among its `options` for which the rest is feasible: depth-first
+    /// search. Gives up when `budget` shares have been tried.
     pub fn pin(
         &self,
         partial: Partial,
@@ -163,7 +164,7 @@ impl Mixed {
         budget: &mut usize,
     ) -> Solved<Partial> {
         let Some((&next, rest)) = order.split_first() else {
-            // Its existence is what counts.
+            // Only its existence matters here.
             return Ok(partial.polytope.inside()?.map(|_| partial));
         };
         let Some(column) = partial.columns.iter().position(|&variable| variable == next) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What may be chosen when it is described by parameters: their values, the coordinates that the model sees, constraints.
+//! Spaces of parameters: their values, their coordinates in the model, linear constraints.
 
 mod axis;
 mod block;

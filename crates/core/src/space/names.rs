@@ -36,7 +36,7 @@ impl Space {
         params.into_iter().enumerate().map(complete).collect()
     }
 
-    /// The position of a parameter; an unknown name is told with the one that takes the fewest edits.
+    /// The position of a parameter; the error for an unknown name has the known one of smallest edit distance.
     pub(super) fn position(&self, name: &str) -> Result<usize> {
         let names = || self.parameters().iter().map(|parameter| parameter.name());
         names().position(|known| known == name).ok_or_else(|| Error::unknown_parameter(names(), name))

@@ -1,4 +1,4 @@
-//! The part of the unit cube that linear constraints leave: inner points, uniform samples, nearest points, ways uphill.
+//! The part of the unit cube that linear constraints leave: inner points, uniform samples, nearest points, ascent directions.
 //!
 //! | name | meaning |
 //! |---|---|
@@ -12,7 +12,7 @@ use rand::{Rng, RngExt};
 use super::simplex::{Row, Solved, maximize};
 use crate::tuning::{HIT_AND_RUN_STEPS, PROJECTION_ROUNDS};
 
-/// Below this a slack counts as none.
+/// A face whose slack is below this is tight.
 const TIGHT: f64 = 1e-9;
 
 /// { x in [0, 1]^n : planes, halfspaces }.
@@ -23,11 +23,11 @@ pub(super) struct Polytope {
     pub halfspaces: Vec<Row>,
 }
 
-/// What a way uphill needs to know of the place it starts from.
+/// What an ascent direction depends on, beside the gradient.
 pub(super) struct Local {
-    /// The change of each x for a unit change of the coordinate that the gradient and the way are measured in.
+    /// The change of each x for a unit change of the coordinate in which gradient and direction are measured.
     pub stretch: Vec<f64>,
-    /// The slack up to which a face is touched.
+    /// The slack up to which a face is active.
     pub touching: f64,
 }
 
@@ -94,7 +94,7 @@ impl Polytope {
         Ok(Some((sum.iter().map(|sum| sum / faces.len() as f64).collect(), flat)))
     }
 
-    /// A point that is uniform but for the end of a finite walk: hit-and-run (Smith 1984) from a point inside.
+    /// An approximately uniform point: hit-and-run (Smith 1984) from a point inside.
     pub fn sample(&self, rng: &mut impl Rng) -> Solved<Vec<f64>> {
         let Some((mut x, flat)) = self.inside()? else { return Ok(None) };
         let (frame, faces) = (flat.frame(), flat.faces());
@@ -112,12 +112,14 @@ impl Polytope {
         Ok(Some(flat.settle(x)))
     }
 
-    /// A point near the target: its projection as far as 50 rounds of Dykstra's algorithm find it, then drawn towards a
-    /// point inside until every constraint holds.
+    /// A point near the target: its projection by 50 rounds of Dykstra's algorithm, then moved towards a point inside until
+    /// every constraint holds.
     pub fn nearest(&self, target: &[f64]) -> Solved<Vec<f64>> {
         let Some((inside, flat)) = self.inside()? else { return Ok(None) };
         let faces = self.faces();
         let mut x = target.to_vec();
+        // Dykstra's corrections, one multiplier per face: without them alternating projections end at a feasible point that
+        // is not the nearest.
         let mut pushes = vec![0.0; faces.len()];
         for _ in 0..PROJECTION_ROUNDS {
             x = flat.onto_planes(x);
@@ -148,7 +150,7 @@ impl Polytope {
         reach(&self.faces(), x, direction)
     }
 
-    /// The steepest way uphill along `gradient` that leaves no face and no plane, to first order.
+    /// The steepest ascent direction along `gradient` that leaves no face and no plane, to first order.
     pub fn ascent(&self, x: &[f64], gradient: &[f64], local: Local) -> Vec<f64> {
         let stretched = |row: &Row| row.weights.iter().zip(&local.stretch).map(|(weight, s)| weight * s).collect();
         let planes: Vec<Vec<f64>> = self.planes.iter().map(stretched).collect();
@@ -158,7 +160,7 @@ impl Polytope {
     }
 
     fn onto_planes(&self, mut x: Vec<f64>) -> Vec<f64> {
-        // Planes may meet at a sharp angle; a second round takes care of what rounding left of the first.
+        // Planes may meet at a sharp angle; a second round removes the rounding error of the first.
         for _ in 0..2 {
             for row in self.frame() {
                 let off = row.bound - dot(&row.weights, &x);
@@ -184,7 +186,7 @@ impl Polytope {
 }
 
 /// The projection of a gradient onto the directions with row . d = 0 for every plane and row . d <= 0 for every active
-/// face. Faces in the way are taken in one by one; those that can be let go again are.
+/// face. An active-set method: violated faces are added one by one, and removed again where that gains.
 fn onto_cone(gradient: &[f64], planes: &[Vec<f64>], active: &[Vec<f64>]) -> Vec<f64> {
     let along = |working: &[usize]| {
         let rows = planes.iter().chain(working.iter().map(|&i| &active[i]));
@@ -214,7 +216,7 @@ fn onto_cone(gradient: &[f64], planes: &[Vec<f64>], active: &[Vec<f64>]) -> Vec<
             position += 1;
         }
     }
-    // What is left of a gradient that has no_point to go is rounding.
+    // At a local optimum the projection is zero up to rounding.
     if norm(&direction) <= 1e-10 * norm(gradient) { vec![0.0; direction.len()] } else { direction }
 }
 
@@ -240,7 +242,7 @@ fn frame<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Row> {
     frame
 }
 
-/// What is left of a vector without its part along the frame.
+/// The component of a vector orthogonal to the frame.
 fn reject(vector: &[f64], frame: &[Row]) -> Vec<f64> {
     let mut rest = vector.to_vec();
     for row in frame {

@@ -29,7 +29,7 @@ pub(super) struct Stalled {
     pub pivots: usize,
 }
 
-/// What a program, or a question that programs answer, comes to: None if nothing keeps all rows.
+/// The result of a linear program, or of a computation by several: None if no point satisfies all rows.
 pub(super) type Solved<T> = Result<Option<T>, Stalled>;
 
 /// A point of the unit cube that maximizes objective . x with weights . x = bound on every plane and weights . x <= bound
@@ -84,6 +84,7 @@ impl Tableau {
     fn new(dimension: usize, planes: &[Row], halfspaces: &[Row]) -> Self {
         let slacks = halfspaces.len() + dimension;
         let artificial = dimension + slacks;
+        // An equality, and a halfspace that excludes 0, need an artificial variable for a first basis.
         let artificials = planes.len() + halfspaces.iter().filter(|row| row.bound < 0.0).count();
         let columns = artificial + artificials;
         let mut tableau = Self { rows: Vec::new(), basis: Vec::new(), artificial, columns };
@@ -117,7 +118,7 @@ impl Tableau {
         tableau
     }
 
-    /// Pivots until no variable before `allowed` improves the objective.
+    /// Pivots until no variable before `allowed` improves the objective: by Bland's rule first, then by the largest gain.
     fn optimize(&mut self, objective: &[f64], allowed: usize, patience: [usize; 2]) -> Result<(), Stalled> {
         let [bland, pivots] = [patience[0], patience[0] + patience[1]].map(|p| p * (self.rows.len() + self.columns));
         for pivot in 0..=pivots {
@@ -250,7 +251,7 @@ mod tests {
         assert!((point[0] - 1.0).abs() < 1e-12 && point[1].abs() < 1e-12);
     }
 
-    /// Beale (1955) and Marshall and Suurballe (1969): the rule of the steepest gain goes round in circles for ever.
+    /// Beale (1955) and Marshall and Suurballe (1969): the rule of the steepest gain cycles.
     #[test]
     fn programs_on_which_other_rules_cycle_are_solved() {
         let beale = [row(&[0.25, -60.0, -0.04, 9.0], 0.0), row(&[0.5, -90.0, -0.02, 3.0], 0.0)];

@@ -49,7 +49,7 @@ impl Value {
     }
 
     /// Whether both mean the same: 3 and 3.0 do, 1 and `true` do not.
-    pub fn means(&self, other: &Self) -> bool {
+    pub(crate) fn means(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => *a as f64 == *b,
             (a, b) => a == b,

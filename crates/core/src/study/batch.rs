@@ -1,40 +1,52 @@
-//! Batches of the right size: as many suggestions as pay, and what one more would cost and bring.
+//! Batches of adaptive size: suggestions while the hallucination factor stays below a limit, with the cost and the expected
+//! gain of each.
 
 use super::{Asking, Study, Suggestion, is_by_rule};
 use crate::event::{Asked, Event};
 use crate::normal::{cumulative, density};
 use crate::{Error, Phase, Result};
 
-/// What one more suggestion would cost and bring.
+/// The cost and the expected gain of one more suggestion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook {
-    /// The realised hallucination factor xi with it pending: the multiplier of the choices after it grows by sqrt(xi).
+    /// The cost: the realised hallucination factor xi with it pending. Multipliers of later choices grow by sqrt(xi).
     pub hallucination: f64,
-    /// The information it is expected to bring, (1/2) ln(1 + sd^2/lambda), given what is pending.
+    /// The information gain of its value, (1/2) ln(1 + sd^2/lambda), given observed and pending trials.
     pub information: f64,
-    /// By how much it is expected to exceed the best mean at hand, in the user's units (expected improvement under the
-    /// pending-aware sd, to first order where values are warped).
+    /// Its expected improvement over the best posterior mean so far, in the user's units (under the pending-aware sd; to
+    /// first order where values are warped).
     pub improvement: f64,
 }
 
-/// A batch of suggestions, with what each of them cost and brought, and what one more would.
+/// A batch of suggestions with the outlook of each, and of one more.
+///
+/// ```
+/// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+/// let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+/// let batch = study.ask_adaptive(3, 50.0)?;
+/// assert_eq!(batch.suggestions.len(), batch.outlooks.len());
+/// assert!(batch.next.is_some_and(|next| next.hallucination >= 1.0));
+/// # Ok(()) }
+/// ```
+#[doc(alias = "batch size")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     /// The suggestions.
     pub suggestions: Vec<Suggestion>,
-    /// For each suggestion, in order.
+    /// The outlook of each suggestion, in order.
     pub outlooks: Vec<Outlook>,
-    /// For the one that was not made; none if there is nothing more to be asked for.
+    /// The outlook of the next suggestion, which was not made; none if no more may be asked for.
     pub next: Option<Outlook>,
 }
 
 impl Study {
-    /// As many suggestions as pay: at least one, at most `most`, and no more once the realised hallucination factor xi
-    /// would pass `limit` (from 1). The quasi-random first design of a learned model is not held to it.
+    /// A batch of adaptive size: at least one suggestion, at most `most`, and no more once the realised hallucination factor
+    /// xi would exceed `limit` (from 1). The quasi-random first design of a learned model is exempt from the limit.
     ///
-    /// xi compares what is not known yet with the noise: values of a few tens are usual where noise is a tenth of the
-    /// function's spread; without noise xi is in the thousands, and a small limit means one suggestion at a time. What
-    /// each suggestion is expected to bring is in the outlooks.
+    /// xi compares the variance at pending points with the noise: values of a few tens are usual where noise is a tenth of
+    /// the function's spread; without noise xi is in the thousands, and a small limit means one suggestion at a time.
     ///
     /// ```
     /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
@@ -88,11 +100,11 @@ impl Study {
         self.propose_next(Asking { most: 1, by_rule })?.pop().ok_or(Error::Internal { what: "a rule chose nothing" })
     }
 
-    /// Of the pick that was proposed last.
+    /// The outlook of the pick that was proposed last.
     fn outlook(&self, asked: &Asked) -> Result<Outlook> {
         let rows = self.posterior.keys().len();
         let noise = self.posterior.prior().noise();
-        // The pivot's square is noise + variance given the rows before it.
+        // The last row is that pick. Its pivot squared is noise + variance given the rows before it.
         let variance = (self.posterior.factor().pivot(rows - 1).powi(2) - noise).max(0.0);
         let best = self.posterior.view().row_means().into_iter().reduce(f64::max);
         let mean = self.posterior.predict(self.posterior.points().get(rows - 1))?.mean;

@@ -1,4 +1,4 @@
-//! Which of the three picks comes next: of the first design, of the initialization scheme, or of the rule.
+//! Which kind of pick comes next: of the first design, of the initialization scheme, or of the rule.
 //!
 //! Choosing reads the log's state and the seed, and nothing else. With one worker IGP-BUCB and GP-BTS are IGP-UCB and
 //! GP-TS, by this same code.
@@ -14,7 +14,7 @@ use crate::theory::initialization_variance;
 use crate::{Choice, Phase, Result};
 
 impl Study {
-    /// The next picks of an ask, the first of them for trial number `trial`, knowing all events up to `seen` and the
+    /// The next picks of an ask, the first of them for trial number `trial`, based on all events up to `seen` and the
     /// tentative picks.
     pub(super) fn choose(&mut self, trial: usize, seen: usize, asking: Asking) -> Result<Vec<Asked>> {
         let choices = match self.choose_design(trial)? {
@@ -35,7 +35,7 @@ impl Study {
         Ok((trial..).zip(choices).map(asked).collect())
     }
 
-    /// What a rule sees when it makes the first pick of an ask, for trial number `trial`.
+    /// What a rule reads when it makes the first pick of an ask, for trial number `trial`.
     pub(super) fn state(&mut self, trial: usize) -> State<'_> {
         State {
             spec: &self.spec,
@@ -48,7 +48,7 @@ impl Study {
         }
     }
 
-    /// A quasi-random pick, while a model that is learned has little to learn from, or where the strategy asks for some.
+    /// A quasi-random pick, while a learned model has few values, or where the strategy asks for some.
     fn choose_design(&mut self, trial: usize) -> Result<Option<Choice>> {
         let by_dimension = self.learner.as_ref().map_or(0, |learner| learner.design());
         let wanted = self.spec.strategy().design.unwrap_or(by_dimension);
@@ -84,8 +84,8 @@ impl Study {
         Ok((!is_over).then_some(Choice { phase: Phase::Initial, ..widest.choice }))
     }
 
-    /// The largest variance of what may be pending, given what is not: xi is relative to the observed points, so a pick
-    /// of the initialization scheme counts when it has arrived. Failed points count too, as they never will.
+    /// The largest variance over the domain without the pending points: xi is relative to the observed points, so a pick of
+    /// the initialization scheme counts only when its value has arrived. Failed points count too, as their values never will.
     fn settled_variance(&self) -> Result<f64> {
         let failed =
             |key: &Key| self.ledger.trial(key.id as usize).is_ok_and(|trial| trial.state() == TrialState::Failed);

@@ -70,7 +70,7 @@ impl Study {
         self.include_named(&self.spec.domain().name_values(params)?, value)
     }
 
-    /// As [`Study::include`], by name; parameters with one value and columns that are no coordinates may be left out.
+    /// As [`Study::include`], by name; parameters with one value, and columns that are not coordinates, may be omitted.
     pub fn include_named(&mut self, named: &[(String, Value)], value: Option<f64>) -> Result<usize> {
         let included = self.propose_included(named, value)?;
         let trial = included.trial;
@@ -119,7 +119,7 @@ impl Study {
         }
         let place = Place { trial, candidate: included.candidate, params: included.params.clone() };
         let point = self.chooser.point(&self.spec, &place)?;
-        let value_in_model_units = included.value.map(|value| self.to_model_units(value));
+        let value_in_model_units = included.value.map(|value| self.warp_value(value));
         self.hallucinate(&place)?;
         if let Some(value_in_model_units) = value_in_model_units {
             if let Err(error) = self.posterior.settle(trial as u64, value_in_model_units) {

@@ -15,14 +15,14 @@ use crate::{Error, Result};
 /// Only studies whose model is learned fit it.
 const NO_LEARNER: Error = Error::Internal { what: "a model that is given was to be fitted" };
 
-/// Warped values keep to this range until the next fit standardizes them.
+/// Warped values are clamped to this range until the next fit standardizes them.
 const LARGEST: f64 = 1e6;
 
-/// The fit that holds, and what it replaced if it is not logged yet.
+/// The current fit, and what it replaced if it is not logged yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learning {
     fitted: Option<Fitted>,
-    /// How many values the fit knew.
+    /// How many values the fit was based on.
     known: usize,
     surprised: bool,
     before: Option<Box<Before>>,
@@ -36,7 +36,7 @@ struct Before {
 }
 
 impl Learning {
-    /// Whether the fit that holds is only proposed.
+    /// Whether the current fit is only proposed.
     pub fn is_tentative(&self) -> bool {
         self.before.is_some()
     }
@@ -53,12 +53,13 @@ impl Learning {
 }
 
 impl Study {
-    /// The fit that holds, where the model is learned and there was one.
+    /// The current fit, where the model is learned and there is one.
+    #[doc(alias = "hyperparameters")]
     pub fn fitted(&self) -> Option<&Fitted> {
         self.learning.fitted.as_ref()
     }
 
-    /// A new fit, if one is due; it holds at once, and is undone if it is not logged.
+    /// A new fit, if one is due; it takes effect at once, and is undone if it is not logged.
     pub(super) fn learn_if_due(&mut self) -> Result<Option<Fitted>> {
         let Some(learner) = &self.learner else { return Ok(None) };
         let observed = self.posterior.observed();
@@ -73,7 +74,7 @@ impl Study {
         Ok(Some(fitted))
     }
 
-    /// What the values at hand say.
+    /// A fit of all values so far.
     fn learn(&self) -> Result<Fitted> {
         let learner = self.learner.as_ref().ok_or(NO_LEARNER)?;
         let mut points = self.posterior.points().clone();
@@ -93,7 +94,7 @@ impl Study {
         self.install(fitted).map(drop)
     }
 
-    /// Logs a fit that another one follows before anything is read from it.
+    /// Logs a fit that a later one replaces before anything is read from it: it is checked and not built.
     pub(super) fn log_superseded_fit(&mut self, fitted: &Fitted) -> Result<()> {
         let event = Event::Fitted(fitted.clone());
         self.ledger.check(&event)?;
@@ -115,7 +116,7 @@ impl Study {
         learner.prior(&fitted.hyperparameters).map(drop)
     }
 
-    /// The same study with a fit of the values at hand, for predictions before the first ask that fits.
+    /// The same study with a fit of all values so far, for predictions before the first ask that fits.
     pub(super) fn with_fit(&self) -> Result<Self> {
         let mut study = self.clone();
         study.discard_tentative();
@@ -124,12 +125,12 @@ impl Study {
         Ok(study)
     }
 
-    /// Whether the values at hand have not been looked at by any fit.
+    /// Whether there are values and no fit.
     pub(super) fn is_unfitted(&self) -> bool {
         self.learner.is_some() && !self.learning.is_fitted() && self.posterior.observed() > 0
     }
 
-    /// Lets a fit hold; what it replaced.
+    /// Makes a fit the current one; returns what it replaced.
     fn install(&mut self, fitted: &Fitted) -> Result<Before> {
         let learner = self.learner.as_ref().ok_or(NO_LEARNER)?;
         let prior = learner.prior(&fitted.hyperparameters)?;
@@ -140,7 +141,7 @@ impl Study {
             chooser.set_taken(key.site, true);
         }
         self.band = Default::default();
-        // Values may have come between a fit and its entry in the log.
+        // Values may have been logged between the computation of a fit and its event.
         let known = self.values_by(fitted.seen);
         let surprised = values[known.min(values.len())..].iter().any(|warped| warped.abs() > SURPRISE);
         let learning = Learning { fitted: Some(fitted.clone()), known, surprised, before: None };
@@ -171,12 +172,12 @@ impl Study {
         self.posterior.keys()[..self.posterior.observed()].iter().map(|key| sign * value(key.id)).collect()
     }
 
-    /// A user's value as the model sees it.
-    pub(super) fn to_model_units(&mut self, value: f64) -> f64 {
+    /// A user's value in the model's units; one that the fit did not expect is remembered, so that another fit is due.
+    pub(super) fn warp_value(&mut self, value: f64) -> f64 {
         let value = self.spec.direction().sign() * value;
         match (&self.learner, self.learning.warp()) {
             (None, _) => value,
-            // The first fit will look at the value itself.
+            // The first fit reads the value itself; until then the row only needs a placeholder.
             (Some(_), None) => 0.0,
             (Some(_), Some(warp)) => {
                 let warped = warp.forward(value);
@@ -196,8 +197,7 @@ impl Study {
         self.learning.warp().map_or(bound, |warp| warp.inverse(bound))
     }
 
-    /// B, R, lambda and delta as they hold now. Where B is not given it is max(1, norm of the posterior mean), an opinion
-    /// of the model.
+    /// B, R, lambda and delta at present. Where B is not given it is estimated as max(1, norm of the posterior mean).
     pub fn assumptions(&self) -> Result<Assumptions> {
         assumptions(&self.spec, &self.posterior, self.learning.warp())
     }

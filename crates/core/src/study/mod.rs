@@ -1,4 +1,5 @@
-//! A study: the fold over its events. Asking proposes events, everything else appends one; the state is what they add up to.
+//! A study: the fold over its events, and what it returns. Asking proposes events, everything else appends one; the state
+//! depends on the events alone.
 
 mod batch;
 mod best;
@@ -33,7 +34,7 @@ use crate::{Error, Phase, Result, Spec, Value};
 /// The most suggestions that one ask gives.
 const LARGEST_BATCH: usize = 1_000_000;
 
-/// A study: what was asked and told so far, and what to try next.
+/// A study: the trials asked and told so far, the model of their values, and what to try next.
 ///
 /// ```
 /// use manyhands_core::gp::{Grid, Kernel, Prior};
@@ -70,7 +71,7 @@ pub struct Study {
     learning: Learning,
 }
 
-/// How far an ask has come.
+/// The progress of an ask.
 #[derive(Debug, Clone, Copy)]
 struct Asking {
     /// How many picks it still wants.
@@ -97,15 +98,15 @@ impl Study {
         Ok(Self { spec, ledger, points: vec![], posterior, tentative: 0, chooser, band, learner, learning })
     }
 
-    /// The study that these events add up to. Nothing is chosen anew: a logged choice always wins.
+    /// The study with these events. Nothing is chosen again: logged choices are taken as they are.
     pub fn replay(spec: Spec, events: &[Event]) -> Result<Self> {
         let mut study = Self::new(spec)?;
         study.extend(events)?;
         Ok(study)
     }
 
-    /// Appends events that happened elsewhere, in order. A model that a later one of them replaces is never built, and the
-    /// last one is built when something reads it. Those before one that is refused stay.
+    /// Appends events that happened elsewhere, in order. A fit that a later one of them replaces is never built, and the last
+    /// one is built when it is first read. Events before one that is refused stay.
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
         let last_fit = events.iter().rposition(|event| matches!(event, Event::Fitted(_)));
         events.iter().enumerate().try_for_each(|(position, event)| match event {
@@ -114,7 +115,8 @@ impl Study {
         })
     }
 
-    /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.
+    /// Suggests `count` trials, each taking into account what is pending and the ones before it, and logs them.
+    #[doc(alias = "suggest")]
     pub fn ask(&mut self, count: usize) -> Result<Vec<Suggestion>> {
         let events = self.propose(count)?;
         let first = self.ledger.trials().len();
@@ -124,8 +126,8 @@ impl Study {
         Ok(self.suggestions_from(first))
     }
 
-    /// The events that [`Study::ask`] would log. They take effect when they are applied, one after the other; events
-    /// applied before them are what came in between. Until then predictions see them as pending.
+    /// The events that [`Study::ask`] would log. They take effect when they are applied, in order; other events may be applied
+    /// in between. Until then predictions treat them as pending.
     pub fn propose(&mut self, count: usize) -> Result<Vec<Event>> {
         self.discard_tentative();
         self.check_ask(count)?;
@@ -140,14 +142,14 @@ impl Study {
         Ok(events)
     }
 
-    /// What an ask starts with: a fit if one is due, which takes effect as the picks do.
+    /// Starts an ask: with a fit if one is due, which takes effect when it is logged, as picks do.
     fn begin_ask(&mut self) -> Result<Vec<Event>> {
         let fitted = self.learn_if_due()?;
         self.chooser.begin_ask();
         Ok(fitted.map(Event::Fitted).into_iter().collect())
     }
 
-    /// More picks of the ask under way: one, or several that are drawn jointly.
+    /// More picks of the current ask: one, or several that are drawn jointly.
     fn propose_next(&mut self, asking: Asking) -> Result<Vec<Asked>> {
         let (trial, seen) = (self.ledger.trials().len() + self.tentative, self.ledger.events().len());
         let picks = self.choose(trial, seen, asking).and_then(|picks| {
@@ -172,24 +174,25 @@ impl Study {
             Event::Included(included) => self.model_included(included)?,
             Event::Told { trial, value } => self.model_told(*trial, *value)?,
             Event::Cancelled { trial } => self.model_cancelled(*trial)?,
-            // A failed point stays hallucinated: otherwise the rule would propose it for ever.
+            // A failed point stays hallucinated: otherwise the rule would propose it again and again.
             Event::Failed { .. } | Event::LateResult { .. } => {}
         }
         self.ledger.record(event);
         Ok(())
     }
 
-    /// A trial's value arrived.
+    /// Records the value of a trial.
+    #[doc(alias = "observe")]
     pub fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
         self.apply(Event::Told { trial, value })
     }
 
-    /// A trial failed and gives no value.
+    /// Records that a trial failed and gives no value.
     pub fn fail(&mut self, trial: usize, reason: impl Into<String>) -> Result<()> {
         self.apply(Event::Failed { trial, reason: reason.into() })
     }
 
-    /// A trial was called off before it ran; its point is free again.
+    /// Cancels a trial that did not run; its point may be chosen again.
     pub fn cancel(&mut self, trial: usize) -> Result<()> {
         self.apply(Event::Cancelled { trial })
     }
@@ -199,7 +202,7 @@ impl Study {
         &self.spec
     }
 
-    /// The log, and what became of every trial.
+    /// The log, and the state of every trial.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -229,7 +232,7 @@ impl Study {
         self.spec.domain().logged_params(trial.candidate(), trial.logged_params())
     }
 
-    /// All trials that were suggested, as they were, in order: the run that the functions of `regret` look at.
+    /// All trials that were suggested, in order, each as it was suggested.
     pub fn suggestions(&self) -> Vec<Suggestion> {
         self.suggestions_from(0)
     }
@@ -294,7 +297,7 @@ impl Study {
     fn model_told(&mut self, trial: usize, value: f64) -> Result<()> {
         self.spec.check_value(trial, value)?;
         self.discard_tentative();
-        let value_in_model_units = self.to_model_units(value);
+        let value_in_model_units = self.warp_value(value);
         self.posterior.settle(trial as u64, value_in_model_units)?;
         self.refactor_if_due();
         Ok(())
@@ -308,9 +311,9 @@ impl Study {
         Ok(())
     }
 
-    /// On a space, rows that came one by one are factored together from time to time: a process that has just started has
-    /// few of them to append, and one that goes on has the same bits. On finite domains columns are kept that were solved
-    /// with the factor as it is.
+    /// On a space, all rows are factored at once from time to time, at fixed counts of values. A process that has just
+    /// started then appends only the few rows since, and gets the same bits as one that kept running. Finite domains are
+    /// exempt: they keep columns that were solved with the factor as it is.
     fn refactor_if_due(&mut self) {
         let observed = self.posterior.observed();
         let is_due = observed >= REFACTORED_FROM && observed.is_multiple_of(REFACTORED_EVERY);
@@ -326,7 +329,7 @@ impl Study {
         Ok(())
     }
 
-    /// Forgets what was proposed and not logged: picks, and the fit they were made with.
+    /// Discards what was proposed and not logged: picks, and the fit they were made with.
     fn discard_tentative(&mut self) {
         let picks = std::mem::take(&mut self.tentative);
         self.discard_picks(picks);

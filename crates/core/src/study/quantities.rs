@@ -1,21 +1,21 @@
-//! The theory's quantities as they hold now, for those who watch a study.
+//! The present values of the theory's quantities, for reports.
 
 use super::Study;
 use crate::Result;
 
-/// The theory's quantities as they hold now.
+/// The present values of the theory's quantities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantities {
     /// G: the information gain of the observed trials, (1/2) ln det(I + K/lambda).
     pub information: f64,
-    /// xi of the pending trials, as the strategy has it.
+    /// xi of the pending trials, as the strategy defines it.
     pub hallucination: f64,
     /// The multiplier of the next choice.
     pub multiplier: f64,
 }
 
 impl Study {
-    /// The theory's quantities as they hold now. What was proposed and not logged is forgotten.
+    /// The present values of the theory's quantities. What was proposed and not logged is discarded.
     pub fn quantities(&mut self) -> Result<Quantities> {
         self.discard_tentative();
         let (information, rule) = (self.posterior.information(), self.spec.strategy().rule);
@@ -25,8 +25,8 @@ impl Study {
 }
 
 impl Study {
-    /// The multiplier of the next choice alone, at the price of what it depends on. What was proposed and not logged is
-    /// forgotten.
+    /// The multiplier of the next choice alone; computes only what it depends on. What was proposed and not logged is
+    /// discarded.
     pub fn next_multiplier(&mut self) -> Result<f64> {
         self.discard_tentative();
         let rule = self.spec.strategy().rule;

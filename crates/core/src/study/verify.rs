@@ -1,4 +1,4 @@
-//! Making the choices and fits of a log again, to see that they follow from what they knew.
+//! Recomputing the choices and fits of a log, to check that they follow from the events before them.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub struct Tally {
     pub fits: usize,
 }
 
-/// What [`Study::verify`] looked at.
+/// What [`Study::verify`] checked, and what it could not check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Verification {
-    /// Made by the present [`ENGINE`], made again, and equal bit for bit.
+    /// Made by the present [`ENGINE`], recomputed, and equal bit for bit.
     pub checked: Tally,
-    /// Made by an older engine, and taken as they are.
+    /// Made by an older engine, and not checked.
     pub older: Tally,
-    /// Made by a newer engine, and taken as they are.
+    /// Made by a newer engine, and not checked.
     pub newer: Tally,
 }
 
@@ -36,10 +36,10 @@ impl fmt::Display for Tally {
 
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} made again, equal bit for bit", self.checked)?;
+        write!(f, "{} recomputed, equal bit for bit", self.checked)?;
         for (tally, which) in [(self.older, "an older"), (self.newer, "a newer")] {
             if tally != Tally::default() {
-                write!(f, "; {tally} of {which} engine taken as they are")?;
+                write!(f, "; {tally} of {which} engine not checked")?;
             }
         }
         Ok(())
@@ -62,9 +62,8 @@ impl Verification {
 }
 
 impl Study {
-    /// Makes every choice and every fit of the log again that the present [`ENGINE`] made, knowing what the log says it
-    /// knew, and compares bit for bit. Those of other engines are taken as they are: what came after them follows from
-    /// what they say, whoever made them.
+    /// Recomputes every choice and every fit of the log that the present [`ENGINE`] made, from the events that it was based
+    /// on, and compares bit for bit. Those of other engines are not checked; later ones are checked given them.
     pub fn verify(spec: &Spec, events: &[Event]) -> Result<Verification> {
         let mut study = Self::new(spec.clone())?;
         let mut found = Verification::default();
@@ -85,7 +84,7 @@ impl Study {
         Ok(found)
     }
 
-    /// Refuses events of one ask that do not follow from what they knew. `self` is what `before` adds up to.
+    /// Refuses events of one ask that do not follow from the events they were based on. `self` is the state after `before`.
     fn check_made(&mut self, spec: &Spec, before: &[Event], group: &[Event], origin: Origin) -> Result<()> {
         let Origin { seen, .. } = origin;
         if seen > before.len() {
@@ -105,14 +104,14 @@ impl Study {
     }
 }
 
-/// What tells the events of one ask from those of another: the last event that they knew, and the engine that made them.
+/// What the events of one ask share: the last event that they were based on, and the engine that made them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     seen: usize,
     engine: u32,
 }
 
-/// None for what nobody chose.
+/// None for events that are not choices or fits.
 fn origin(event: &Event) -> Option<Origin> {
     match event {
         Event::Asked(Asked { seen, engine, .. }) | Event::Fitted(Fitted { seen, engine, .. }) => {
@@ -129,7 +128,7 @@ fn events_of_one_ask(events: &[Event]) -> &[Event] {
     &events[..events.iter().take_while(together).count().max(1)]
 }
 
-/// Refuses a logged event that is not the one made again, naming the first field that differs.
+/// Refuses a logged event that differs from the recomputed one, naming the first field that differs.
 fn compare(position: usize, logged: &Event, made: Option<&Event>) -> Result<()> {
     let what = match logged {
         Event::Asked(asked) => format!("trial {}", asked.trial),
@@ -182,7 +181,7 @@ fn asked_fields(asked: &Asked) -> Fields {
 
 fn listed(params: &[Value]) -> String {
     let exact = |value: &Value| match value {
-        // A float of a whole number keeps its point: it is not that integer.
+        // The float 3.0 is written with its point: it is not the integer 3.
         Value::Float(number) => format!("{number:?}"),
         other => other.to_string(),
     };

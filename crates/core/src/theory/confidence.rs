@@ -1,4 +1,4 @@
-//! How wide the confidence band is, and so how far each rule looks: one formula, one function.
+//! The widths of confidence bands and the multipliers of the rules: one formula, one function.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
@@ -13,7 +13,14 @@
 
 use std::f64::consts::PI;
 
-/// What the user assumes of the function and the noise.
+/// What is assumed of the function and the noise.
+///
+/// ```
+/// use manyhands_core::theory::Assumptions;
+/// let assumptions = Assumptions { norm_bound: 1.0, noise_bound: 0.1, noise: 0.01, delta: 0.1 };
+/// let band = assumptions.band(2.0);
+/// assert!((band - (1.0 + (2.0 * (2.0 - 0.1f64.ln())).sqrt())).abs() < 1e-12);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assumptions {
     /// B: the function's RKHS norm is at most this.
