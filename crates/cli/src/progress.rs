@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::stderr::{draw_target, say};
 
 /// The progress of some work; gone from the terminal when dropped.
-pub struct Progress(ProgressBar);
+pub struct TerminalProgress(ProgressBar);
 
-impl Progress {
+impl TerminalProgress {
     /// Begins work of `steps` steps: a bar on a terminal, one line elsewhere.
     pub fn new(name: &str, steps: usize) -> Self {
         if !stderr().is_terminal() {
@@ -42,7 +42,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for TerminalProgress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

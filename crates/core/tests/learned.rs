@@ -141,6 +141,18 @@ fn replaying_a_log_gives_the_same_suggestions_and_predictions_and_verifies() {
 }
 
 #[test]
+fn telling_logs_one_value_and_never_a_fit() {
+    let mut live = study(&auto(square()).with_seed(5));
+    for s in live.ask(12).unwrap() {
+        let before = live.events().len();
+        live.tell(s.trial, hills(&s.point)).unwrap();
+        assert!(matches!(live.events()[before..], [Event::Told { .. }]));
+    }
+    live.ask(1).unwrap();
+    assert!(live.events().iter().any(|event| matches!(event, Event::Fitted(_))));
+}
+
+#[test]
 fn a_log_with_a_fit_or_a_parameter_changed_is_not_verified() {
     let spec = auto(square());
     let events = eventful(&spec).events().to_vec();

@@ -11,7 +11,7 @@ use crate::Result;
 use crate::axis::{Axis, framed};
 use crate::marks::{BLUE, FAINT, LegendEntry, WITH_VALUES};
 use crate::overview::{Edge, Overview};
-use crate::page::{Panel, label};
+use crate::page::{PagePanel, label};
 use crate::shown::Shown;
 use crate::variable::{Variable, values};
 
@@ -19,7 +19,7 @@ use crate::variable::{Variable, values};
 const POINTS: usize = 201;
 
 /// Mean, band and trials; none where no value of the variable is allowed.
-pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<Panel>> {
+pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<PagePanel>> {
     let domain = overview.study.spec().domain();
     let named = |part: f64| values(domain, slice::from_ref(variable), &[part]);
     let mut there: Vec<_> = variable.steps(POINTS).into_iter().filter_map(named).collect();
@@ -44,7 +44,7 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<Pane
         .with_x_label(label(&variable.name))
         .with_y_label("value")
         .with_title(format!("posterior over {}", label(&variable.name)));
-    Ok(Some(Panel {
+    Ok(Some(PagePanel {
         plots: lines(&xs, &drawn, &y).into_iter().chain(marks).collect(),
         layout,
         width: 540.0,

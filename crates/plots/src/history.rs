@@ -8,10 +8,10 @@ use manyhands_core::Direction;
 use crate::axis::{Axis, framed};
 use crate::marks::{BLUE, LegendEntry, WITH_VALUES};
 use crate::overview::{Edge, Overview};
-use crate::page::Panel;
+use crate::page::PagePanel;
 
 /// Observed, failed and pending trials by number.
-pub fn panel(overview: &Overview<'_>) -> Panel {
+pub fn panel(overview: &Overview<'_>) -> PagePanel {
     let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
     let x = Axis::integer(0.0, last).padded(0.03, 0.03);
     let (y, edge) = value_axis(overview);
@@ -27,7 +27,7 @@ pub fn panel(overview: &Overview<'_>) -> Panel {
     plots.extend(marks);
     legend.extend(entries);
     let layout = framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y).with_x_label("trial").with_y_label("value");
-    Panel { plots, layout: layout.with_title("value by trial"), width: 540.0, legend }
+    PagePanel { plots, layout: layout.with_title("value by trial"), width: 540.0, legend }
 }
 
 /// From the lowest value shown to the highest, with room for trials without a value on the worse side.

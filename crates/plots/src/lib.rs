@@ -34,7 +34,7 @@ use manyhands_core::Study;
 pub use picture::Picture;
 
 use self::overview::Overview;
-use self::page::{Page, Panel};
+use self::page::{Page, PagePanel};
 use self::variable::Variable;
 
 /// Draws a study: the values of its trials, and the posterior over its varying parameters if there are one or two of them.
@@ -48,7 +48,7 @@ pub fn draw(study: &mut Study, name: &str) -> Result<Picture> {
 
 /// Empty where more than two parameters vary, where one has too many categories, and before the first value of a learned
 /// model.
-fn posterior(overview: &Overview<'_>) -> Result<Vec<Panel>> {
+fn posterior(overview: &Overview<'_>) -> Result<Vec<PagePanel>> {
     if overview.study.spec().learns() && overview.shown.is_none() {
         return Ok(vec![]);
     }

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::axis::{Axis, framed};
 use crate::marks::Mark;
 use crate::overview::Overview;
-use crate::page::{Panel, label};
+use crate::page::{PagePanel, label};
 use crate::shown::Shown;
 use crate::variable::{Variable, values};
 
@@ -32,7 +32,7 @@ const WHITE: f64 = 0.4;
 type Cells = Vec<Vec<Option<f64>>>;
 
 /// One panel for the mean, one for its uncertainty; none where no cell satisfies the constraints.
-pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<Panel>> {
+pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<PagePanel>> {
     let there = predictions(overview, pair)?;
     let Some(kind) = there.iter().flatten().flatten().map(|there| there.kind).next() else { return Ok(vec![]) };
     let of = |number: fn(&Prediction) -> f64| -> Cells {
@@ -58,7 +58,7 @@ fn known(cells: &Cells) -> Vec<f64> {
     cells.iter().flatten().flatten().copied().collect()
 }
 
-fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>) -> Panel {
+fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>) -> PagePanel {
     let Coloured { what, cells, colours } = coloured;
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);
@@ -80,7 +80,7 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
         .with_colorbar_tick_format(colours.ticks())
         .with_title(title);
     layout.show_colorbar = !is_flat;
-    Panel { plots, layout, width: 540.0, legend }
+    PagePanel { plots, layout, width: 540.0, legend }
 }
 
 /// Around the values that are shown, or over all means if those lie elsewhere.

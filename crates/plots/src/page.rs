@@ -20,7 +20,7 @@ const NARROW: f64 = 0.36;
 const LONGEST_LABEL: usize = 32;
 
 /// One panel.
-pub struct Panel {
+pub struct PagePanel {
     /// What is drawn, the lowest first.
     pub plots: Vec<Plot>,
     /// Its frame.
@@ -38,7 +38,7 @@ pub struct Page {
     /// Under it.
     pub summary: String,
     /// From left to right.
-    pub panels: Vec<Panel>,
+    pub panels: Vec<PagePanel>,
 }
 
 impl Page {
@@ -68,7 +68,7 @@ impl Page {
     }
 }
 
-impl Panel {
+impl PagePanel {
     /// Draws it at this place; where the next one begins.
     fn draw(self, scene: &mut Scene, x: f64, y: f64) -> f64 {
         let mut layout = self.layout.with_width(self.width).with_height(HEIGHT);
@@ -87,7 +87,7 @@ impl Panel {
 }
 
 /// The entries of all panels, each once, in rows that fit.
-fn rows(panels: &[Panel], width: f64) -> Vec<Vec<LegendEntry>> {
+fn rows(panels: &[PagePanel], width: f64) -> Vec<Vec<LegendEntry>> {
     let mut rows: Vec<Vec<LegendEntry>> = vec![];
     let mut left = 0.0;
     for entry in panels.iter().flat_map(|panel| &panel.legend) {

@@ -12,7 +12,7 @@ use manyhands_lab::Binary;
 use manyhands_lab::bench::{Monitor, Section, Size, SpeedBench, Task};
 use serde_json::Value as Json;
 
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,11 +105,11 @@ struct Bars;
 
 impl Monitor for Bars {
     fn begin(&self, name: &str, steps: usize) -> Box<dyn Task> {
-        Box::new(Progress::new(name, steps))
+        Box::new(TerminalProgress::new(name, steps))
     }
 }
 
-impl Task for Progress {
+impl Task for TerminalProgress {
     fn advance(&self, steps: usize) {
         Self::advance(self, steps);
     }

@@ -8,7 +8,7 @@ use manyhands_lab::quality::{PlayerProgram, Protocol, QualityBench, Schedule, Se
 
 use super::print;
 use crate::integer::integer_in;
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 use crate::stderr::say;
 
 const EXAMPLES: &str = r#"Examples:
@@ -89,7 +89,7 @@ pub fn run(options: &Options) -> Result<()> {
     for skipped in bench.skipped() {
         say(&format!("skipped: {skipped}"));
     }
-    let progress = Progress::new("quality", bench.games());
+    let progress = TerminalProgress::new("quality", bench.games());
     let report = bench.play(&|| progress.advance(1))?;
     drop(progress);
     print(options.json, || report.to_json(), || report.to_text())

@@ -6,7 +6,7 @@ use manyhands_lab::quality::{Protocol, StrategyBench};
 
 use super::print;
 use crate::integer::integer_in;
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,7 +45,7 @@ pub fn run(options: &Options) -> Result<()> {
     let (seeds, first_seed) = (options.seeds, options.first_seed);
     let protocol = Protocol { seeds, first_seed, ..Protocol::default() };
     let bench = StrategyBench::new(&options.questions, &options.problems, protocol)?;
-    let progress = Progress::new("strategy", bench.games());
+    let progress = TerminalProgress::new("strategy", bench.games());
     let report = bench.play(&|| progress.advance(1))?;
     drop(progress);
     print(options.json, || report.to_json(), || report.to_text())

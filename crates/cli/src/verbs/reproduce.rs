@@ -13,7 +13,7 @@ use manyhands_lab::{
 
 use crate::integer::integer_in;
 use crate::output::print_as_is;
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 use crate::stderr::say;
 
 const EXAMPLES: &str = "\
@@ -138,7 +138,7 @@ pub fn run(options: &Options) -> Result<()> {
         bail!(manyhands_lab::Error::NothingToRun);
     }
     prepare(&options.out)?;
-    let progress = Progress::on_terminal("reproduce", plan.runs());
+    let progress = TerminalProgress::on_terminal("reproduce", plan.runs());
     let reproduction = plan.run(&|| progress.advance(1))?;
     drop(progress);
     let files = reproduction.write(&options.out)?;

@@ -24,7 +24,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::environment::{Variables, complete};
-use super::url::Settings;
+use super::url::ConnectionSettings;
 use crate::Error;
 
 /// The address of a PostgreSQL server, with the settings of the connection. The password is in `config` alone; the displayed
@@ -32,7 +32,7 @@ use crate::Error;
 #[derive(Clone)]
 pub struct Address {
     pub(super) config: Config,
-    settings: Settings,
+    settings: ConnectionSettings,
     trust: Trust,
     has_password: bool,
     warnings: Vec<String>,
@@ -50,7 +50,7 @@ impl Address {
     /// Reads a URL, and completes it from the environment as libpq does. The error says what is wrong and quotes nothing of
     /// the URL.
     pub(super) fn read(url: &str, variables: Variables<'_>) -> Result<Self, String> {
-        let mut settings = Settings::of_url(url)?;
+        let mut settings = ConnectionSettings::of_url(url)?;
         let has_password = settings.get("password").is_some();
         let own_issuers = settings.get("sslrootcert").is_some();
         let warnings = complete(&mut settings, variables)?;
@@ -152,7 +152,7 @@ impl fmt::Debug for Address {
 
 /// Which certificates are trusted. A file of issuers in the URL must be usable; one from the environment may be meant for other
 /// programs.
-fn trust(settings: &Settings, own_issuers: bool) -> Result<Trust, String> {
+fn trust(settings: &ConnectionSettings, own_issuers: bool) -> Result<Trust, String> {
     let mode = settings.get("sslmode").unwrap_or("prefer");
     if !["disable", "prefer", "require", "verify-full"].contains(&mode) {
         return Err("sslmode must be disable, prefer, require or verify-full (it may come from PGSSLMODE)".to_string());
@@ -170,7 +170,7 @@ fn trust(settings: &Settings, own_issuers: bool) -> Result<Trust, String> {
 }
 
 /// The settings as a connection string, without the password, which is passed separately.
-fn configured(settings: &Settings) -> Result<Config, String> {
+fn configured(settings: &ConnectionSettings) -> Result<Config, String> {
     const OWN: [&str; 5] = ["password", "passfile", "service", "sslmode", "sslrootcert"];
     let mut text = String::new();
     for (key, value) in settings.iter().filter(|(key, _)| !OWN.contains(key)) {

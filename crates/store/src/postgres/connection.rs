@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::failure::Failure;
+use super::failure::CallFailure;
 use super::transaction::{Statement, Transaction, within};
 use crate::{Error, Result};
 
@@ -125,7 +125,7 @@ impl Connection {
     pub fn transact<T>(
         &self,
         what: &str,
-        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, Failure>,
+        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, CallFailure>,
     ) -> Result<T> {
         self.persist(what, |t, time| {
             t.begin();
@@ -140,14 +140,18 @@ impl Connection {
     }
 
     /// One statement that reads, or may be repeated; repeated while the server is away.
-    pub fn one<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> std::result::Result<T, Failure>) -> Result<T> {
+    pub fn one<T>(
+        &self,
+        what: &str,
+        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
+    ) -> Result<T> {
         self.persist(what, |t, _| work(t))
     }
 
     fn persist<T>(
         &self,
         what: &str,
-        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, Failure>,
+        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, CallFailure>,
     ) -> Result<T> {
         let mut link = self.link();
         let (mut time, mut pause, start) = (Attempt::First, PAUSES.0, Instant::now());
@@ -170,8 +174,8 @@ impl Connection {
     fn attempt<T>(
         &self,
         link: &mut Option<Link>,
-        work: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Failure>,
-    ) -> std::result::Result<T, Failure> {
+        work: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
+    ) -> std::result::Result<T, CallFailure> {
         let link = match link {
             Some(link) => link,
             none => none.insert(self.connect()?),
@@ -186,7 +190,7 @@ impl Connection {
         result
     }
 
-    fn connect(&self) -> std::result::Result<Link, Failure> {
+    fn connect(&self) -> std::result::Result<Link, CallFailure> {
         let Shared { config, connector, .. } = &*self.0;
         let (client, connection) = within(&self.0.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
         // The next statement reports how the connection ended.
@@ -212,7 +216,7 @@ fn wait(pause: &mut Duration) {
     *pause = (2 * *pause).min(PAUSES.1);
 }
 
-fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, Failure> {
+fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, CallFailure> {
     match transaction.query_opt(Statement::new(CROWDED)) {
         Ok(row) => Ok(row.is_some_and(|row| row.get(0))),
         // Without the privilege to count nothing is known.

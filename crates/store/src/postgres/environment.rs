@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::passfile;
-use super::url::Settings;
+use super::url::ConnectionSettings;
 
 /// The environment variable of each setting.
 const VARIABLES: [(&str, &str); 12] = [
@@ -27,7 +27,7 @@ const VARIABLES: [(&str, &str); 12] = [
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Fills in what is not set; the warnings for the user. The error says why the service cannot be used.
-pub fn complete(settings: &mut Settings, variables: Variables<'_>) -> Result<Vec<String>, String> {
+pub fn complete(settings: &mut ConnectionSettings, variables: Variables<'_>) -> Result<Vec<String>, String> {
     let named = settings.get("service").map(str::to_string).or_else(|| variables("PGSERVICE"));
     if let Some(name) = named {
         for (key, value) in service(&name, variables)? {
@@ -93,7 +93,7 @@ fn section(text: &str, name: &str) -> Result<Option<Vec<(&'static str, String)>>
     for (line, number) in lines.take_while(|(line, _)| !line.starts_with('[')) {
         let (key, value) = line.split_once('=').ok_or(number)?;
         // A service cannot name another one.
-        let key = Settings::known(key).filter(|key| *key != "service").ok_or(number)?;
+        let key = ConnectionSettings::known(key).filter(|key| *key != "service").ok_or(number)?;
         settings.push((key, value.to_string()));
     }
     Ok(Some(settings))
@@ -118,12 +118,12 @@ mod tests {
     }
 
     /// The settings of a URL in an environment, by name, and the warnings.
-    fn complete_in(url: &str, home: &Path, more: &[(&str, &str)]) -> Result<(Settings, Vec<String>), String> {
+    fn complete_in(url: &str, home: &Path, more: &[(&str, &str)]) -> Result<(ConnectionSettings, Vec<String>), String> {
         let variables = |name: &str| {
             let given = more.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
             given.or_else(|| (name == "HOME").then(|| home.display().to_string()))
         };
-        let mut settings = Settings::of_url(url)?;
+        let mut settings = ConnectionSettings::of_url(url)?;
         complete(&mut settings, &variables).map(|warnings| (settings, warnings))
     }
 

@@ -10,20 +10,20 @@ use crate::Error;
 
 /// A transaction that failed.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CallFailure {
     /// The server said so, or the connection to it broke.
     Server(tokio_postgres::Error),
     /// The server did not answer in time.
     Silence(Duration),
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for CallFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Server(error)
     }
 }
 
-impl Failure {
+impl CallFailure {
     pub fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Server(error) => error.code(),

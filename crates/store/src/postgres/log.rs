@@ -3,7 +3,7 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::failure::Failure;
+use super::failure::CallFailure;
 use super::schema::HASHED;
 use super::transaction::{Statement, Transaction};
 use crate::Time;
@@ -13,7 +13,12 @@ use crate::record::{Append, NewEvent, Record, Unique};
 use crate::store::StudyId;
 
 /// The events after the first `after`, in order; none if there is no such study.
-pub fn read(t: &Transaction<'_>, study: StudyId, after: usize, schema: i64) -> Result<Option<Vec<Record>>, Failure> {
+pub fn read(
+    t: &Transaction<'_>,
+    study: StudyId,
+    after: usize,
+    schema: i64,
+) -> Result<Option<Vec<Record>>, CallFailure> {
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
     // One statement: a study without new events gives one row of NULLs, an unknown study none.
     let sql = format!(

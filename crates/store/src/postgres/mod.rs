@@ -20,7 +20,7 @@ use tokio_postgres::types::Type;
 
 pub use self::address::Address;
 use self::connection::{Attempt, Connection};
-use self::failure::Failure;
+use self::failure::CallFailure;
 use self::log::End;
 use self::queue::LeaseQueue;
 use self::transaction::{Statement, Transaction};
@@ -103,7 +103,7 @@ impl Postgres {
         format!("SELECT id, name, created, text, {sha256} FROM manyhands_studies")
     }
 
-    fn find_in(&self, t: &Transaction<'_>, name: &str) -> std::result::Result<Option<StudyRow>, Failure> {
+    fn find_in(&self, t: &Transaction<'_>, name: &str) -> std::result::Result<Option<StudyRow>, CallFailure> {
         let sql = format!("{} WHERE name = $1", self.rows());
         Ok(t.query_opt(Statement::new(sql).text(name))?.map(|row| study_row(&row)))
     }

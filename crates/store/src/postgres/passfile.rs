@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use super::environment::Variables;
-use super::url::Settings;
+use super::url::ConnectionSettings;
 
 /// The default folder of a server's socket: such a host is called localhost in the file.
 const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
 /// The password for these settings, if the file has one; a warning if the file cannot be used. A missing file is no error.
-pub fn password(file: &Path, settings: &Settings) -> Result<Option<String>, String> {
+pub fn password(file: &Path, settings: &ConnectionSettings) -> Result<Option<String>, String> {
     let Ok(found) = fs::metadata(file) else { return Ok(None) };
     let unused = |reason: &str| format!("the password file {} is not used: {reason}", file.display());
     if !found.is_file() {

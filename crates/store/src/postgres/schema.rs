@@ -1,6 +1,6 @@
 //! The tables of a PostgreSQL store, and how older ones are upgraded.
 
-use super::failure::Failure;
+use super::failure::CallFailure;
 use super::transaction::{Statement, Transaction};
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
@@ -75,7 +75,7 @@ pub const SUMMED: i64 = 4;
 const LOCK: i64 = 0x6d6e_7968;
 
 /// Creates the tables, or upgrades them; the schema found if it is newer than any known.
-pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
+pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, CallFailure> {
     let known = STEPS.len() as i64;
     if let Some(version) = version(t)?.filter(|version| *version >= known) {
         return Ok((version > known).then_some(version));
@@ -101,10 +101,23 @@ pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
 }
 
 /// The schema that a database has.
-pub fn version(t: &Transaction<'_>) -> Result<Option<i64>, Failure> {
+pub fn version(t: &Transaction<'_>) -> Result<Option<i64>, CallFailure> {
     let there = t.query_opt(Statement::new("SELECT 1 WHERE to_regclass('manyhands_schema') IS NOT NULL"))?;
     if there.is_none() {
         return Ok(None);
     }
     Ok(t.query_opt(Statement::new("SELECT version FROM manyhands_schema"))?.map(|row| row.get(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Unique;
+
+    #[test]
+    fn the_unique_indexes_list_the_kinds_that_begin_and_end_a_trial() {
+        for kinds in [Unique::Beginning, Unique::End].map(Unique::kinds) {
+            assert!(STEPS.iter().any(|step| step.contains(&format!("WHERE kind IN ({kinds});"))), "{kinds}");
+        }
+    }
 }

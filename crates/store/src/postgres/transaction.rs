@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-use super::failure::Failure;
+use super::failure::CallFailure;
 
 /// After waiting for a lock a transaction must see what was committed meanwhile. Set each time, as a pooler may have switched
 /// to another connection.
@@ -81,24 +81,24 @@ impl<'a> Transaction<'a> {
     }
 
     /// Commits or rolls back; nothing happens if [`Transaction::finish`] has committed.
-    pub fn end(&self, commits: bool) -> Result<(), Failure> {
+    pub fn end(&self, commits: bool) -> Result<(), CallFailure> {
         match self.stage.replace(Stage::Over) {
             Stage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
             Stage::Outside | Stage::Ahead | Stage::Over => Ok(()),
         }
     }
 
-    pub fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, Failure> {
+    pub fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, CallFailure> {
         Ok(self.together(vec![statement])?.swap_remove(0))
     }
 
     /// The first row, if there is one.
-    pub fn query_opt(&self, statement: Statement<'_>) -> Result<Option<Row>, Failure> {
+    pub fn query_opt(&self, statement: Statement<'_>) -> Result<Option<Row>, CallFailure> {
         Ok(self.query(statement)?.into_iter().next())
     }
 
     /// Statements without parameters.
-    pub fn run(&self, sql: &str) -> Result<(), Failure> {
+    pub fn run(&self, sql: &str) -> Result<(), CallFailure> {
         let begins = self.begins();
         self.within(async {
             if begins {
@@ -109,12 +109,12 @@ impl<'a> Transaction<'a> {
     }
 
     /// Sends several statements at once; the rows of each.
-    pub fn together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, Failure> {
+    pub fn together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
         self.pipeline(&statements, false)
     }
 
     /// As [`Transaction::together`], and commits.
-    pub fn finish(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, Failure> {
+    pub fn finish(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
         self.pipeline(&statements, true)
     }
 
@@ -126,7 +126,7 @@ impl<'a> Transaction<'a> {
         begins
     }
 
-    fn pipeline(&self, statements: &[Statement<'_>], commits: bool) -> Result<Vec<Vec<Row>>, Failure> {
+    fn pipeline(&self, statements: &[Statement<'_>], commits: bool) -> Result<Vec<Vec<Row>>, CallFailure> {
         let control = |sql: &'static str| async move { self.client.batch_execute(sql).await.map(|()| vec![]) };
         let begins = self.begins();
         let mut answers: Vec<Answer<'_>> = Vec::new();
@@ -143,7 +143,7 @@ impl<'a> Transaction<'a> {
         Ok(rows.into_iter().skip(usize::from(begins)).take(statements.len()).collect())
     }
 
-    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Failure> {
+    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CallFailure> {
         within(self.runtime, self.limit, self.limit.saturating_sub(self.start.elapsed()), work)
     }
 }
@@ -171,9 +171,9 @@ pub fn within<T>(
     limit: Duration,
     left: Duration,
     work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-) -> Result<T, Failure> {
+) -> Result<T, CallFailure> {
     match runtime.block_on(async { tokio::time::timeout(left, work).await }) {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(Failure::Silence(limit)),
+        Err(_) => Err(CallFailure::Silence(limit)),
     }
 }

@@ -31,9 +31,9 @@ const KNOWN: [&str; 22] = [
 
 /// Settings of a connection, each at most once.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Settings(Vec<(&'static str, String)>);
+pub struct ConnectionSettings(Vec<(&'static str, String)>);
 
-impl Settings {
+impl ConnectionSettings {
     /// Parses a URL; the error says what is wrong with it and quotes nothing.
     pub fn of_url(url: &str) -> Result<Self, String> {
         let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
@@ -154,7 +154,7 @@ mod tests {
             ("postgres://%2Ftmp/db", vec![("host", "/tmp"), ("dbname", "db")]),
             ("postgres://a@h?user=b&user=c", vec![("host", "h"), ("user", "c")]),
         ] {
-            assert_eq!(Settings::of_url(url).unwrap().iter().collect::<Vec<_>>(), settings, "{url}");
+            assert_eq!(ConnectionSettings::of_url(url).unwrap().iter().collect::<Vec<_>>(), settings, "{url}");
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
             ("postgres://[zq/db", "has no \"]\""),
             ("mysql://zq", "postgres://"),
         ] {
-            let error = Settings::of_url(url).err().unwrap();
+            let error = ConnectionSettings::of_url(url).err().unwrap();
             assert!(error.contains(reason) && !error.contains("zq"), "{url}: {error}");
         }
     }

@@ -123,3 +123,16 @@ fn marks(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     let mark = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
     Ok((mark("application_id")?, mark("user_version")?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Unique;
+
+    #[test]
+    fn the_unique_indexes_list_the_kinds_that_begin_and_end_a_trial() {
+        for kinds in [Unique::Beginning, Unique::End].map(Unique::kinds) {
+            assert!(STEPS.iter().any(|step| step.contains(&format!("WHERE kind IN ({kinds});"))), "{kinds}");
+        }
+    }
+}

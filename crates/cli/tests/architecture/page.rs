@@ -1,0 +1,79 @@
+//! ARCHITECTURE.md itself: the files that it names exist, and a test keeps each of its absences.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::source::root;
+
+const LONGEST: usize = 200;
+
+fn page() -> String {
+    fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+fn section<'a>(page: &'a str, title: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
+    rest.split("\n## ").next().unwrap()
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_absence_is_kept_by_a_test_that_exists() {
+    let mut paths = Vec::new();
+    rust_files(&root().join("crates"), &mut paths);
+    let tests: String = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let page = page();
+    let absences: Vec<&str> = section(&page, "What never happens").split("\n- ").skip(1).collect();
+    assert!(absences.len() > 15, "only {} absences found", absences.len());
+    for absence in absences {
+        let (_, keepers) = absence.rsplit_once("Kept by").unwrap_or_else(|| panic!("no test keeps: {absence}"));
+        for keeper in quoted(keepers) {
+            assert!(tests.contains(&format!("fn {keeper}(")), "there is no test {keeper}");
+        }
+        assert!(!quoted(keepers).is_empty(), "no test keeps: {absence}");
+    }
+}
+
+/// Rows of the map: "| `crates/core/src` | `spec`, `rules/`: ... |" and the rows after it, up to the next crate.
+#[test]
+fn every_file_of_the_map_exists() {
+    let page = page();
+    let mut folder = None;
+    let mut count = 0;
+    for row in section(&page, "Map").lines() {
+        if let Some(name) = row.strip_prefix("**`").and_then(|row| row.split('`').next()) {
+            folder = Some(root().join(name).join("src"));
+            assert!(folder.as_ref().is_some_and(|folder| folder.is_dir()), "{name}");
+        } else if let (Some(folder), Some(cells)) = (&folder, row.strip_prefix("| `")) {
+            let cell = cells.split(" | ").next().unwrap();
+            for name in quoted(&format!("`{cell}")) {
+                let name = name.trim_end_matches('/');
+                let exists = folder.join(name).is_dir() || folder.join(format!("{name}.rs")).is_file();
+                assert!(exists, "{} has no {name}", folder.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 80, "only {count} files found");
+}
+
+#[test]
+fn the_page_stays_short() {
+    let lines = page().lines().count();
+    assert!(lines <= LONGEST, "ARCHITECTURE.md has {lines} lines");
+}
