@@ -12,8 +12,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
 #[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open};
 
 /// How long to wait before checking whether the command is to be stopped.
 const LOOK: Duration = Duration::from_millis(100);
