@@ -196,7 +196,7 @@ mod tests {
     use crate::{Domain, Strategy};
 
     #[test]
-    fn a_fit_of_many_looks_at_the_best_and_at_some_of_the_others() {
+    fn a_fit_of_many_values_reads_the_best_and_some_of_the_others() {
         let values: Vec<f64> = (0..5000).map(|i| f64::from((i * 7919) % 5000)).collect();
         let rows = informative_rows(&values, FITTED_VALUES);
         assert_eq!(rows.len(), FITTED_VALUES);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_together_with_the_known_ones() {
+    fn the_error_of_an_unknown_name_lists_the_known_ones() {
         let told = "greed".parse::<Information>().map_err(|error| error.to_string());
         let names = "\"realised\", \"greedy\", \"greedy-upper\", \"closed-form\", \"log\"";
         assert_eq!(told, Err(format!("information must be {names}, got \"greed\"")));

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tunings_that_make_no_sense_are_refused() {
+    fn invalid_tunings_are_refused() {
         let good = Tuning::default();
         assert!(good.check().is_ok());
         let priors = |lengthscale| Priors { lengthscale, ..Priors::default() };

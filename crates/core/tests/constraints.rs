@@ -16,7 +16,7 @@ fn message<T>(result: Result<T>) -> String {
 }
 
 #[test]
-fn a_constraint_that_is_none_is_refused() {
+fn an_invalid_or_infeasible_constraint_is_refused() {
     let parameters = || {
         vec![
             Parameter::float("a", 0.0, 1.0),

@@ -292,7 +292,7 @@ fn batches_that_pay_leave_room_for_no_more_than_may_be_pending() {
     assert!(matches!(live.ask_adaptive(1, 1e12), Err(Error::TooManyPending { .. })));
 }
 
-/// Exact samples of so many points would not fit, and a model that changes would look at all of them anew.
+/// Exact samples of that many points would not fit into memory, and a model that changes would recompute all of them.
 #[test]
 fn a_large_countable_space_is_searched_where_the_model_is_learned_or_sampled() {
     let count = |name| Parameter::log_int(name, 1, 500).unwrap();
@@ -332,7 +332,7 @@ fn a_batch_of_at_most_none_is_refused_as_asking_for_none_is() {
 }
 
 /// The norm is then read off the posterior mean, or f taken for a draw of the prior on a lattice of 2^46 + 1 coordinates each
-/// way, whichever gives the narrower band; either is an opinion.
+/// way, whichever gives the narrower band; either is a bound under the model.
 #[test]
 fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem() {
     let of_a_draw = (2.0 * (2.0 * (2f64.powi(46) + 1.0).ln() + (2.0f64 / 0.1).ln())).sqrt();

@@ -138,7 +138,7 @@ fn check_refusal(error: &Error, table: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Its coordinates are numbers, each row is found by its values, and the table written anew is the same pool.
+/// Its coordinates are numbers, each row is found by its values, and the table written again is the same pool.
 fn check_pool(pool: &Pool) -> Result<(), TestCaseError> {
     let names: Vec<&str> = pool.names().collect();
     let mut writer = csv::Writer::from_writer(vec![]);

@@ -294,7 +294,7 @@ fn where_everything_was_tried_there_is_still_an_answer() {
 }
 
 #[test]
-fn a_pool_without_repeats_runs_out_and_says_so() {
+fn an_exhausted_pool_without_repeats_refuses() {
     let mut live = study(&learned(pool(3)).without_repeats().unwrap());
     assert_eq!(live.ask(4), Err(Error::PoolExhausted { asked: 4, left: 3 }));
     let mut seen = vec![];

@@ -66,7 +66,7 @@ fn every_choice_and_every_fit_says_which_engine_made_it_and_is_checked() {
 }
 
 #[test]
-fn what_another_engine_made_is_taken_as_it_is_and_what_follows_is_checked() {
+fn choices_of_another_engine_are_not_checked_and_later_ones_are() {
     for number in [1, ENGINE + 1] {
         let events = foreign(number);
         let mut live = Study::replay(spec(), &events).unwrap();

@@ -203,7 +203,7 @@ fn what_is_given_of_a_learned_model_is_kept() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_its_remedy() {
+fn every_error_of_a_study_file_has_its_place_and_remedy() {
     let cases: Vec<&str> = include_str!("files/wrong.txt").split("\n====\n").filter(|case| !case.is_empty()).collect();
     assert!(cases.len() > 65, "only {} cases", cases.len());
     for case in cases {
@@ -250,7 +250,7 @@ fn an_empty_file_lacks_a_name() {
 }
 
 #[test]
-fn a_mistake_in_a_table_is_told_at_the_key_that_names_it() {
+fn an_error_in_a_table_is_placed_at_the_key_that_names_it() {
     let empirical = in_pool("covariance = \"cov.csv\"\n[model]\nkernel = \"empirical\"\nnoise = 0.1\n");
     let unknown = in_pool("columns = [\"tmp\"]\n");
     let square = "the covariance of 3 candidates must be 3 x 3, got";
@@ -298,7 +298,7 @@ fn the_identity_names_every_key_with_its_default() {
 }
 
 #[test]
-fn differences_are_named_and_the_way_of_running_is_none() {
+fn differences_are_named_and_the_run_table_is_none() {
     let file = read(EXAMPLE);
     let other = |from: &str, to: &str| read(&EXAMPLE.replacen(from, to, 1));
     let told = |other: &StudyFile| {

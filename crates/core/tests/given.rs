@@ -76,7 +76,7 @@ fn check_kept(given: &Given, Fitted { hyperparameters, warp, .. }: &Fitted, sign
 }
 
 #[test]
-fn every_fit_keeps_what_is_given_and_the_log_says_all() {
+fn every_fit_keeps_given_hyperparameters_and_the_log_restores_it() {
     for given in all_given() {
         for (direction, sign) in [(Direction::Maximize, 1.0), (Direction::Minimize, -1.0)] {
             let spec = spec(&given).with_direction(direction);

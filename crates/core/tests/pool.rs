@@ -69,7 +69,7 @@ fn a_row_is_what_the_file_says() {
 }
 
 #[test]
-fn the_model_sees_what_it_is_told_to_see() {
+fn the_model_uses_the_coordinates_it_is_given() {
     let columns = ["conc".to_string(), "temp".to_string()];
     let raw = Pool::from_csv(PLATE.as_bytes(), Some(&columns), Coordinates::Raw).unwrap();
     assert_eq!(raw.points().flat(), [0.5, 20.0, 0.1, 60.0, 0.1, 40.0]);
@@ -125,7 +125,7 @@ fn coordinates_of_other_numbers_go_on_beyond_the_table() {
 }
 
 #[test]
-fn a_misread_table_is_told_by_its_place() {
+fn an_error_in_a_table_has_its_place() {
     let wrong = [
         (refused(b"", None), "the table is empty"),
         (refused(b"a,b\n", None), "the table has a header and no row"),

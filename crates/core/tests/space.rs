@@ -28,7 +28,7 @@ fn all_kinds() -> Space {
 }
 
 #[test]
-fn a_description_that_makes_no_sense_is_refused_with_its_value() {
+fn an_invalid_parameter_is_refused_with_its_value() {
     let levels = |levels: &[f64]| message(Parameter::levels("d", levels));
     let cases = [
         (message(Parameter::float("", 0.0, 1.0)), "a parameter's name must not be empty"),
@@ -82,7 +82,7 @@ fn names_are_unique_and_something_varies() {
 }
 
 #[test]
-fn a_value_that_is_not_in_the_space_is_refused_with_what_is() {
+fn a_value_outside_the_space_is_refused_with_what_is_allowed() {
     let space = all_kinds();
     let good: Vec<Value> =
         vec![0.0.into(), 0.01.into(), 3.into(), 7.into(), 0.01.into(), 0.3.into(), "gelu".into(), 3.into()];

@@ -160,7 +160,7 @@ proptest! {
         let mut live = study(&spec);
         for _ in 0..steps {
             happen(&mut live, rng);
-            // Proposals that nobody takes, and looks at the state, change nothing.
+            // Proposals that are not applied, and reads of the state, change nothing.
             if rng.random_bool(0.2) {
                 let _ = live.propose(2);
             }

@@ -15,7 +15,7 @@ fn strategy(rule: Rule) -> Strategy {
     Strategy::new(rule, 1.5)
 }
 
-/// Whatever the rule likes best fails every time; without the hallucination it would be proposed for ever.
+/// The rule's favourite point fails every time; without the hallucination it would be proposed again and again.
 #[test]
 fn a_point_that_always_fails_is_not_proposed_for_ever() {
     for rule in RULES {

@@ -67,7 +67,7 @@ fn settle(live: &mut Study, rng: &mut impl Rng) {
     }
 }
 
-/// Adds a trial from elsewhere, under way or done.
+/// Adds a trial from elsewhere, running or finished.
 fn include(live: &mut Study, rng: &mut impl Rng) {
     let told = rng.random_bool(0.5).then(|| rng.random_range(-2.0..2.0));
     match live.spec().domain().space().cloned() {

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_climb_looks_at_its_start_once_and_knows_its_score() {
+    fn a_climb_evaluates_its_start_once_and_keeps_its_score() {
         let float = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
         let (maximum, seen) = looks(vec![float("x"), float("y")], &[0.9, 0.1]);
         assert!(maximum.score > -1e-12 && maximum.point.iter().all(|x| (x - 0.25).abs() < 1e-6), "{maximum:?}");

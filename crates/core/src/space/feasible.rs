@@ -273,8 +273,8 @@ impl Space {
         snapped
     }
 
-    /// Like [`repair`](Self::repair), but the parameter of block `kept` stays as it is; None if the others cannot make up for
-    /// it. For exchange moves: set a block to one of its [neighbours](super::Block::neighbours), then repair around it.
+    /// Like [`repair`](Self::repair), but the parameter of block `kept` stays as it is; None if the others cannot
+    /// compensate for it. For exchange moves: set a block to one of its [neighbours](super::Block::neighbours), then repair around it.
     pub(crate) fn repair_around(&self, coordinates: &[f64], kept: usize) -> Option<Vec<f64>> {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return Some(snapped) };

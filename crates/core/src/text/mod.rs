@@ -1,4 +1,5 @@
-//! Text for people: text of unknown origin made safe to print on a terminal, numbers in few digits, likely spellings.
+//! Text for messages: text of unknown origin made safe to print on a terminal, numbers in few digits, likely spellings.
+//! The other crates of the workspace use it, so that all messages look alike.
 
 mod names;
 mod number;
@@ -58,7 +59,7 @@ pub fn one_line(text: &str) -> String {
     beginning(&escaped(text))
 }
 
-/// The beginning of a text that is fit to be shown.
+/// The beginning of a text that is already safe to print.
 pub(crate) fn beginning(text: &str) -> String {
     let beginning: String = text.chars().take(QUOTED).collect();
     if beginning.len() < text.len() { beginning + "..." } else { beginning }

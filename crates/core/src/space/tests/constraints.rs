@@ -177,7 +177,7 @@ fn integers_under_an_equality_are_all_found() {
 }
 
 #[test]
-fn an_exchange_under_an_equality_is_made_up_for_by_the_others() {
+fn an_exchange_under_an_equality_is_compensated_by_the_others() {
     let parameters = vec![Parameter::int("a", 0, 10), Parameter::int("b", 0, 10), Parameter::float("c", 0.0, 1.0)];
     let space = space(parameters, vec![constraint(&[("a", 1.0), ("b", 1.0)], Relation::Equals, 10.0)]).unwrap();
     let around = space.repair_around(&[0.3, 0.2, 0.5], 0).unwrap();
@@ -224,7 +224,7 @@ fn no_sample_lies_nearer_than_the_repair() {
 }
 
 #[test]
-fn two_equalities_leave_what_is_in_both() {
+fn samples_satisfy_two_equalities() {
     let parameters = ["a", "b", "c", "d"].map(|name| Parameter::float(name, 0.0, 1.0)).into_iter().collect();
     let sum = constraint(&[("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)], Relation::Equals, 1.0);
     let same = constraint(&[("a", 1.0), ("b", -2.0)], Relation::Equals, 0.0);
