@@ -27,7 +27,8 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
 #[cfg(feature = "lab")]
-use crate::{bench, exit};
+use crate::bench;
+use crate::exit;
 
 const EXAMPLE: &str = "\
 Example:
