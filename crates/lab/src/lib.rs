@@ -33,8 +33,8 @@
 //! let problem = problems::rkhs_function(Kernel::squared_exponential(&[0.2])?, 0.025, &mut rng)?;
 //! let strategy = Strategy::new(Rule::IgpBucb, problem.norm().unwrap_or(1.0));
 //! let spec = Spec::new(problem.domain().clone(), problem.prior().clone(), strategy)?;
-//! let run = simulate(&mut Study::new(spec)?, &Feedback::Batch(5), 50, |s| problem.values()[s.candidate])?;
-//! let regret = Regret::new(problem.optimum(), run.iter().map(|s| problem.values()[s.candidate]));
+//! let run = simulate(&mut Study::new(spec)?, &Feedback::Batch(5), 50, |s| problem.values()[s.choice.candidate])?;
+//! let regret = Regret::new(problem.optimum(), run.iter().map(|s| problem.values()[s.choice.candidate]));
 //! assert!(regret.simple()[49] < 0.1);
 //! # Ok(()) }
 //! ```

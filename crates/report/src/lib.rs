@@ -5,13 +5,12 @@
 //! times are RFC 3339 in UTC; means, standard deviations and values are in the user's units.
 //!
 //! ```
-//! use std::sync::Arc;
 //! use manyhands_report as report;
-//! use manyhands_store::{Memory, Session, Source};
+//! use manyhands_store::{Access, Location, Session, Source};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = "name = \"demo\"\n[space]\nx = { float = [0.0, 1.0] }\n";
 //! let source = Source::read(text, |_| Err("this study names no files".to_string()))?;
-//! let mut session = Session::open_or_create(Arc::new(Memory::new()), source)?;
+//! let mut session = Session::open_or_create(Location::Memory.open(Access::Create)?, source)?;
 //! let suggestions = session.ask(1)?;
 //! assert_eq!(report::ask::json(&session, &suggestions)[0]["trial"], 0);
 //! # Ok(()) }

@@ -31,7 +31,7 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path();
 //! let plan = Plan::new(settings, folder.to_path_buf(), Duration::from_secs(60));
-//! let control = Control { stop: Stop::new(), unreported: Unreported::of(&session, &plan)? };
+//! let control = Control { stop: Stop::new(), unreported: Unreported::of(&session, &plan) };
 //! let (asker, mut reader) = (session.twin(), session.twin());
 //! let summary = run(session, asker, plan, &control, |news| println!("{news:?}"))?;
 //! assert_eq!((summary.told, summary.failed), (4, 0));
