@@ -275,6 +275,40 @@ impl Error {
             _ => None,
         }
     }
+
+    /// Whether a quantity that was given is at fault, and not memory, convergence, or the caller's own rows.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            Self::AtPoint { problem, .. } => problem.is_bad_input(),
+            Self::NotPositive { .. }
+            | Self::NotFinite { .. }
+            | Self::WrongLength { .. }
+            | Self::NotIncreasing { .. }
+            | Self::TooLarge { .. }
+            | Self::Empty { .. }
+            | Self::OutOfRange { .. }
+            | Self::Smoothness { .. }
+            | Self::NoSuchIndex { .. }
+            | Self::Asymmetric { .. }
+            | Self::NegativeVariance { .. }
+            | Self::NoVariance { .. }
+            | Self::Indefinite { .. }
+            | Self::NoDerivative { .. }
+            | Self::NotRadial { .. }
+            | Self::NotDifferentiable { .. }
+            | Self::EmptyInterval { .. }
+            | Self::BlockMisplaced { .. } => true,
+            Self::RowExists { .. }
+            | Self::NoSuchRow { .. }
+            | Self::RowObserved { .. }
+            | Self::NoFactor { .. }
+            | Self::NoRoomToFactor { .. }
+            | Self::NoRoomToSample { .. }
+            | Self::EigenvaluesNotFound { .. }
+            | Self::EmbeddingOverBudget { .. }
+            | Self::EmbeddingIndefinite { .. } => false,
+        }
+    }
 }
 
 /// The result of a fallible numeric routine.

@@ -40,7 +40,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// What a player suggests cannot be evaluated.
+    /// What an optimizer suggests cannot be evaluated.
     #[error("a suggestion for \"{problem}\" cannot be evaluated: {reason}")]
     Suggestion {
         /// The problem or pool.
@@ -64,11 +64,17 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
-    /// A file cannot be read or written.
-    #[error("cannot {action} {}: {reason}", path.display())]
-    File {
-        /// What was tried.
-        action: &'static str,
+    /// A file cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    CannotRead {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {reason}", path.display())]
+    CannotWrite {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
@@ -82,8 +88,8 @@ pub enum Error {
         /// What is wrong, with the line.
         reason: String,
     },
-    /// A program that plays does not follow the protocol.
-    #[error("the program \"{name}\" cannot play: {reason}")]
+    /// A program that is compared does not follow the protocol.
+    #[error("the program \"{name}\" cannot take part: {reason}")]
     Program {
         /// What it is called.
         name: String,
@@ -132,7 +138,7 @@ impl Error {
             Self::Suggestion { .. } => "suggestion",
             Self::Pool { .. } => "pool",
             Self::Threads { .. } => "threads",
-            Self::File { .. } => "file",
+            Self::CannotRead { .. } | Self::CannotWrite { .. } => "file",
             Self::Table { .. } => "table",
             Self::Program { .. } => "program",
             Self::Process { .. } => "process",
@@ -147,6 +153,7 @@ impl Error {
         let hint = match self {
             Self::Study(error) => return error.hint().map(str::to_string),
             Self::Store(error) => return error.hint(),
+            Self::Picture(error) => return error.hint().map(str::to_string),
             Self::Table { .. } => {
                 "a table has a header, a first column that numbers the rows, and one column of numbers per sensor"
             }
@@ -160,18 +167,26 @@ impl Error {
         Some(hint.to_string())
     }
 
-    /// Whether the input is at fault, and not the machine.
+    /// Whether the request or a file is at fault, and not the machine or what is measured.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(
-            self,
-            Self::File { action: "write", .. }
-                | Self::Picture(_)
-                | Self::Suggestion { .. }
-                | Self::Threads { .. }
-                | Self::Process { .. }
-                | Self::Measurement { .. }
-                | Self::Store(_)
-        )
+        match self {
+            Self::Study(error) => error.is_bad_input(),
+            Self::Store(error) => error.is_bad_input(),
+            Self::Picture(error) => error.is_bad_input(),
+            Self::Setting { .. }
+            | Self::Feedback { .. }
+            | Self::Problem { .. }
+            | Self::Pool { .. }
+            | Self::CannotRead { .. }
+            | Self::Table { .. }
+            | Self::Program { .. }
+            | Self::NothingToRun => true,
+            Self::Suggestion { .. }
+            | Self::Threads { .. }
+            | Self::CannotWrite { .. }
+            | Self::Process { .. }
+            | Self::Measurement { .. } => false,
+        }
     }
 }
 

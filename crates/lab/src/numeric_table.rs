@@ -44,7 +44,7 @@ impl NumericTable {
 
     fn load(path: &Path, index: Option<&str>) -> Result<Self> {
         let unreadable =
-            |error: std::io::Error| Error::File { action: "read", path: path.to_path_buf(), reason: error.to_string() };
+            |error: std::io::Error| Error::CannotRead { path: path.to_path_buf(), reason: error.to_string() };
         let bytes = fs::read(path).map_err(unreadable)?;
         if path.extension().is_none_or(|extension| extension != "gz") {
             return Self::parse(path, &bytes, index);

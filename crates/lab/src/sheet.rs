@@ -12,7 +12,7 @@ pub enum SheetCell {
     Text(String),
     /// A measured number.
     Number(f64),
-    /// A whole number.
+    /// An integer.
     Count(usize),
     /// No value.
     Empty,
@@ -130,13 +130,14 @@ impl Sheet {
 
     /// With every digit, for programs.
     pub fn to_csv(&self) -> Result<Vec<u8>> {
-        let broken = |error: String| Error::File { action: "write", path: "a table".into(), reason: error };
+        // Writing to memory fails only for a row of another length than the header's.
+        let broken = || Error::Study(manyhands_core::Error::Internal { what: "a table's row has another length" });
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.columns).map_err(|error| broken(error.to_string()))?;
+        writer.write_record(&self.columns).map_err(|_| broken())?;
         for row in &self.rows {
-            writer.write_record(row.iter().map(SheetCell::exact)).map_err(|error| broken(error.to_string()))?;
+            writer.write_record(row.iter().map(SheetCell::exact)).map_err(|_| broken())?;
         }
-        writer.into_inner().map_err(|error| broken(error.to_string()))
+        writer.into_inner().map_err(|_| broken())
     }
 
     /// An array of objects.

@@ -25,6 +25,22 @@ impl Error {
             Self::Rendering { .. } => "picture",
         }
     }
+
+    /// What to do about it, where the message does not say.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Study(error) => error.hint(),
+            Self::Rendering { .. } => None,
+        }
+    }
+
+    /// Whether what was given is at fault, and not the state of the study or the renderer.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            Self::Study(error) => error.is_bad_input(),
+            Self::Rendering { .. } => false,
+        }
+    }
 }
 
 /// The result of drawing.

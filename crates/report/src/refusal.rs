@@ -14,7 +14,7 @@ pub struct Refusal {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Whether the request or a file is at fault, and not the state of the study, the store or the machine.
+    /// Whether the request or a file is at fault, and not the state of the study, the store, the machine or a bug.
     pub is_bad_input: bool,
 }
 
@@ -28,59 +28,20 @@ impl Refusal {
 impl From<&StudyError> for Refusal {
     fn from(error: &StudyError) -> Self {
         let (message, hint) = (error.to_string(), error.hint().map(str::to_string));
-        Self { code: error.code(), message, hint, is_bad_input: is_bad_value(error) }
+        Self { code: error.code(), message, hint, is_bad_input: error.is_bad_input() }
     }
 }
 
 impl From<&StoreError> for Refusal {
     fn from(error: &StoreError) -> Self {
         let (message, hint) = (error.to_string(), error.hint());
-        Self { code: error.code(), message, hint, is_bad_input: is_bad_request(error) }
+        Self { code: error.code(), message, hint, is_bad_input: error.is_bad_input() }
     }
 }
 
 impl From<&RunError> for Refusal {
     fn from(error: &RunError) -> Self {
-        let is_bad_input = match error {
-            RunError::Session(error) => is_bad_request(error),
-            RunError::NoCommand { .. } => true,
-            _ => false,
-        };
-        Self { code: error.code(), message: error.to_string(), hint: error.hint(), is_bad_input }
+        let (message, hint) = (error.to_string(), error.hint());
+        Self { code: error.code(), message, hint, is_bad_input: error.is_bad_input() }
     }
-}
-
-/// Whether the request would be refused whatever the state of the store.
-fn is_bad_request(error: &StoreError) -> bool {
-    match error {
-        StoreError::Study(error) => is_bad_value(error),
-        StoreError::Location { .. }
-        | StoreError::NoPostgres
-        | StoreError::NoStore { .. }
-        | StoreError::NoTables { .. }
-        | StoreError::Empty { .. }
-        | StoreError::NotAStore { .. }
-        | StoreError::UnknownStudy { .. }
-        | StoreError::Differs { .. }
-        | StoreError::BadKey { .. }
-        | StoreError::KeyUsed { .. }
-        | StoreError::File(_)
-        | StoreError::Corrupt { .. } => true,
-        _ => false,
-    }
-}
-
-fn is_bad_value(error: &StudyError) -> bool {
-    !matches!(
-        error,
-        StudyError::NotPending { .. }
-            | StudyError::TooManyPending { .. }
-            | StudyError::PoolExhausted { .. }
-            | StudyError::NothingObserved
-            | StudyError::NoScale
-            | StudyError::BeyondFloats
-            | StudyError::Contradiction { .. }
-            | StudyError::CandidateTaken { .. }
-            | StudyError::MultiplierTooLarge { .. }
-    )
 }

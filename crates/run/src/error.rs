@@ -80,6 +80,19 @@ impl Error {
         }
     }
 
+    /// Whether the request or a file is at fault, and not the command, the state of the study or the machine.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            Self::Session(error) => error.is_bad_input(),
+            Self::NoCommand { .. } => true,
+            Self::CannotStart { .. }
+            | Self::AllFail { .. }
+            | Self::NoneSucceeded { .. }
+            | Self::Logs { .. }
+            | Self::Internal { .. } => false,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {

@@ -1,6 +1,7 @@
 //! What a study refuses, with the offending value, what is allowed, and how to fix it. Details of [`Error`] are here.
 
 mod code;
+mod fault;
 mod hint;
 mod key;
 

@@ -36,5 +36,5 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
 
 /// What is refused where a file of a measurement cannot be written.
 pub fn unwritable(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { action: "write", path: path.to_path_buf(), reason: error.to_string() }
+    Error::CannotWrite { path: path.to_path_buf(), reason: error.to_string() }
 }

@@ -122,5 +122,5 @@ impl OutputFolder {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { action: "write", path: path.to_path_buf(), reason: error.to_string() }
+    Error::CannotWrite { path: path.to_path_buf(), reason: error.to_string() }
 }
