@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::event::{Asked, Event, Included};
-use crate::{Choice, Error, Phase, Result, Value};
+use crate::{Choice, Direction, Error, Phase, Result, Value};
 
 /// The state of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -168,6 +168,12 @@ impl Ledger {
     /// How many trials are pending.
     pub fn pending(&self) -> usize {
         self.pending
+    }
+
+    /// The trial with the best value in a direction, and the value; the first among equals.
+    pub fn extreme(&self, direction: Direction) -> Option<(usize, f64)> {
+        let values = self.trials.iter().enumerate().filter_map(|(number, trial)| Some((number, trial.value()?)));
+        values.reduce(|best, next| if direction.is_better(next.1, best.1) { next } else { best })
     }
 
     /// How many trials are in this state.

@@ -31,10 +31,8 @@ pub fn text(best: &Best, domain: &Domain) -> String {
 }
 
 /// The trial with the most extreme value and that value, if it is strictly better than the best trial's: the best trial is
-/// chosen by its bound, not by its value. The last one among equals.
-pub fn most_extreme(best: &Best, session: &Session) -> Option<(usize, f64)> {
+/// chosen by its bound, not by its value.
+pub(crate) fn most_extreme(best: &Best, session: &Session) -> Option<(usize, f64)> {
     let direction = session.spec().direction();
-    let values = session.ledger().trials().iter().enumerate().filter_map(|(n, trial)| Some((n, trial.value()?)));
-    let extreme = values.reduce(|first, next| if direction.is_better(first.1, next.1) { first } else { next });
-    extreme.filter(|(_, value)| direction.is_better(*value, best.value))
+    session.ledger().extreme(direction).filter(|(_, value)| direction.is_better(*value, best.value))
 }

@@ -99,3 +99,40 @@ fn a_worker_has_its_fields() {
     let all = r#"{"told":3,"failed":0,"interrupted":false,"idle":false}"#;
     assert_eq!(report::run::worker(summary).to_string(), all);
 }
+
+#[test]
+fn bugs_and_limits_of_the_machine_are_not_the_fault_of_the_request() {
+    use manyhands_core::{Error as StudyError, gp};
+    let is_bad_input = |error: StudyError| report::refusal::Refusal::from(&error).is_bad_input;
+    let no_room = gp::Error::NoRoomToFactor { points: 9, rank: 3, left: 0.1, budget: 64 };
+    for error in [
+        StudyError::Internal { what: "a sampler is missing" },
+        StudyError::BadLog { sequence: 3, reason: "it has no trial".to_string() },
+        StudyError::Numeric(no_room.clone()),
+        StudyError::Numeric(gp::Error::AtPoint { index: 2, problem: Box::new(no_room) }),
+        StudyError::Numeric(gp::Error::EigenvaluesNotFound { len: 9 }),
+        StudyError::NothingObserved,
+    ] {
+        assert!(!is_bad_input(error.clone()), "{error}");
+    }
+    let not_positive = gp::Error::NotPositive { what: "noise", value: -1.0 };
+    assert!(is_bad_input(StudyError::Numeric(not_positive)) && is_bad_input(StudyError::AskedForNone));
+}
+
+#[test]
+fn a_damaged_file_is_a_bad_file_wherever_the_damage_is_found() {
+    use manyhands_store::Error as StoreError;
+    let reason = "a page is missing".to_string();
+    let damaged = StoreError::Damaged { path: "s.db".into(), reason: reason.clone() };
+    let corrupt = StoreError::Corrupt { study: None, sequence: 4, reason };
+    assert!(damaged.is_bad_input() && corrupt.is_bad_input());
+    assert!(!StoreError::Locked { store: "sqlite:s.db".to_string(), seconds: 9 }.is_bad_input());
+}
+
+#[test]
+fn of_equal_values_the_first_is_the_best_so_far() {
+    let (_, mut session) = session();
+    session.tell(2, 0.5).unwrap();
+    assert_eq!(manyhands_run::Standing::of(&session).best, Some((0, 0.5)));
+    assert_eq!(session.ledger().extreme(session.spec().direction()), Some((0, 0.5)));
+}

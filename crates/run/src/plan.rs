@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use manyhands_core::{Direction, Trial, TrialState, Value};
+use manyhands_core::{Trial, TrialState, Value};
 use manyhands_store::Session;
 
 use crate::{Failure, RunSettings};
@@ -58,14 +58,11 @@ pub struct Standing {
 impl Standing {
     /// Of a session's study, as of its last look at the log.
     pub fn of(session: &Session) -> Self {
-        let sign = if session.spec().direction() == Direction::Maximize { 1.0 } else { -1.0 };
         let trials = session.ledger().trials();
         let has_ended = |trial: &&Trial| {
             trial.choice().is_some() && matches!(trial.state(), TrialState::Observed | TrialState::Failed)
         };
-        let values = trials.iter().enumerate().filter_map(|(number, trial)| Some((number, trial.value()?)));
-        // The first among equals.
-        let best = values.reduce(|best, next| if sign * next.1 > sign * best.1 { next } else { best });
+        let best = session.ledger().extreme(session.spec().direction());
         Self { ended: trials.iter().filter(has_ended).count(), best }
     }
 }
