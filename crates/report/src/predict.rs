@@ -1,7 +1,7 @@
 //! Predictions at given points.
 
 use manyhands_core::study::representable;
-use manyhands_core::{Prediction, Value};
+use manyhands_core::{PointRow, Prediction};
 use serde_json::{Value as Json, json};
 
 use crate::table;
@@ -23,14 +23,14 @@ fn one(prediction: &Prediction) -> Json {
     })
 }
 
-/// Points, each value with its name, and their predictions as a table.
-pub fn text(points: &[Vec<(String, Value)>], predictions: &[Prediction]) -> String {
-    let names = points.first().map(|point| point.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();
+/// Points and their predictions as a table.
+pub fn text(points: &[PointRow], predictions: &[Prediction]) -> String {
+    let names = points.first().map(|row| row.named.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();
     let header: Vec<String> =
         [names, ["mean", "sd", "sd_pending", "lower", "upper"].map(String::from).to_vec()].concat();
-    let row = |(point, p): (&Vec<(String, Value)>, &Prediction)| {
+    let row = |(point, p): (&PointRow, &Prediction)| {
         let numbers = [p.mean, p.sd, p.sd_pending, p.lower, p.upper].map(stated);
-        point.iter().map(|(_, value)| value.short()).chain(numbers).collect()
+        point.named.iter().map(|(_, value)| value.short()).chain(numbers).collect()
     };
     table(&header, &points.iter().zip(predictions).map(row).collect::<Vec<_>>())
 }

@@ -1,11 +1,11 @@
 //! `manyhands predict`: the posterior at given points.
 
-use std::io::stdin;
+use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::{Domain, ParameterKind, Value};
+use manyhands_core::{Domain, Error as StudyError, PointRow};
 use manyhands_report as report;
 
 use crate::output::{print, print_json};
@@ -26,7 +26,7 @@ pending ones as well; lower and upper are the ends of the confidence band, of ki
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// A CSV file with one column per parameter; - for standard input
     #[arg(long, value_name = "FILE")]
     at: PathBuf,
@@ -34,59 +34,28 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open_to_read()?;
-    let points = read(&options.at, session.spec().domain())?;
-    // One by one first, so that an error names its row.
-    for (index, point) in points.iter().enumerate() {
-        let place = || format!("{}, row {}", options.at.display(), index + 1);
-        session.spec().domain().embed_named(point).with_context(place)?;
-    }
-    let predictions = session.study()?.predict_named(&points)?;
+    let rows = read(&options.at, session.spec().domain())?;
+    let embed = |row: &PointRow| {
+        let place = || format!("{}, line {}", options.at.display(), row.line);
+        session.spec().domain().embed_named(&row.named).with_context(place)
+    };
+    let points = rows.iter().map(embed).collect::<Result<Vec<_>>>()?;
+    let predictions = session.study()?.predict(&points)?;
     if options.target.json {
         return print_json(&report::predict::json(&predictions));
     }
-    print(&report::predict::text(&points, &predictions))
+    print(&report::predict::text(&rows, &predictions))
 }
 
-/// The points of a CSV file, each value with its column's name.
-fn read(path: &Path, domain: &Domain) -> Result<Vec<Vec<(String, Value)>>> {
-    let wrong = |reason: String| Usage::new("file", format!("{}: {reason}", path.display()));
-    let text = if path == Path::new("-") { std::io::read_to_string(stdin()) } else { std::fs::read_to_string(path) };
-    let text = text.map_err(|error| unreadable(path, &error))?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
-    let mut points = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| wrong(error.to_string()))?;
-        let cell = |(name, text): (&str, &str)| (name.to_string(), value(domain, name, text));
-        points.push(header.iter().zip(record.iter()).map(cell).collect());
-    }
-    if points.is_empty() {
-        return Err(wrong(
-            "it has no rows; a header with the parameters' names and one row per point are needed".into(),
-        )
-        .into());
-    }
-    Ok(points)
-}
-
-/// A cell as a value of its parameter: a category if it is spelled like one, otherwise a number if it can be read as one.
-fn value(domain: &Domain, name: &str, text: &str) -> Value {
-    let parameter = domain.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name));
-    let categories: &[Value] = match parameter.map(|parameter| parameter.kind()) {
-        Some(ParameterKind::Choice(categories)) => categories,
-        Some(ParameterKind::Constant(value)) => std::slice::from_ref(value),
-        _ => &[],
+/// The points of a CSV file, or of standard input.
+fn read(path: &Path, domain: &Domain) -> Result<Vec<PointRow>> {
+    let mut bytes = Vec::new();
+    let content =
+        if path == Path::new("-") { stdin().read_to_end(&mut bytes).map(|_| bytes) } else { std::fs::read(path) };
+    let content = content.map_err(|error| unreadable(path, &error))?;
+    let wrong = |error: StudyError| {
+        let hint = error.hint().map(str::to_string);
+        Usage { code: "file", message: format!("{}: {error}", path.display()), hint }
     };
-    let written = |value: &&Value| match value {
-        Value::Text(word) => word == text,
-        other => other.to_string() == text,
-    };
-    if let Some(category) = categories.iter().find(written) {
-        return category.clone();
-    }
-    match (text.parse::<i64>(), text.parse::<f64>()) {
-        (Ok(integer), _) => Value::Int(integer),
-        (_, Ok(float)) => Value::Float(float),
-        _ => Value::Text(text.to_string()),
-    }
+    Ok(domain.read_points(&content).map_err(wrong)?)
 }
