@@ -19,7 +19,7 @@ const TICKS: f64 = 5.0;
 
 /// An axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Axis {
+pub struct PlotAxis {
     measure: Measure,
     /// The places of the numbers it is made for.
     ends: (f64, f64),
@@ -38,13 +38,13 @@ enum Measure {
     Log { base: f64 },
 }
 
-impl Axis {
+impl PlotAxis {
     /// From the lowest number to the highest, evenly.
     pub fn linear(low: f64, high: f64) -> Self {
         Self::even(low, high, i32::MIN)
     }
 
-    /// As [`Axis::linear`], with ticks at integers only.
+    /// As [`PlotAxis::linear`], with ticks at integers only.
     pub fn integer(low: f64, high: f64) -> Self {
         Self::even(low, high, 0)
     }
@@ -128,7 +128,7 @@ impl Axis {
 }
 
 /// A layout with these axes.
-pub fn framed(layout: Layout, x: &Axis, y: &Axis) -> Layout {
+pub fn framed(layout: Layout, x: &PlotAxis, y: &PlotAxis) -> Layout {
     let mut layout = layout
         .with_title_size(14)
         .with_label_size(13)
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     /// The labels at the ticks, those at the ends among them in spite of rounding.
-    fn labels(axis: &Axis) -> Vec<String> {
+    fn labels(axis: &PlotAxis) -> Vec<String> {
         let [first, last] = [axis.range.0 / axis.step, axis.range.1 / axis.step];
         let ticks = (first - 1e-9).ceil() as i64..=(last + 1e-9).floor() as i64;
         ticks.map(|tick| axis.label(tick as f64 * axis.step)).collect()
@@ -185,12 +185,15 @@ mod tests {
 
     #[test]
     fn ticks_are_round_numbers_at_every_magnitude() {
-        assert_eq!(labels(&Axis::linear(-5.0, 10.0)), ["-5", "0", "5", "10"]);
-        assert_eq!(labels(&Axis::linear(0.0, 1.0)), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
-        assert_eq!(labels(&Axis::linear(1e300, 3e300)), ["1e300", "1.5e300", "2e300", "2.5e300", "3e300"]);
-        assert_eq!(labels(&Axis::linear(0.0, 4e-20)), ["0", "1e-20", "2e-20", "3e-20", "4e-20"]);
-        assert_eq!(labels(&Axis::linear(-1e308, 1e308)), ["-1e308", "-5e307", "0", "5e307", "1e308"]);
-        assert_eq!(labels(&Axis::linear(1e5, 1e5 + 0.4)), ["100000", "100000.1", "100000.2", "100000.3", "100000.4"]);
+        assert_eq!(labels(&PlotAxis::linear(-5.0, 10.0)), ["-5", "0", "5", "10"]);
+        assert_eq!(labels(&PlotAxis::linear(0.0, 1.0)), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        assert_eq!(labels(&PlotAxis::linear(1e300, 3e300)), ["1e300", "1.5e300", "2e300", "2.5e300", "3e300"]);
+        assert_eq!(labels(&PlotAxis::linear(0.0, 4e-20)), ["0", "1e-20", "2e-20", "3e-20", "4e-20"]);
+        assert_eq!(labels(&PlotAxis::linear(-1e308, 1e308)), ["-1e308", "-5e307", "0", "5e307", "1e308"]);
+        assert_eq!(
+            labels(&PlotAxis::linear(1e5, 1e5 + 0.4)),
+            ["100000", "100000.1", "100000.2", "100000.3", "100000.4"]
+        );
     }
 
     #[test]
@@ -199,7 +202,7 @@ mod tests {
             [0.0, 5e-324, 1e-310, 2.3e-308, 1e-300, 1e-290, 1e-9, 1.0, 1.0 + f64::EPSILON, 1e17, 1e308, f64::MAX];
         let numbers: Vec<f64> = sizes.iter().flat_map(|&size| [-size, size]).collect();
         for (&low, &high) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))).filter(|(a, b)| a <= b) {
-            let axis = Axis::linear(low, high).padded(0.1, 0.05);
+            let axis = PlotAxis::linear(low, high).padded(0.1, 0.05);
             let [first, last] = [axis.place(low), axis.place(high)];
             assert!(first.is_finite() && last.is_finite() && first <= last, "{low} to {high}: {axis:?}");
             assert!(axis.step > 0.0 && (last - first) / axis.step < 20.0, "{low} to {high}: {axis:?}");
@@ -209,28 +212,28 @@ mod tests {
 
     #[test]
     fn integers_have_no_ticks_between_them() {
-        assert_eq!(labels(&Axis::integer(0.0, 2.0)), ["0", "1", "2"]);
-        assert_eq!(labels(&Axis::integer(0.0, 39.0)), ["0", "10", "20", "30"]);
+        assert_eq!(labels(&PlotAxis::integer(0.0, 2.0)), ["0", "1", "2"]);
+        assert_eq!(labels(&PlotAxis::integer(0.0, 39.0)), ["0", "10", "20", "30"]);
     }
 
     #[test]
     fn a_number_alone_has_room_around_it() {
-        assert_eq!(labels(&Axis::linear(4.0, 4.0)), ["2", "3", "4", "5", "6"]);
-        assert_eq!(labels(&Axis::linear(0.0, 0.0)), ["-1", "-0.5", "0", "0.5", "1"]);
-        assert!(labels(&Axis::linear(f64::MAX, f64::MAX)).len() > 2);
+        assert_eq!(labels(&PlotAxis::linear(4.0, 4.0)), ["2", "3", "4", "5", "6"]);
+        assert_eq!(labels(&PlotAxis::linear(0.0, 0.0)), ["-1", "-0.5", "0", "0.5", "1"]);
+        assert!(labels(&PlotAxis::linear(f64::MAX, f64::MAX)).len() > 2);
     }
 
     #[test]
     fn logarithmic_ticks_are_powers_of_ten_or_of_two() {
-        assert_eq!(labels(&Axis::logarithmic(1e-5, 1e-1)), ["1e-5", "0.0001", "0.001", "0.01", "0.1"]);
-        assert_eq!(labels(&Axis::logarithmic(1.0, 20.0)), ["1", "2", "4", "8", "16"]);
-        assert_eq!(labels(&Axis::logarithmic(1e-150, 1e150)).len(), 7);
-        assert!(labels(&Axis::logarithmic(1.0, 1.5)).len() > 2);
+        assert_eq!(labels(&PlotAxis::logarithmic(1e-5, 1e-1)), ["1e-5", "0.0001", "0.001", "0.01", "0.1"]);
+        assert_eq!(labels(&PlotAxis::logarithmic(1.0, 20.0)), ["1", "2", "4", "8", "16"]);
+        assert_eq!(labels(&PlotAxis::logarithmic(1e-150, 1e150)).len(), 7);
+        assert!(labels(&PlotAxis::logarithmic(1.0, 1.5)).len() > 2);
     }
 
     #[test]
     fn places_beyond_the_axis_are_at_its_end() {
-        let axis = Axis::linear(0.0, 10.0).padded(0.1, 0.0);
+        let axis = PlotAxis::linear(0.0, 10.0).padded(0.1, 0.0);
         assert_eq!([axis.place(-1e300), axis.place(1e300)], [axis.shown(0.0), axis.shown(1.0)]);
         assert_eq!(axis.place(-1.0), axis.shown(0.0));
     }

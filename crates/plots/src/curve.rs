@@ -8,28 +8,28 @@ use kuva::render::plots::Plot;
 use manyhands_core::Prediction;
 
 use crate::Result;
-use crate::axis::{Axis, framed};
+use crate::axis::{PlotAxis, framed};
 use crate::marks::{BLUE, FAINT, LegendEntry, WITH_VALUES};
 use crate::overview::{Edge, Overview};
 use crate::page::{PagePanel, label};
+use crate::parameter::{PlottedParameter, values};
 use crate::shown::Shown;
-use crate::variable::{Variable, values};
 
 /// At most this many predictions.
 const POINTS: usize = 201;
 
 /// Mean, band and trials; none where no value of the variable is allowed.
-pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<PagePanel>> {
+pub fn panel(overview: &Overview<'_>, variable: &PlottedParameter) -> Result<Option<PagePanel>> {
     let domain = overview.study.spec().domain();
     let named = |part: f64| values(domain, slice::from_ref(variable), &[part]);
-    let mut there: Vec<_> = variable.steps(POINTS).into_iter().filter_map(named).collect();
-    there.dedup();
-    let predictions = overview.study.predict_named(&there)?;
+    let mut points: Vec<_> = variable.steps(POINTS).into_iter().filter_map(named).collect();
+    points.dedup();
+    let predictions = overview.study.predict_named(&points)?;
     let Some(first) = predictions.first() else { return Ok(None) };
     // There is nothing between categories: each is a step.
     let beyond = if variable.is_choice() { variable.beyond(POINTS) } else { 0.0 };
     let (x, y) = (variable.axis(beyond), value_axis(overview, &predictions));
-    let xs: Vec<f64> = there.iter().filter_map(|named| Some(x.place(variable.among(named)?))).collect();
+    let xs: Vec<f64> = points.iter().filter_map(|named| Some(x.place(variable.among(named)?))).collect();
     let (xs, drawn) = if variable.is_choice() { steps(&xs, &predictions) } else { (xs, predictions.clone()) };
     let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
         Some((
@@ -40,7 +40,7 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<Page
     let probability = ((1.0 - overview.study.spec().strategy().delta) * 1e6).round() / 1e6;
     let band = format!("band ({}, probability {probability})", first.kind);
     let layout = variable
-        .across(framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y))
+        .label_x(framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y))
         .with_x_label(label(&variable.name))
         .with_y_label("value")
         .with_title(format!("posterior over {}", label(&variable.name)));
@@ -55,10 +55,10 @@ pub fn panel(overview: &Overview<'_>, variable: &Variable) -> Result<Option<Page
 /// Every prediction drawn from half a place before its own to half a place after it.
 fn steps(xs: &[f64], predictions: &[Prediction]) -> (Vec<f64>, Vec<Prediction>) {
     let ends = xs.iter().flat_map(|x| [x - 0.5, x + 0.5]).collect();
-    (ends, predictions.iter().flat_map(|there| [*there, *there]).collect())
+    (ends, predictions.iter().flat_map(|prediction| [*prediction, *prediction]).collect())
 }
 
-fn lines(xs: &[f64], predictions: &[Prediction], y: &Axis) -> [Plot; 2] {
+fn lines(xs: &[f64], predictions: &[Prediction], y: &PlotAxis) -> [Plot; 2] {
     let each = |end: fn(&Prediction) -> f64| predictions.iter().map(|p| y.place(end(p))).collect::<Vec<f64>>();
     let band = BandPlot::new(xs.to_vec(), each(|p| p.lower), each(|p| p.upper));
     let mean = LinePlot::new().with_data(xs.iter().copied().zip(each(|p| p.mean)));
@@ -66,9 +66,9 @@ fn lines(xs: &[f64], predictions: &[Prediction], y: &Axis) -> [Plot; 2] {
 }
 
 /// The values that are shown and as much of the band as does not flatten them, with room for pending trials below.
-fn value_axis(overview: &Overview<'_>, predictions: &[Prediction]) -> Axis {
+fn value_axis(overview: &Overview<'_>, predictions: &[Prediction]) -> PlotAxis {
     let ends = predictions.iter().flat_map(|p| [p.lower, p.mean, p.upper]);
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
     let shown = overview.shown.map(|shown| shown.widened_by(&ends)).or_else(|| Shown::of(&ends));
-    shown.map_or_else(|| Axis::linear(0.0, 1.0), |shown| Axis::linear(shown.low, shown.high)).padded(0.1, 0.05)
+    shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high)).padded(0.1, 0.05)
 }

@@ -5,7 +5,7 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use manyhands_core::Direction;
 
-use crate::axis::{Axis, framed};
+use crate::axis::{PlotAxis, framed};
 use crate::marks::{BLUE, LegendEntry, WITH_VALUES};
 use crate::overview::{Edge, Overview};
 use crate::page::PagePanel;
@@ -13,7 +13,7 @@ use crate::page::PagePanel;
 /// Observed, failed and pending trials by number.
 pub fn panel(overview: &Overview<'_>) -> PagePanel {
     let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
-    let x = Axis::integer(0.0, last).padded(0.03, 0.03);
+    let x = PlotAxis::integer(0.0, last).padded(0.03, 0.03);
     let (y, edge) = value_axis(overview);
     let (mut plots, mut legend) = (vec![], vec![]);
     let best = best_so_far(overview, &x, &y);
@@ -31,8 +31,9 @@ pub fn panel(overview: &Overview<'_>) -> PagePanel {
 }
 
 /// From the lowest value shown to the highest, with room for trials without a value on the worse side.
-fn value_axis(overview: &Overview<'_>) -> (Axis, Edge) {
-    let axis = overview.shown.map_or_else(|| Axis::linear(0.0, 1.0), |shown| Axis::linear(shown.low, shown.high));
+fn value_axis(overview: &Overview<'_>) -> (PlotAxis, Edge) {
+    let axis =
+        overview.shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
     match overview.direction() {
         Direction::Maximize => (axis.padded(0.14, 0.08), Edge::Bottom),
         Direction::Minimize => (axis.padded(0.08, 0.14), Edge::Top),
@@ -40,7 +41,7 @@ fn value_axis(overview: &Overview<'_>) -> (Axis, Edge) {
 }
 
 /// The best value up to each trial, from the first value on.
-fn best_so_far(overview: &Overview<'_>, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
+fn best_so_far(overview: &Overview<'_>, x: &PlotAxis, y: &PlotAxis) -> Vec<(f64, f64)> {
     let is_better = |value: f64, best: f64| overview.direction().is_better(value, best);
     let so_far = overview.study.trials().iter().scan(None, |best: &mut Option<f64>, trial| {
         *best = trial.value().filter(|value| best.is_none_or(|best| is_better(*value, best))).or(*best);

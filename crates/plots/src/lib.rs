@@ -22,9 +22,9 @@ mod map;
 mod marks;
 mod overview;
 mod page;
+mod parameter;
 mod picture;
 mod shown;
-mod variable;
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,7 @@ pub use picture::Picture;
 
 use self::overview::Overview;
 use self::page::{Page, PagePanel};
-use self::variable::Variable;
+use self::parameter::PlottedParameter;
 
 /// Draws a study: the values of its trials, and the posterior over its varying parameters if there are one or two of them.
 /// The same study gives the same bytes.
@@ -52,7 +52,7 @@ fn posterior(overview: &Overview<'_>) -> Result<Vec<PagePanel>> {
     if overview.study.spec().learns() && overview.shown.is_none() {
         return Ok(vec![]);
     }
-    match Variable::all(overview.study.spec().domain()).as_slice() {
+    match PlottedParameter::all(overview.study.spec().domain()).as_slice() {
         [one] => Ok(curve::panel(overview, one)?.into_iter().collect()),
         [x, y] => map::panels(overview, &[x.clone(), y.clone()]),
         _ => Ok(vec![]),

@@ -9,12 +9,12 @@ use manyhands_core::Prediction;
 use manyhands_core::text::significant;
 
 use crate::Result;
-use crate::axis::{Axis, framed};
+use crate::axis::{PlotAxis, framed};
 use crate::marks::Mark;
 use crate::overview::Overview;
 use crate::page::{PagePanel, label};
+use crate::parameter::{PlottedParameter, values};
 use crate::shown::Shown;
-use crate::variable::{Variable, values};
 
 /// At most this many cells along each axis.
 const CELLS: usize = 60;
@@ -32,13 +32,15 @@ const WHITE: f64 = 0.4;
 type Cells = Vec<Vec<Option<f64>>>;
 
 /// One panel for the mean, one for its uncertainty; none where no cell satisfies the constraints.
-pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<PagePanel>> {
-    let there = predictions(overview, pair)?;
-    let Some(kind) = there.iter().flatten().flatten().map(|there| there.kind).next() else { return Ok(vec![]) };
-    let of = |number: fn(&Prediction) -> f64| -> Cells {
-        there.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
+pub fn panels(overview: &Overview<'_>, pair: &[PlottedParameter; 2]) -> Result<Vec<PagePanel>> {
+    let predicted = predictions(overview, pair)?;
+    let Some(kind) = predicted.iter().flatten().flatten().map(|prediction| prediction.kind).next() else {
+        return Ok(vec![]);
     };
-    let (means, widths) = (of(|there| there.mean), of(|there| 0.5 * (there.upper - there.lower)));
+    let of = |number: fn(&Prediction) -> f64| -> Cells {
+        predicted.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
+    };
+    let (means, widths) = (of(|at| at.mean), of(|at| 0.5 * (at.upper - at.lower)));
     let colours =
         [colours_of_means(&known(&means), overview.shown), colours_of_widths(&known(&widths), overview.shown)];
     let width = format!("half the width of the band ({kind})");
@@ -51,14 +53,14 @@ pub fn panels(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<PageP
 struct Coloured<'a> {
     what: &'a str,
     cells: Cells,
-    colours: Axis,
+    colours: PlotAxis,
 }
 
 fn known(cells: &Cells) -> Vec<f64> {
     cells.iter().flatten().flatten().copied().collect()
 }
 
-fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>) -> PagePanel {
+fn panel(overview: &Overview<'_>, pair: &[PlottedParameter; 2], coloured: &Coloured<'_>) -> PagePanel {
     let Coloured { what, cells, colours } = coloured;
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);
@@ -73,7 +75,7 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
         true => format!("{what}: {} everywhere{blank}", significant(known[0], 3)),
         false => format!("{what}{blank}"),
     };
-    let framed = pair[1].upwards(pair[0].across(framed(Layout::auto_from_plots(&plots), &x, &y)));
+    let framed = pair[1].label_y(pair[0].label_x(framed(Layout::auto_from_plots(&plots), &x, &y)));
     let mut layout = framed
         .with_x_label(label(&pair[0].name))
         .with_y_label(label(&pair[1].name))
@@ -84,21 +86,21 @@ fn panel(overview: &Overview<'_>, pair: &[Variable; 2], coloured: &Coloured<'_>)
 }
 
 /// Around the values that are shown, or over all means if those lie elsewhere.
-fn colours_of_means(means: &[f64], shown: Option<Shown>) -> Axis {
+fn colours_of_means(means: &[f64], shown: Option<Shown>) -> PlotAxis {
     let (low, high) = ends(means);
     match shown.map(|shown| shown.widened_by(means)) {
-        Some(shown) if shown.low < high && shown.high > low => Axis::linear(shown.low, shown.high),
-        _ => Axis::linear(low, high),
+        Some(shown) if shown.low < high && shown.high > low => PlotAxis::linear(shown.low, shown.high),
+        _ => PlotAxis::linear(low, high),
     }
 }
 
 /// Over the widths, which may span many magnitudes where the model is learned. Widths far beyond the values' range share a
 /// colour.
-fn colours_of_widths(widths: &[f64], shown: Option<Shown>) -> Axis {
+fn colours_of_widths(widths: &[f64], shown: Option<Shown>) -> PlotAxis {
     let (low, high) = ends(widths);
     let useful = shown.map_or(f64::MAX, |shown| WIDEST * (shown.high - shown.low));
     let high = if useful > low { high.min(useful) } else { high };
-    if low > 0.0 && high > MAGNITUDES * low { Axis::logarithmic(low, high) } else { Axis::linear(low, high) }
+    if low > 0.0 && high > MAGNITUDES * low { PlotAxis::logarithmic(low, high) } else { PlotAxis::linear(low, high) }
 }
 
 /// The lowest and the highest number.
@@ -108,20 +110,23 @@ fn ends(numbers: &[f64]) -> (f64, f64) {
 }
 
 /// The prediction at every cell's centre.
-fn predictions(overview: &Overview<'_>, pair: &[Variable; 2]) -> Result<Vec<Vec<Option<Prediction>>>> {
+fn predictions(overview: &Overview<'_>, pair: &[PlottedParameter; 2]) -> Result<Vec<Vec<Option<Prediction>>>> {
     let domain = overview.study.spec().domain();
     let [xs, ys] = [pair[0].centres(CELLS), pair[1].centres(CELLS)];
     let row = |y: &f64| xs.iter().map(|x| values(domain, pair, &[*x, *y])).collect();
     let cells: Vec<Vec<_>> = ys.iter().map(row).collect();
     let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();
-    let mut there = overview.study.predict_named(&allowed)?.into_iter();
-    Ok(cells.iter().map(|row| row.iter().map(|cell| cell.as_ref().and_then(|_| there.next())).collect()).collect())
+    let mut predictions = overview.study.predict_named(&allowed)?.into_iter();
+    Ok(cells
+        .iter()
+        .map(|row| row.iter().map(|cell| cell.as_ref().and_then(|_| predictions.next())).collect())
+        .collect())
 }
 
-fn heat(cells: &Cells, colours: &Axis, [x, y]: [&Axis; 2], pair: &[Variable; 2]) -> Plot {
+fn heat(cells: &Cells, colours: &PlotAxis, [x, y]: [&PlotAxis; 2], pair: &[PlottedParameter; 2]) -> Plot {
     let place = |number: &Option<f64>| number.map_or(f64::NAN, |number| colours.place(number));
     let cells = cells.iter().map(|row| row.iter().map(place).collect::<Vec<f64>>());
-    let reach = |axis: &Axis, beyond: f64| (axis.between(-beyond), axis.between(1.0 + beyond));
+    let reach = |axis: &PlotAxis, beyond: f64| (axis.between(-beyond), axis.between(1.0 + beyond));
     let (xs, ys) = (reach(x, pair[0].beyond(CELLS)), reach(y, pair[1].beyond(CELLS)));
     let heat = Heatmap::new().with_data(cells).with_color_map(pale()).with_cell_size(1.0);
     Plot::Heatmap(heat.with_x_range(xs.0, xs.1).with_y_range(ys.0, ys.1))

@@ -4,7 +4,7 @@ use kuva::render::plots::Plot;
 use manyhands_core::{Direction, Study, Trial, TrialState};
 
 use crate::Result;
-use crate::axis::Axis;
+use crate::axis::PlotAxis;
 use crate::marks::{LegendEntry, Mark};
 use crate::shown::Shown;
 
@@ -75,7 +75,7 @@ impl<'a> Overview<'a> {
     }
 
     /// The height of a mark: at the trial's value, or at an edge. None where another mark replaces this one.
-    pub fn height(&self, trial: &Trial, mark: Mark, y: &Axis, without_value: Edge) -> Option<f64> {
+    pub fn height(&self, trial: &Trial, mark: Mark, y: &PlotAxis, without_value: Edge) -> Option<f64> {
         let edge = match (trial.value(), self.side(trial)) {
             (Some(_), Some(_)) if mark == Mark::Observed => return None,
             (Some(_), Some(edge)) => edge,

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use kuva::render::layout::{Layout, TickFormat};
 use manyhands_core::{Coordinates, Domain, Parameter, ParameterKind, Pool, Scale, Value};
 
-use crate::axis::Axis;
+use crate::axis::PlotAxis;
 
 /// The largest number of categories whose names fit.
 const MOST: usize = 40;
 
 /// A varying parameter or column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variable {
+pub struct PlottedParameter {
     /// Its name.
     pub name: String,
     /// Which of a trial's values it is.
@@ -28,7 +28,7 @@ pub struct Variable {
     categories: Vec<Value>,
 }
 
-impl Variable {
+impl PlottedParameter {
     /// All varying parameters; none if one of them has no name or too many categories.
     pub fn all(domain: &Domain) -> Vec<Self> {
         match domain {
@@ -96,7 +96,7 @@ impl Variable {
     }
 
     /// The layout with its categories along the horizontal axis, if it has any.
-    pub fn across(&self, layout: Layout) -> Layout {
+    pub fn label_x(&self, layout: Layout) -> Layout {
         match self.words() {
             Some(words) => layout.with_x_tick_step(1.0).with_x_tick_format(words),
             None => layout,
@@ -104,7 +104,7 @@ impl Variable {
     }
 
     /// The layout with its categories along the vertical axis, if it has any.
-    pub fn upwards(&self, layout: Layout) -> Layout {
+    pub fn label_y(&self, layout: Layout) -> Layout {
         match self.words() {
             Some(words) => layout.with_y_tick_step(1.0).with_y_tick_format(words),
             None => layout,
@@ -131,11 +131,11 @@ impl Variable {
 
     /// Its axis, from its lowest value to its highest, with room for marks at the ends and for `beyond`, as a fraction of the
     /// length between them.
-    pub fn axis(&self, beyond: f64) -> Axis {
+    pub fn axis(&self, beyond: f64) -> PlotAxis {
         let axis = match self.scale {
-            Scale::Log => Axis::logarithmic(self.low, self.high),
-            Scale::Linear if self.is_integer => Axis::integer(self.low, self.high),
-            Scale::Linear => Axis::linear(self.low, self.high),
+            Scale::Log => PlotAxis::logarithmic(self.low, self.high),
+            Scale::Linear if self.is_integer => PlotAxis::integer(self.low, self.high),
+            Scale::Linear => PlotAxis::linear(self.low, self.high),
         };
         let room = 0.03_f64.max(beyond);
         axis.padded(room, room)
@@ -167,7 +167,7 @@ impl Variable {
 }
 
 /// The valid values at fractions of the way along all varying parameters, by name; none where they violate a constraint.
-pub fn values(domain: &Domain, variables: &[Variable], parts: &[f64]) -> Option<Vec<(String, Value)>> {
+pub fn values(domain: &Domain, variables: &[PlottedParameter], parts: &[f64]) -> Option<Vec<(String, Value)>> {
     let named: Vec<(String, Value)> = match domain {
         // A number has one coordinate, on its scale; a choice has one per category.
         Domain::Space(space) => {
