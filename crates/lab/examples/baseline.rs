@@ -7,7 +7,7 @@ use std::error::Error;
 
 use manyhands_core::{Domain, Hallucination, Information, Rule, Spec, Strategy, Study};
 use manyhands_gp::{Grid, Kernel, Prior};
-use manyhands_lab::{Feedback, simulate};
+use manyhands_lab::experiment::{Feedback, simulate};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};

@@ -1,4 +1,4 @@
-"""Other optimizers as players of `manyhands bench quality --against`: one line of JSON at a time.
+"""Other optimizers for `manyhands bench quality --against`: one line of JSON at a time.
 
     python3 -m venv peers && peers/bin/pip install optuna ax-platform torch scipy
     manyhands bench quality --against "optuna-gp=peers/bin/python crates/lab/peers/peers.py optuna-gp"
@@ -94,7 +94,7 @@ def seed(problem):
     return problem["seed"] % 2**32
 
 
-PLAYERS = {
+OPTIMIZERS = {
     "optuna-gp": lambda problem: Optuna(problem, lambda optuna, p: optuna.samplers.GPSampler(seed=seed(p))),
     "optuna-tpe": lambda problem: Optuna(
         problem, lambda optuna, p: optuna.samplers.TPESampler(seed=seed(p), constant_liar=True, multivariate=True)
@@ -104,18 +104,18 @@ PLAYERS = {
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1] not in PLAYERS:
-        sys.exit(f"usage: peers.py {'|'.join(PLAYERS)}")
+    if len(sys.argv) != 2 or sys.argv[1] not in OPTIMIZERS:
+        sys.exit(f"usage: peers.py {'|'.join(OPTIMIZERS)}")
     problem = json.loads(sys.stdin.readline())
     if problem["constraints"]:
         sys.exit(f"{sys.argv[1]} is not taught linear constraints here: leave {problem['play']} out")
-    player = PLAYERS[sys.argv[1]](problem)
+    optimizer = OPTIMIZERS[sys.argv[1]](problem)
     for line in sys.stdin:
         said = json.loads(line)
         if "ask" in said:
-            print(json.dumps({"points": player.ask(said["ask"])}), file=answers, flush=True)
+            print(json.dumps({"points": optimizer.ask(said["ask"])}), file=answers, flush=True)
         else:
-            player.tell(said["tell"]["trial"], said["tell"]["value"])
+            optimizer.tell(said["tell"]["trial"], said["tell"]["value"])
 
 
 main()

@@ -1,4 +1,5 @@
-//! An experiment: instances of a problem, each with the noise that every algorithm sees, and how rewards arrive.
+//! An experiment: instances of a problem, each with the noise that every algorithm sees, and how rewards arrive. With what
+//! the paper's experiments are made of, for those who run one themselves.
 
 use std::sync::Arc;
 
@@ -6,9 +7,17 @@ use manyhands_core::{Spec, Strategy, Study};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::feedback::{Feedback, simulate};
+use crate::Result;
+pub use crate::arm::{Arm, ArmRun, Diagnostic, NormBound, PlayedArm, play_arms};
+pub use crate::diagnostics::{BoundedRegret, CertificateCheck, Coverage};
+pub use crate::feedback::{Feedback, simulate};
+pub use crate::finite_problem::FiniteProblem;
+pub use crate::numeric_table::NumericTable;
+pub use crate::observation::{Comparison, Finding, Verdict};
+pub use crate::regret::Regret;
+pub use crate::statistics::{Estimate, Quartiles};
 use crate::stream::{ProblemFamily, Purpose, generator};
-use crate::{FiniteProblem, Regret, Result};
+pub use crate::wilcoxon::SignedRank;
 
 /// How rewards arrive when M rounds are in progress at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

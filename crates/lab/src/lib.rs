@@ -5,7 +5,7 @@
 //! | Do the paper's observations hold? | [`ReproductionPlan`]: panels, regret, paired tests, verdicts, files |
 //! | How close to the optimum do suggestions get? | [`quality`]: problems with known optima, pools of candidates, other programs |
 //! | How fast are they on this machine? | [`mod@bench`]: measurements beside rooflines and limits |
-//! | How does a study fare when rewards arrive late? | [`simulate`] with a [`Feedback`] mapping S(t), and the theorems' [`bounds`] |
+//! | How does a study fare when rewards arrive late? | [`experiment::simulate`] with a [`experiment::Feedback`] mapping S(t), and the theorems' [`bounds`] |
 //!
 //! A reproduction goes from a request to a checked plan to its results. The same request gives the same files, byte for
 //! byte, on any number of threads.
@@ -26,7 +26,8 @@
 //! ```
 //! use manyhands_gp::Kernel;
 //! use manyhands_core::{Rule, Spec, Strategy, Study};
-//! use manyhands_lab::{Feedback, Regret, problems, simulate};
+//! use manyhands_lab::experiment::{Feedback, Regret, simulate};
+//! use manyhands_lab::problems;
 //! use rand::SeedableRng;
 //! # fn main() -> manyhands_lab::Result<()> {
 //! let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
@@ -45,7 +46,7 @@ pub mod bounds;
 mod chart;
 mod diagnostics;
 mod error;
-mod experiment;
+pub mod experiment;
 mod extra;
 mod feedback;
 mod finite_problem;
@@ -53,6 +54,7 @@ mod machine;
 mod numeric_table;
 mod observation;
 mod output;
+mod overview;
 mod panel;
 pub mod problems;
 mod process;
@@ -66,20 +68,20 @@ mod stream;
 mod terminal;
 mod wilcoxon;
 
-pub use arm::{Algorithm, Arm, ArmRun, Diagnostic, NormBound, PlayedArm, play_arms};
-pub use diagnostics::{BoundedRegret, CertificateCheck, Coverage};
+pub use arm::Algorithm;
+use arm::{ArmRun, PlayedArm};
 pub use error::{Error, Result};
-pub use experiment::{Arrival, Experiment, Instance};
+use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;
-pub use feedback::{Feedback, simulate};
-pub use finite_problem::FiniteProblem;
-pub use numeric_table::NumericTable;
-pub use observation::{Comparison, Finding, Observation, Verdict};
+use feedback::Feedback;
+use finite_problem::FiniteProblem;
+use numeric_table::NumericTable;
+pub use observation::Observation;
+use observation::{Comparison, Finding};
 pub use output::{leftovers, prepare};
 pub use panel::Panel;
 pub use process::Binary;
-pub use regret::Regret;
+use regret::Regret;
 pub use reproduction::{Missing, PanelResult, Reproduction, ReproductionPlan, ReproductionRequest};
 pub use settings::Settings;
-pub use statistics::{Estimate, Quartiles};
-pub use wilcoxon::SignedRank;
+use wilcoxon::SignedRank;

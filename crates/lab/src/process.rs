@@ -1,4 +1,4 @@
-//! The one module of the lab that starts processes: players of other programs, and the manyhands binary for measurements.
+//! The one module of the lab that starts processes: other optimizers, and the manyhands binary for measurements.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Write};

@@ -52,7 +52,7 @@ impl SignedRank {
     }
 }
 
-/// Twice the rank of each of some numbers sorted by size: whole numbers even where ties share a rank.
+/// Twice the rank of each of some numbers sorted by size: integers even where ties share a rank.
 fn doubled_ranks(sorted: &[f64]) -> Vec<usize> {
     let mut ranks = Vec::with_capacity(sorted.len());
     for group in sorted.chunk_by(|a, b| a.abs() == b.abs()) {

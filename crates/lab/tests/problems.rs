@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use common::{dot, solve};
 use manyhands_core::Domain;
 use manyhands_gp::{Grid, Kernel, Points, Prior};
+use manyhands_lab::experiment::{FiniteProblem, NumericTable};
 use manyhands_lab::problems::{Sensors, cosines, field, light, rkhs_function, rosenbrock, temperature};
-use manyhands_lab::{FiniteProblem, NumericTable};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

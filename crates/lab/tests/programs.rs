@@ -1,4 +1,4 @@
-//! The promises of programs that play: they see the problem and every result, and what they do wrong is named.
+//! The promises of programs that are compared: they see the problem and every result, and what they do wrong is named.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use manyhands_core::Value;
 use manyhands_lab::Error;
-use manyhands_lab::quality::{Contender, Games, PlayerProgram, Protocol, Tournament, problems};
+use manyhands_lab::quality::{Optimizer, OptimizerComparison, OptimizerProgram, OptimizerRuns, Protocol, problems};
 use serde_json::{Value as Json, json};
 
 fn folder(name: &str) -> PathBuf {
@@ -17,34 +17,34 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A program that keeps what it hears in `heard` and says `answer` when asked.
-fn program(name: &str, answer: &str) -> (PlayerProgram, PathBuf) {
+fn program(name: &str, answer: &str) -> (OptimizerProgram, PathBuf) {
     let folder = folder(name);
-    let (script, heard) = (folder.join("play.sh"), folder.join("heard"));
+    let (script, heard) = (folder.join("optimizer.sh"), folder.join("heard"));
     let says = format!(
         ": > '{0}'\nwhile read -r line; do echo \"$line\" >> '{0}'; case $line in *ask*) {answer};; esac; done\n",
         heard.display()
     );
     fs::write(&script, says).unwrap();
-    (PlayerProgram { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
+    (OptimizerProgram { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
 }
 
-fn play(program: PlayerProgram, problem: &str) -> manyhands_lab::Result<Games<Vec<f64>>> {
+fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<Vec<f64>>> {
     let protocol = Protocol { seeds: 1, evaluations: 4, batch: 2, ..Protocol::default() };
-    let bench = Tournament { contenders: vec![Contender::Program(program)], protocol, threads: 1 };
-    Ok(bench.play(&problems::named(&[problem.to_string()])?, &|| ())?.remove(0).remove(0))
+    let bench = OptimizerComparison { optimizers: vec![Optimizer::Program(program)], protocol, threads: 1 };
+    Ok(bench.run(&problems::named(&[problem.to_string()])?, &|| ())?.remove(0).remove(0))
 }
 
 #[test]
 fn a_program_hears_the_problem_and_every_result_and_is_judged_by_its_points() {
     let answer = r#"echo '{"points": [{"x2": 2.0, "x1": 1}, {"x1": 3.5, "x2": 2.5}]}'"#;
     let (program, heard) = program("fair", answer);
-    let games = play(program, "branin").unwrap();
+    let runs = run(program, "branin").unwrap();
     let problem = problems::named(&["branin".to_string()]).unwrap().remove(0);
     let value = |x1: f64, x2: f64| problem.value(&[Value::Float(x1), Value::Float(x2)]).unwrap();
     let (first, second) = (value(1.0, 2.0), value(3.5, 2.5));
     assert!(second < first);
     let regrets = [problem.regret(first), problem.regret(second), problem.regret(second), problem.regret(second)];
-    assert_eq!(games.played[0].performance, regrets);
+    assert_eq!(runs.finished[0].performance, regrets);
     let lines: Vec<Json> =
         fs::read_to_string(heard).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["play"], &lines[0]["direction"]), (&json!("branin"), &json!("minimize")));
@@ -57,7 +57,7 @@ fn a_program_hears_the_problem_and_every_result_and_is_judged_by_its_points() {
 #[test]
 fn every_kind_of_parameter_and_constraint_is_described_as_in_a_study_file() {
     let (program, heard) = program("mixed", "exit 0");
-    play(program.clone(), "training").unwrap_err();
+    run(program.clone(), "training").unwrap_err();
     let first: Json = serde_json::from_str(fs::read_to_string(&heard).unwrap().lines().next().unwrap()).unwrap();
     let training = problems::named(&["training".to_string()]).unwrap().remove(0);
     let described: Vec<&str> =
@@ -65,7 +65,7 @@ fn every_kind_of_parameter_and_constraint_is_described_as_in_a_study_file() {
     assert_eq!(described, training.space().parameters().iter().map(|p| p.name()).collect::<Vec<_>>());
     let with = |kind: &str| first["parameters"].as_array().unwrap().iter().any(|p| p.get(kind).is_some());
     assert!(with("float") && with("int") && with("choice"), "{first}");
-    play(program, "mixture").unwrap_err();
+    run(program, "mixture").unwrap_err();
     let first: Json = serde_json::from_str(fs::read_to_string(&heard).unwrap().lines().next().unwrap()).unwrap();
     assert_eq!(first["constraints"], json!([{"sum": {"a": 1.0, "b": 1.0, "c": 1.0}, "equals": 1.0}]));
 }
@@ -74,7 +74,7 @@ fn every_kind_of_parameter_and_constraint_is_described_as_in_a_study_file() {
 fn what_a_program_does_wrong_is_named() {
     let point = r#"{"x1": 0.5, "x2": 2.0}"#;
     let cases = [
-        ("silent", "exit 0".to_string(), "ended before the game did"),
+        ("silent", "exit 0".to_string(), "ended before the run did"),
         ("babble", "echo hello".to_string(), "\"hello\" is not JSON"),
         ("empty", "echo '{}'".to_string(), "without \"points\""),
         ("forgetful", r#"echo '{"points": [{"x1": 1.0}, {"x1": 1.0}]}'"#.to_string(), "no value of \"x2\""),
@@ -82,28 +82,28 @@ fn what_a_program_does_wrong_is_named() {
         ("few", format!(r#"echo '{{"points": [{point}]}}'"#), "2 were asked for, 1 came"),
     ];
     for (name, answer, part) in cases {
-        let message = play(program(name, &answer).0, "branin").unwrap_err().to_string();
+        let message = run(program(name, &answer).0, "branin").unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
-    let absent = PlayerProgram { name: "absent".to_string(), command: vec!["/no/such/program".to_string()] };
-    let error = play(absent, "branin").unwrap_err();
+    let absent = OptimizerProgram { name: "absent".to_string(), command: vec!["/no/such/program".to_string()] };
+    let error = run(absent, "branin").unwrap_err();
     assert!(matches!(&error, Error::Program { .. }) && error.to_string().contains("does not start"), "{error}");
 }
 
 #[test]
 fn a_command_has_a_name_and_arguments() {
-    let program = PlayerProgram::parse("tpe=python3 peers.py --x=1").unwrap();
+    let program = OptimizerProgram::parse("tpe=python3 peers.py --x=1").unwrap();
     assert_eq!((program.name.as_str(), program.command.len(), program.command[2].as_str()), ("tpe", 3, "--x=1"));
     for wrong in ["python3", "=python3", "tpe=", "tpe= "] {
-        let message = PlayerProgram::parse(wrong).unwrap_err().to_string();
+        let message = OptimizerProgram::parse(wrong).unwrap_err().to_string();
         assert!(message.contains("NAME=COMMAND") || message.contains("such as"), "{message}");
     }
 }
 
 #[test]
 fn players_that_could_not_be_told_apart_are_refused() {
-    let contenders = vec![Contender::Random, Contender::Program(program("random", "exit 0").0)];
-    let bench = Tournament { contenders, protocol: Protocol::default(), threads: 1 };
-    let error = bench.play(&problems::named(&["branin".to_string()]).unwrap(), &|| ()).unwrap_err();
+    let optimizers = vec![Optimizer::Random, Optimizer::Program(program("random", "exit 0").0)];
+    let bench = OptimizerComparison { optimizers, protocol: Protocol::default(), threads: 1 };
+    let error = bench.run(&problems::named(&["branin".to_string()]).unwrap(), &|| ()).unwrap_err();
     assert!(error.to_string().contains("must be different") && error.to_string().contains("got random"), "{error}");
 }

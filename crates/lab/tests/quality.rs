@@ -1,4 +1,4 @@
-//! The promises of the quality bench: games do not depend on threads, schedules keep their word, pools are read.
+//! The promises of the quality bench: runs do not depend on threads, schedules keep their word, pools are read.
 #![allow(clippy::unwrap_used)]
 
 use std::cell::RefCell;
@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use manyhands_core::{Direction, Value};
 use manyhands_lab::quality::{
-    Board, Contender, FLOOR, Game, Games, POOLS, Player, PoolProblem, Protocol, RandomOrder, Schedule, Selection,
-    Tournament, problems,
+    ActiveOptimizer, FLOOR, Optimizer, OptimizerComparison, OptimizerRuns, POOLS, PoolProblem, Protocol, RandomOrder,
+    Schedule, SeededRun, Selection, TestProblem, problems,
 };
 use manyhands_lab::{Error, Result};
 use proptest::prelude::*;
@@ -25,11 +25,11 @@ fn small() -> Protocol {
     Protocol { seeds: 2, evaluations: 10, ..Protocol::default() }
 }
 
-fn random(protocol: Protocol, threads: usize) -> Tournament {
-    Tournament { contenders: vec![Contender::Random], protocol, threads }
+fn random(protocol: Protocol, threads: usize) -> OptimizerComparison {
+    OptimizerComparison { optimizers: vec![Optimizer::Random], protocol, threads }
 }
 
-/// What a player saw, in order: the most that was pending, the trials told.
+/// What an optimizer saw, in order: the most that was pending, the trials told.
 #[derive(Debug, Default)]
 struct Seen {
     pending: usize,
@@ -41,7 +41,7 @@ struct Seen {
 /// Always suggests the same, and keeps a record.
 struct Recorder<Proposal>(Proposal, Rc<RefCell<Seen>>);
 
-impl<Proposal: Clone> Player<Proposal> for Recorder<Proposal> {
+impl<Proposal: Clone> ActiveOptimizer<Proposal> for Recorder<Proposal> {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Proposal)>> {
         let mut seen = self.1.borrow_mut();
         let first: usize = seen.asked.iter().sum();
@@ -61,9 +61,9 @@ impl<Proposal: Clone> Player<Proposal> for Recorder<Proposal> {
 
 fn recorded(protocol: &Protocol, seed: u64) -> Seen {
     let seen = Rc::new(RefCell::new(Seen::default()));
-    let mut player = Recorder((), seen.clone());
+    let mut active = Recorder((), seen.clone());
     let value = |order: usize, (): &()| Ok(ControlFlow::Continue(order as f64));
-    Game::new("nothing", seed).play(&mut player, protocol, protocol.evaluations, value).unwrap();
+    SeededRun::new("nothing", seed).drive(&mut active, protocol, protocol.evaluations, value).unwrap();
     seen.take()
 }
 
@@ -71,8 +71,9 @@ fn recorded(protocol: &Protocol, seed: u64) -> Seen {
 fn random_search_is_the_same_on_one_and_two_threads() {
     let problems = named(&["branin-noise-5", "training", "mixture", "branin-constrained"]);
     let performances = |threads| -> Vec<Vec<(u64, Vec<f64>)>> {
-        let strip = |games: &Games<Vec<f64>>| games.played.iter().map(|g| (g.seed, g.performance.clone())).collect();
-        random(small(), threads).play(&problems, &|| ()).unwrap().iter().map(|games| strip(&games[0])).collect()
+        let strip =
+            |runs: &OptimizerRuns<Vec<f64>>| runs.finished.iter().map(|g| (g.seed, g.performance.clone())).collect();
+        random(small(), threads).run(&problems, &|| ()).unwrap().iter().map(|runs| strip(&runs[0])).collect()
     };
     assert_eq!(performances(1), performances(2));
     assert_eq!(performances(1)[0].iter().map(|(seed, _)| *seed).collect::<Vec<_>>(), [1, 2]);
@@ -83,7 +84,7 @@ fn a_game_does_not_depend_on_the_others() {
     let performance = |names: &[&str], name: &str| {
         let problems = named(names);
         let place = problems.iter().position(|problem| problem.name() == name).unwrap();
-        random(small(), 2).play(&problems, &|| ()).unwrap()[place][0].played[1].performance.clone()
+        random(small(), 2).run(&problems, &|| ()).unwrap()[place][0].finished[1].performance.clone()
     };
     assert_eq!(performance(&["cosines"], "cosines"), performance(&["branin", "cosines", "levy10"], "cosines"));
 }
@@ -91,14 +92,14 @@ fn a_game_does_not_depend_on_the_others() {
 #[test]
 fn regret_falls_and_is_judged_by_true_values() {
     let problem = &named(&["hartmann6-noise-100"])[0];
-    for game in &random(small(), 1).play(std::slice::from_ref(problem), &|| ()).unwrap()[0][0].played {
-        assert_eq!(game.performance.len(), 10);
-        assert!(game.performance.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", game.performance);
+    for run in &random(small(), 1).run(std::slice::from_ref(problem), &|| ()).unwrap()[0][0].finished {
+        assert_eq!(run.performance.len(), 10);
+        assert!(run.performance.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", run.performance);
     }
     let point: Vec<Value> = problem.optimum().point.clone();
     let seen = Rc::new(RefCell::new(Seen::default()));
-    let game = Game::new(problem.name(), 1);
-    let regrets = problem.regrets(&mut Recorder(point, seen.clone()), &small(), &game).unwrap();
+    let run = SeededRun::new(problem.name(), 1);
+    let regrets = problem.regrets(&mut Recorder(point, seen.clone()), &small(), &run).unwrap();
     assert_eq!(regrets, [FLOOR; 10]);
     let told: Vec<f64> = seen.take().told.iter().map(|(_, value)| *value).collect();
     assert!(told.iter().all(|value| (value - problem.optimum().value).abs() > 1e-6), "told values are noisy: {told:?}");
@@ -132,16 +133,16 @@ fn asynchronous_results_overtake_each_other() {
     assert!(seen.told.windows(2).any(|pair| pair[1].0 < pair[0].0), "{:?}", seen.told);
 }
 
-/// Random order is a player with a closed form: the mean over 4,000 games lies within five standard errors of it.
+/// Random order is an optimizer with a closed form: the mean over 4,000 runs lies within five standard errors of it.
 #[test]
 fn random_order_needs_what_the_closed_form_says() {
     let points: Vec<Vec<f64>> = (0..150).map(|i| vec![f64::from(i)]).collect();
     let pool = PoolProblem::new("line", Direction::Minimize, points.clone(), points).unwrap();
     assert_eq!((pool.best(), pool.random_order()), (2, 151.0 / 3.0));
     let protocol = Protocol { seeds: 4000, ..Protocol::default() };
-    let games = &random(protocol, 1).play(&[pool], &|| ()).unwrap()[0][0];
-    let counts: Vec<f64> = games.played.iter().map(|game| game.performance.unwrap() as f64).collect();
-    let mean = manyhands_lab::Estimate::of(&counts);
+    let runs = &random(protocol, 1).run(&[pool], &|| ()).unwrap()[0][0];
+    let counts: Vec<f64> = runs.finished.iter().map(|run| run.performance.unwrap() as f64).collect();
+    let mean = manyhands_lab::experiment::Estimate::of(&counts);
     assert!((mean.mean - 151.0 / 3.0).abs() <= 5.0 * mean.se, "{mean:?}");
 }
 
@@ -150,9 +151,9 @@ fn what_is_not_reached_is_not_counted() {
     let points: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i)]).collect();
     let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
     let protocol = Protocol { pool_evaluations: 1, seeds: 20, ..Protocol::default() };
-    let games = &random(protocol, 1).play(&[pool], &|| ()).unwrap()[0][0];
-    assert!(games.played.iter().all(|game| game.performance.is_none_or(|count| count == 1)));
-    assert_eq!(games.evaluations().median, f64::INFINITY);
+    let runs = &random(protocol, 1).run(&[pool], &|| ()).unwrap()[0][0];
+    assert!(runs.finished.iter().all(|run| run.performance.is_none_or(|count| count == 1)));
+    assert_eq!(runs.evaluations().median, f64::INFINITY);
 }
 
 #[test]
@@ -160,36 +161,36 @@ fn candidates_that_were_evaluated_or_are_not_there_are_refused() {
     let points: Vec<Vec<f64>> = (0..50).map(|i| vec![f64::from(i)]).collect();
     let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
     let refusal = |candidate: usize| {
-        let mut player = Recorder(candidate, Rc::default());
-        pool.evaluations_needed(&mut player, &small(), &Game::new("line", 1)).unwrap_err().to_string()
+        let mut active = Recorder(candidate, Rc::default());
+        pool.evaluations_needed(&mut active, &small(), &SeededRun::new("line", 1)).unwrap_err().to_string()
     };
     assert!(refusal(3).contains("candidate 3 was evaluated before"));
     assert!(refusal(50).contains("there is no candidate 50 among 50"));
     let mut spent = RandomOrder::new(3, ChaCha8Rng::seed_from_u64(1));
-    let few = pool.evaluations_needed(&mut spent, &small(), &Game::new("line", 1)).unwrap_err().to_string();
+    let few = pool.evaluations_needed(&mut spent, &small(), &SeededRun::new("line", 1)).unwrap_err().to_string();
     assert!(few.contains("5 were asked for, 3 came"), "{few}");
 }
 
-/// A board on which one seed fails.
+/// A problem on which one seed fails.
 struct Trap;
 
-impl Board for Trap {
+impl TestProblem for Trap {
     type Performance = ();
 
     fn name(&self) -> &str {
         "trap"
     }
 
-    fn play(&self, _: &Contender, _: &Protocol, game: &Game) -> Result<()> {
-        if *game == Game::new("trap", 2) { Err(Error::NothingToRun) } else { Ok(()) }
+    fn run(&self, _: &Optimizer, _: &Protocol, run: &SeededRun) -> Result<()> {
+        if *run == SeededRun::new("trap", 2) { Err(Error::NothingToRun) } else { Ok(()) }
     }
 }
 
 #[test]
 fn a_failing_game_fails_the_bench() {
     for threads in [1, 2] {
-        assert_eq!(random(small(), threads).play(&[Trap], &|| ()).unwrap_err(), Error::NothingToRun);
-        assert_eq!(random(Protocol { first_seed: 3, ..small() }, threads).play(&[Trap], &|| ()).unwrap()[0].len(), 1);
+        assert_eq!(random(small(), threads).run(&[Trap], &|| ()).unwrap_err(), Error::NothingToRun);
+        assert_eq!(random(Protocol { first_seed: 3, ..small() }, threads).run(&[Trap], &|| ()).unwrap()[0].len(), 1);
     }
 }
 

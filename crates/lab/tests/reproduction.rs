@@ -9,9 +9,8 @@ use std::path::Path;
 
 use common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
-use manyhands_lab::{
-    Algorithm, Extra, Panel, Reproduction, ReproductionPlan, ReproductionRequest, Settings, SignedRank, Verdict,
-};
+use manyhands_lab::experiment::{SignedRank, Verdict};
+use manyhands_lab::{Algorithm, Extra, Panel, Reproduction, ReproductionPlan, ReproductionRequest, Settings};
 use serde_json::Value;
 
 fn everything(data: &Path) -> ReproductionRequest {

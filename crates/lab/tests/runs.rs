@@ -9,9 +9,8 @@ use std::sync::Arc;
 use common::{dot, small, solve};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
 use manyhands_gp::{Prior, TIE};
-use manyhands_lab::{
-    Algorithm, Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, Panel, Settings, play_arms,
-};
+use manyhands_lab::experiment::{Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, play_arms};
+use manyhands_lab::{Algorithm, Panel, Settings};
 
 fn experiment(panel: Panel, settings: &Settings) -> Arc<Experiment> {
     Arc::new(panel.experiment(settings, Path::new("")).unwrap())

@@ -2,7 +2,7 @@
 
 #![allow(clippy::approx_constant)] // one patient scored 3.14
 
-use manyhands_lab::SignedRank;
+use manyhands_lab::experiment::SignedRank;
 
 fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-12 * b.abs(), "{a} against {b}");

@@ -4,7 +4,7 @@ use manyhands_gp::{Key, Posterior, Prior};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::cost::timed;
+use super::cost::timed_wall;
 use super::report::{Limit, Measurement, Unit};
 use super::{Setup, black_box};
 use crate::Result;
@@ -23,7 +23,9 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let mut append = |posterior: &mut Posterior, row: usize| {
         let point = [rng.random::<f64>(), rng.random::<f64>()];
         // Rows enter the factor when it is read, so the read belongs to the append.
-        timed(|| posterior.hallucinate(Key { id: row as u64, site: row }, &point).map(|()| posterior.factor().len()))
+        timed_wall(|| {
+            posterior.hallucinate(Key { id: row as u64, site: row }, &point).map(|()| posterior.factor().len())
+        })
     };
     for row in 0..ROWS {
         append(&mut posterior, row).0?;
@@ -34,7 +36,7 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
         let (result, appended) = append(&mut posterior, ROWS);
         result?;
         posterior.truncate(ROWS);
-        let streamed = timed(|| std::hint::black_box(stream(std::hint::black_box(&buffer)))).1;
+        let streamed = timed_wall(|| std::hint::black_box(stream(std::hint::black_box(&buffer)))).1;
         // The first append may reallocate the factor; later ones do not.
         if repeat > 0 {
             appends.push(appended);

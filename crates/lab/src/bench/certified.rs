@@ -4,7 +4,7 @@ use manyhands_gp::{Budget, Kernel, Key, Posterior, Prior, Provable, Region, maxi
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::cost::timed;
+use super::cost::timed_wall;
 use super::report::{Limit, Measurement, Unit};
 use super::{Setup, black_box};
 use crate::Result;
@@ -53,7 +53,7 @@ fn search(kernel: Kernel) -> Result<(usize, f64)> {
     let tolerance = GAP * within(NODES as usize, GAP)?.score.abs();
     let (mut nodes, mut seconds) = (0, Vec::new());
     for _ in 0..REPEATS {
-        let (found, cost) = timed(|| within(MOST_NODES, tolerance));
+        let (found, cost) = timed_wall(|| within(MOST_NODES, tolerance));
         nodes = found?.nodes;
         seconds.push(cost);
     }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 /// What `work` returns, and how many seconds it took.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+pub fn timed_wall<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let value = work();
     (value, start.elapsed().as_secs_f64())
@@ -12,7 +12,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 /// What `work` returns, and how many seconds of [`clock`] it took: work on two threads counts twice.
 pub fn worked<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let before = processor_seconds();
-    let (value, wall) = timed(work);
+    let (value, wall) = timed_wall(work);
     let seconds = before.zip(processor_seconds()).map_or(wall, |(before, after)| after - before);
     (value, seconds)
 }

@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::cost::timed;
+use super::cost::timed_wall;
 use super::report::{Limit, Measurement, Unit};
 use super::scratch::{ScratchFolder, unwritable};
 use super::{Setup, Task, black_box, fleet, verbs};
@@ -68,7 +68,7 @@ fn reopening(store: &Store, text: &str, what: &str, task: &dyn Task) -> Result<M
     let name = session.name().to_string();
     drop(session);
     let reopen = || Session::open(store.clone(), &name, "")?.study().map(|study| study.trials().len());
-    let (reopened, seconds) = timed(reopen);
+    let (reopened, seconds) = timed_wall(reopen);
     let what = format!("reopening {TRIALS} trials, {what}");
     if reopened? < TRIALS {
         return Err(Error::Measurement { what, reason: "trials were lost".to_string() });
@@ -86,19 +86,19 @@ fn overhead(store: &Store, folder: &Path, task: &dyn Task) -> Result<Vec<Measure
     let failed = |error: std::io::Error| unwritable(&path, &error);
     let mut file = File::create(&path).map_err(failed)?;
     for _ in 0..REPEATS {
-        let (told, seconds) = timed(|| -> Result<()> {
+        let (told, seconds) = timed_wall(|| -> Result<()> {
             let suggestion = study.ask(1)?.swap_remove(0);
             Ok(study.tell(suggestion.trial, black_box::value(suggestion.trial, &suggestion.point))?)
         });
         told?;
         engine.push(seconds);
-        let (told, seconds) = timed(|| -> Result<()> {
+        let (told, seconds) = timed_wall(|| -> Result<()> {
             let suggestion = session.ask(1)?.swap_remove(0);
             Ok(session.tell(suggestion.trial, black_box::value(suggestion.trial, &suggestion.point))?)
         });
         told?;
         durable.push(seconds);
-        let (synced, seconds) = timed(|| file.write_all(&[1; 4096]).and_then(|()| file.sync_data()));
+        let (synced, seconds) = timed_wall(|| file.write_all(&[1; 4096]).and_then(|()| file.sync_data()));
         synced.map_err(failed)?;
         syncs.push(seconds);
         task.advance(1);
@@ -124,10 +124,10 @@ fn tell_during_ask(store: &Store, text: &str, session: &mut Session) -> Result<M
     let mut asker = open(store, text)?;
     asker.study()?;
     let (asking, slowest) = std::thread::scope(|scope| {
-        let asking = scope.spawn(|| timed(|| asker.ask(BATCH).map(drop)));
+        let asking = scope.spawn(|| timed_wall(|| asker.ask(BATCH).map(drop)));
         let mut slowest = 0.0f64;
         for s in &pending[..TELLS] {
-            let (told, seconds) = timed(|| session.tell(s.trial, value(s)));
+            let (told, seconds) = timed_wall(|| session.tell(s.trial, value(s)));
             told?;
             slowest = slowest.max(seconds);
             if asking.is_finished() {

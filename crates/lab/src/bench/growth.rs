@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::cost::timed;
+use super::cost::timed_wall;
 use super::{Setup, Size, Task, black_box, power_law};
 use crate::Result;
 use crate::statistics::median;
@@ -64,7 +64,7 @@ fn per_ask(spec: &Spec, size: usize, n: usize) -> Result<f64> {
     let mut study = Study::replay(spec.clone(), &random_log(spec, size, n)?)?;
     let mut seconds = Vec::new();
     for repeat in 0..=REPEATS {
-        let (asked, cost) = timed(|| study.ask(1));
+        let (asked, cost) = timed_wall(|| study.ask(1));
         for suggestion in asked? {
             study.tell(suggestion.trial, black_box::value(suggestion.trial, &suggestion.point))?;
         }

@@ -4,7 +4,7 @@ use manyhands_core::{Event, Study};
 use serde::{Deserialize, Serialize};
 
 use super::black_box::{self, BATCH};
-use super::cost::{peak_memory, timed};
+use super::cost::{peak_memory, timed_wall};
 use super::part::Part;
 use super::report::{Limit, Measurement, Unit};
 use super::{Monitor, Setup, Task};
@@ -62,11 +62,11 @@ pub fn run_study(side: usize, rounds: usize, task: &dyn Task) -> Result<(LiveRun
     let mut study = Study::new(black_box::spec(side)?)?;
     let (mut picks, mut seconds) = (Vec::new(), Vec::new());
     while picks.len() < rounds {
-        let (batch, asking) = timed(|| study.ask(BATCH.min(rounds - picks.len())));
+        let (batch, asking) = timed_wall(|| study.ask(BATCH.min(rounds - picks.len())));
         let batch = batch?;
         let values: Vec<f64> = batch.iter().map(|s| black_box::value(s.trial, &s.point)).collect();
         let (told, telling) =
-            timed(|| batch.iter().zip(&values).try_for_each(|(s, &value)| study.tell(s.trial, value)));
+            timed_wall(|| batch.iter().zip(&values).try_for_each(|(s, &value)| study.tell(s.trial, value)));
         told?;
         picks.extend(batch.iter().map(|s| s.choice.candidate));
         seconds.push(asking + telling);

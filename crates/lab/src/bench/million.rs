@@ -4,7 +4,7 @@ use manyhands_core::Study;
 use serde::{Deserialize, Serialize};
 
 use super::black_box::{self, BATCH};
-use super::cost::{peak_memory, timed};
+use super::cost::{peak_memory, timed_wall};
 use super::live::run_study;
 use super::part::Part;
 use super::products::product_seconds;
@@ -48,7 +48,7 @@ pub fn run(side: usize, rounds: usize, monitor: &dyn Monitor) -> Result<MillionR
     let task = monitor.begin(&format!("live run, {side} x {side}"), rounds);
     let (run, log) = run_study(side, rounds, task.as_ref())?;
     let mut replayed = Study::replay(black_box::spec(side)?, &log)?;
-    let (batch, after_replay) = timed(|| replayed.ask(BATCH));
+    let (batch, after_replay) = timed_wall(|| replayed.ask(BATCH));
     batch?;
     let product = product_seconds(side, rounds, side);
     Ok(MillionRun { per_batch: run.per_batch(), after_replay, product, peak: peak_memory() })

@@ -3,7 +3,7 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-use super::cost::timed;
+use super::cost::timed_wall;
 use crate::statistics::median;
 
 const REPEATS: usize = 7;
@@ -14,7 +14,7 @@ pub fn product_seconds(rows: usize, inner: usize, columns: usize) -> f64 {
     let (left, right) = (Mat::from_fn(rows, inner, entry), Mat::from_fn(inner, columns, entry));
     let mut out = Mat::<f64>::zeros(rows, columns);
     let mut once =
-        || timed(|| matmul(out.as_mut(), Accum::Replace, left.as_ref(), right.as_ref(), 1.0, Par::rayon(0))).1;
+        || timed_wall(|| matmul(out.as_mut(), Accum::Replace, left.as_ref(), right.as_ref(), 1.0, Par::rayon(0))).1;
     once();
     median(&(0..REPEATS).map(|_| once()).collect::<Vec<_>>())
 }

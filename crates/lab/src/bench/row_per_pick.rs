@@ -15,7 +15,7 @@ use manyhands_gp::{Grid, Kernel, Key, Posterior, TIE};
 use rayon::prelude::*;
 
 use super::black_box::{self, BATCH};
-use super::cost::{peak_memory, timed};
+use super::cost::{peak_memory, timed_wall};
 use super::live::LiveRun;
 use super::{Monitor, Task};
 use crate::{Error, Result};
@@ -162,14 +162,14 @@ fn compete(spec: &Spec, grid: &Grid, rounds: usize, task: &dyn Task) -> Result<L
         let (first, mut clock) = (picks.len(), 0.0);
         for trial in first..rounds.min(first + BATCH) {
             let multiplier = multiplier(&spec.assumptions()?, &posterior)?;
-            let (site, choosing) = timed(|| rows.best(multiplier));
-            clock += choosing + timed(|| rows.append(site)).1;
+            let (site, choosing) = timed_wall(|| rows.best(multiplier));
+            clock += choosing + timed_wall(|| rows.append(site)).1;
             posterior.hallucinate(Key { id: trial as u64, site }, &grid.point(site))?;
             picks.push(site);
         }
         let told = picks[first..].iter().zip(first..);
         let values: Vec<f64> = told.map(|(&site, trial)| black_box::value(trial, &grid.point(site))).collect();
-        clock += timed(|| rows.tell(&values)).1;
+        clock += timed_wall(|| rows.tell(&values)).1;
         values.iter().zip(first..).try_for_each(|(&value, trial)| posterior.settle(trial as u64, value))?;
         seconds.push(clock);
         task.advance(values.len());

@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::cost::{peak_memory, timed};
+use super::cost::{peak_memory, timed_wall};
 use super::million::{MEMORY, SIDE};
 use super::part::Part;
 use super::products::product_seconds;
@@ -59,7 +59,7 @@ pub fn run(side: usize, rounds: usize, monitor: &dyn Monitor) -> Result<SampleCo
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut seconds = Vec::new();
     for _ in 0..REPEATS {
-        seconds.push(timed(|| sampler.draw(posterior.view(), 1.0, &mut rng)).1);
+        seconds.push(timed_wall(|| sampler.draw(posterior.view(), 1.0, &mut rng)).1);
         task.advance(1);
     }
     let peak = peak_memory();

@@ -1,6 +1,6 @@
 //! What suggestions of a learned model cost, fits included, on a space of floats.
 
-use manyhands_core::{Direction, Domain, Event, Parameter, Rule, Space, Spec, Strategy, Study, Suggestion, Value};
+use manyhands_core::{Direction, Domain, Event, Rule, Spec, Strategy, Study, Suggestion, Value};
 use manyhands_gp::{Kernel, Prior};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -143,7 +143,8 @@ fn whole_run(evaluations: usize) -> Result<f64> {
 /// The seconds of a batch of IGP-BUCB on the unit square, each pick with a proven gap.
 fn given_model() -> Result<f64> {
     let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, black_box::NOISE)?;
-    let mut study = Study::new(Spec::new(Domain::Space(cube(2)?), prior, Strategy::new(Rule::IgpBucb, 2.0))?)?;
+    let mut study =
+        Study::new(Spec::new(Domain::Space(problems::cube(2, 0.0, 1.0)?), prior, Strategy::new(Rule::IgpBucb, 2.0))?)?;
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     for trial in 0..GIVEN {
         let point = [rng.random::<f64>(), rng.random::<f64>()];
@@ -163,7 +164,7 @@ struct HartmannStudy {
 
 impl HartmannStudy {
     fn new(dimension: usize) -> Result<Self> {
-        let spec = Spec::learned(Domain::Space(cube(dimension)?), Strategy::auto())?;
+        let spec = Spec::learned(Domain::Space(problems::cube(dimension, 0.0, 1.0)?), Strategy::auto())?;
         let study = Study::new(spec.with_direction(Direction::Minimize))?;
         let hartmann = problems::hartmann6()?;
         Ok(Self { study, hartmann, rng: ChaCha8Rng::seed_from_u64(8) })
@@ -197,11 +198,6 @@ impl HartmannStudy {
     fn fits(&self) -> usize {
         self.study.events().iter().filter(|event| matches!(event, Event::Fitted(_))).count()
     }
-}
-
-fn cube(dimension: usize) -> Result<Space> {
-    let parameters = (0..dimension).map(|j| Parameter::float(&format!("x{j}"), 0.0, 1.0));
-    Ok(Space::new(parameters.collect::<manyhands_core::Result<_>>()?, vec![])?)
 }
 
 #[cfg(test)]

@@ -14,11 +14,13 @@ const SQUARED_LENGTHSCALE: f64 = 0.1;
 
 /// Cosines: 1 - sum over both coordinates of g^2 - 0.3 cos(3 pi g), g = 1.6 x - 0.5.
 pub fn cosines(noise: f64) -> Result<FiniteProblem> {
-    let term = |x: f64| {
-        let g = 1.6 * x - 0.5;
-        g * g - 0.3 * (3.0 * PI * g).cos()
-    };
-    on_the_grid("Cosines", noise, |x, y| 1.0 - term(x) - term(y))
+    on_the_grid("Cosines", noise, |x, y| 1.0 - cosines_term(x) - cosines_term(y))
+}
+
+/// g^2 - 0.3 cos(3 pi g), g = 1.6 x - 0.5.
+pub(crate) fn cosines_term(x: f64) -> f64 {
+    let g = 1.6 * x - 0.5;
+    g * g - 0.3 * (3.0 * PI * g).cos()
 }
 
 /// Rosenbrock, turned over: 10 - 100 (y - x^2)^2 - (1 - x)^2.

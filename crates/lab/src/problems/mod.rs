@@ -5,6 +5,7 @@ mod field;
 mod rkhs;
 mod sensors;
 
+pub(crate) use benchmark::cosines_term;
 pub use benchmark::{cosines, rosenbrock};
 pub use field::field;
 pub use rkhs::rkhs_function;

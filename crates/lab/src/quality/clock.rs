@@ -1,4 +1,4 @@
-//! What a game costs: the processor time of its own thread on Linux, wall-clock time elsewhere.
+//! What a run costs: the processor time of its own thread on Linux, wall-clock time elsewhere.
 
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ impl CostClock {
 }
 
 /// What `work` returns, and the seconds it took this thread.
-pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+pub(crate) fn timed_cpu<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (wall, cpu) = (Instant::now(), thread_seconds());
     let value = work();
     let seconds = match (cpu, thread_seconds()) {

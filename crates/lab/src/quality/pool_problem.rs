@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use manyhands_core::Direction;
 use rand::RngExt;
 
-use super::protocol::{Game, Protocol};
-use super::{Board, Contender, Player};
+use super::protocol::{Protocol, SeededRun};
+use super::{ActiveOptimizer, Optimizer, TestProblem};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
@@ -73,21 +73,21 @@ impl PoolProblem {
         merits.iter().map(|merit| *merit >= sorted[count - 1]).collect()
     }
 
-    /// One game with this player, without repeats: the number of evaluations until one of the best candidates was
+    /// One run of this optimizer, without repeats: the number of evaluations until one of the best candidates was
     /// evaluated, if that happened. An evaluation observes one of the candidate's measurements; the n-th suggestion
-    /// of every player has the same random draw.
+    /// of every optimizer has the same random draw.
     pub fn evaluations_needed(
         &self,
-        player: &mut dyn Player<usize>,
+        active: &mut dyn ActiveOptimizer<usize>,
         protocol: &Protocol,
-        game: &Game,
+        run: &SeededRun,
     ) -> Result<Option<usize>> {
         let most = protocol.pool_evaluations.min(self.points.len());
-        let mut rng = game.generator(Purpose::Noise);
+        let mut rng = run.generator(Purpose::Noise);
         let draws: Vec<f64> = (0..most).map(|_| rng.random()).collect();
         let (mut seen, mut count, mut reached) = (vec![false; self.points.len()], 0, None);
         let refuse = |reason| Err(Error::Suggestion { problem: self.name.clone(), reason });
-        game.play(player, protocol, most, |order, &candidate| {
+        run.drive(active, protocol, most, |order, &candidate| {
             match seen.get_mut(candidate) {
                 None => return refuse(format!("there is no candidate {candidate} among {}", self.points.len())),
                 Some(true) => return refuse(format!("candidate {candidate} was evaluated before")),
@@ -105,7 +105,7 @@ impl PoolProblem {
     }
 }
 
-impl Board for PoolProblem {
+impl TestProblem for PoolProblem {
     /// The evaluations until one of the best candidates was evaluated, if one was.
     type Performance = Option<usize>;
 
@@ -113,7 +113,7 @@ impl Board for PoolProblem {
         &self.name
     }
 
-    fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Option<usize>> {
-        self.evaluations_needed(contender.pool_player(self, game)?.as_mut(), protocol, game)
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Option<usize>> {
+        self.evaluations_needed(optimizer.start_on_pool(self, run)?.as_mut(), protocol, run)
     }
 }

@@ -1,4 +1,4 @@
-//! A program that plays: any optimizer, in any language, that reads and writes a line of JSON at a time.
+//! A program that is compared: any optimizer, in any language, that reads and writes a line of JSON at a time.
 //!
 //! | line to the program | what it answers |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `{"tell": {"trial": 0, "value": 3.25}}` | nothing |
 //!
 //! A parameter is described as in a study file, with its name: `{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}`.
-//! Trials are numbered from 0 in the order of the points. The game is over when the input ends.
+//! Trials are numbered from 0 in the order of the points. The run is over when the input ends.
 
 use std::fmt::Display;
 
@@ -15,20 +15,20 @@ use manyhands_core::{Constraint, Parameter, ParameterKind, Relation, Scale, Valu
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Player, SpaceProblem};
+use super::{ActiveOptimizer, SpaceProblem};
 use crate::process::Dialogue;
 use crate::{Error, Result};
 
-/// A command that plays, and its name in tables.
+/// A command that optimizes, and its name in tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlayerProgram {
+pub struct OptimizerProgram {
     /// Its name.
     pub name: String,
     /// The command and its arguments.
     pub command: Vec<String>,
 }
 
-impl PlayerProgram {
+impl OptimizerProgram {
     /// `NAME=COMMAND ARGUMENT ...`, split at spaces.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, command) = text.split_once('=').unwrap_or(("", ""));
@@ -40,14 +40,14 @@ impl PlayerProgram {
         Ok(Self { name: name.to_string(), command })
     }
 
-    /// Starts the program for one game.
-    pub(super) fn start(&self, problem: &SpaceProblem, seed: u64, batch: usize) -> Result<ProgramPlayer> {
+    /// Starts the program for one run.
+    pub(super) fn start(&self, problem: &SpaceProblem, seed: u64, batch: usize) -> Result<ActiveProgram> {
         let dialogue = Dialogue::start(&self.command);
         let dialogue = dialogue.map_err(|error| self.error(format!("it does not start: {error}")))?;
         let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string()).collect();
-        let mut player = ProgramPlayer { program: self.clone(), dialogue, names, asked: 0 };
-        player.send(&opening(problem, seed, batch))?;
-        Ok(player)
+        let mut active = ActiveProgram { program: self.clone(), dialogue, names, asked: 0 };
+        active.send(&opening(problem, seed, batch))?;
+        Ok(active)
     }
 
     fn error(&self, reason: impl Display) -> Error {
@@ -96,15 +96,15 @@ fn constraint(constraint: &Constraint) -> Json {
     json!({"sum": sum, relation: constraint.bound})
 }
 
-/// A program in the middle of a game; dropping it ends the program.
-pub(super) struct ProgramPlayer {
-    program: PlayerProgram,
+/// A program in the middle of a run; dropping it ends the program.
+pub(super) struct ActiveProgram {
+    program: OptimizerProgram,
     dialogue: Dialogue,
     names: Vec<String>,
     asked: usize,
 }
 
-impl ProgramPlayer {
+impl ActiveProgram {
     fn send(&mut self, line: &Json) -> Result<()> {
         self.dialogue.send(&line.to_string()).map_err(|_| self.ended())
     }
@@ -117,7 +117,7 @@ impl ProgramPlayer {
     }
 
     fn ended(&self) -> Error {
-        self.program.error("it ended before the game did")
+        self.program.error("it ended before the run did")
     }
 
     /// The values of one point, in the parameters' order. The problem checks whether they lie in the space.
@@ -128,7 +128,7 @@ impl ProgramPlayer {
     }
 }
 
-impl Player for ProgramPlayer {
+impl ActiveOptimizer for ActiveProgram {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
         self.send(&json!({"ask": count}))?;
         let answer = self.receive()?;

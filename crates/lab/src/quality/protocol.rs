@@ -1,11 +1,11 @@
-//! How games are played: the number of evaluations, in batches or asynchronously, and the seeds.
+//! How runs are made: the number of evaluations, in batches or asynchronously, and the seeds.
 
 use std::ops::ControlFlow;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Player;
+use super::ActiveOptimizer;
 use crate::stream::{ProblemFamily, Purpose, generator};
 use crate::{Error, Result};
 
@@ -19,7 +19,7 @@ pub enum Schedule {
     Asynchronous,
 }
 
-/// The rules that all games share.
+/// The rules that all runs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protocol {
     /// Evaluations of a problem, the first design included.
@@ -30,9 +30,9 @@ pub struct Protocol {
     pub batch: usize,
     /// How results arrive.
     pub schedule: Schedule,
-    /// Games of each problem.
+    /// Runs of each problem.
     pub seeds: usize,
-    /// The seed of the first game; the others follow.
+    /// The seed of the first run; the others follow.
     pub first_seed: u64,
 }
 
@@ -60,7 +60,7 @@ impl Protocol {
         Ok(())
     }
 
-    /// The seeds of the games.
+    /// The seeds of the runs.
     pub fn seeds(&self) -> impl Iterator<Item = u64> {
         (0..self.seeds as u64).map(|i| self.first_seed.wrapping_add(i))
     }
@@ -71,45 +71,45 @@ impl Protocol {
     }
 }
 
-/// One game: a problem's or pool's name and a seed, which determine its random numbers.
+/// One run: a problem's or pool's name and a seed, which determine its random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Game {
+pub struct SeededRun {
     name: String,
     seed: u64,
 }
 
-impl Game {
-    /// The game with this seed.
+impl SeededRun {
+    /// The run with this seed.
     pub fn new(name: &str, seed: u64) -> Self {
         Self { name: name.to_string(), seed }
     }
 
-    /// Random numbers for one purpose, independent of the player and of other games.
+    /// Random numbers for one purpose, independent of the optimizer and of other runs.
     pub(crate) fn generator(&self, purpose: Purpose) -> ChaCha8Rng {
         generator(self.seed, purpose, ProblemFamily::Quality, fnv(&self.name))
     }
 
-    /// Lets a player make up to `evaluations` proposals. `evaluate` is given the proposal and its number, from 0 in the
-    /// order of asking, and returns the observed value or ends the game.
-    pub fn play<Proposal>(
+    /// Lets an optimizer make up to `evaluations` proposals. `evaluate` is given the proposal and its number, from 0 in the
+    /// order of asking, and returns the observed value or ends the run.
+    pub fn drive<Proposal>(
         &self,
-        player: &mut dyn Player<Proposal>,
+        active: &mut dyn ActiveOptimizer<Proposal>,
         protocol: &Protocol,
         evaluations: usize,
         evaluate: impl FnMut(usize, &Proposal) -> Result<ControlFlow<(), f64>>,
     ) -> Result<()> {
-        let table = RunningGame { name: &self.name, player, asked: 0, evaluations, evaluate };
+        let run = RunInProgress { name: &self.name, active, asked: 0, evaluations, evaluate };
         match protocol.schedule {
-            Schedule::Batches => table.in_batches(protocol.batch),
-            Schedule::Asynchronous => table.one_by_one(protocol.batch, self.generator(Purpose::Duration)),
+            Schedule::Batches => run.in_batches(protocol.batch),
+            Schedule::Asynchronous => run.one_by_one(protocol.batch, self.generator(Purpose::Duration)),
         }
     }
 }
 
-/// A game in progress.
-struct RunningGame<'a, Proposal, Evaluate> {
+/// A run in progress.
+struct RunInProgress<'a, Proposal, Evaluate> {
     name: &'a str,
-    player: &'a mut dyn Player<Proposal>,
+    active: &'a mut dyn ActiveOptimizer<Proposal>,
     asked: usize,
     evaluations: usize,
     evaluate: Evaluate,
@@ -123,14 +123,14 @@ struct Pending<Proposal> {
     proposal: Proposal,
 }
 
-impl<Proposal, Evaluate> RunningGame<'_, Proposal, Evaluate>
+impl<Proposal, Evaluate> RunInProgress<'_, Proposal, Evaluate>
 where
     Evaluate: FnMut(usize, &Proposal) -> Result<ControlFlow<(), f64>>,
 {
-    /// Up to `count` suggestions, whose evaluation begins now; fewer at the end of the game.
+    /// Up to `count` suggestions, whose evaluation begins now; fewer at the end of the run.
     fn ask(&mut self, count: usize, mut finish: impl FnMut() -> f64) -> Result<Vec<Pending<Proposal>>> {
         let count = count.min(self.evaluations - self.asked);
-        let suggestions = if count == 0 { vec![] } else { self.player.ask(count)? };
+        let suggestions = if count == 0 { vec![] } else { self.active.ask(count)? };
         if suggestions.len() != count {
             let reason = format!("{count} were asked for, {} came", suggestions.len());
             return Err(Error::Suggestion { problem: self.name.to_string(), reason });
@@ -150,7 +150,7 @@ where
                     ControlFlow::Break(()) => return Ok(()),
                 }
             }
-            told.into_iter().try_for_each(|(trial, value)| self.player.tell(trial, value))?;
+            told.into_iter().try_for_each(|(trial, value)| self.active.tell(trial, value))?;
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ where
         while let Some(next) = (0..pending.len()).min_by(|&i, &j| earlier(&pending[i], &pending[j])) {
             let done = pending.swap_remove(next);
             match (self.evaluate)(done.order, &done.proposal)? {
-                ControlFlow::Continue(value) => self.player.tell(done.trial, value)?,
+                ControlFlow::Continue(value) => self.active.tell(done.trial, value)?,
                 ControlFlow::Break(()) => return Ok(()),
             }
             pending.extend(self.ask(1, || done.finish + rng.random_range(0.5..1.5))?);

@@ -1,4 +1,4 @@
-//! How the default strategy was settled: questions, and the answers that played against each other.
+//! How the default strategy was settled: questions, and the answers that were compared.
 
 use manyhands_core::{Strategy, Tuning};
 use manyhands_gp::{Kernel, Priors};
@@ -37,7 +37,7 @@ pub struct Variant {
     pub tuning: Tuning,
 }
 
-/// A possible answer: a variant, and how it is played.
+/// A possible answer: a variant, and how it is run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrategyAnswer {
     /// The variant.

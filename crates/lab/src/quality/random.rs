@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::Player;
+use super::ActiveOptimizer;
 use super::membership::{coordinates, weight};
 use crate::{Error, Result};
 
@@ -64,7 +64,7 @@ impl RandomSearch {
     }
 }
 
-impl Player for RandomSearch {
+impl ActiveOptimizer for RandomSearch {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
         let first = self.asked;
         self.asked += count;
@@ -98,7 +98,7 @@ impl RandomOrder {
     }
 }
 
-impl Player<usize> for RandomOrder {
+impl ActiveOptimizer<usize> for RandomOrder {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, usize)>> {
         let asked: Vec<(usize, usize)> = self.order.iter().copied().enumerate().skip(self.asked).take(count).collect();
         self.asked += asked.len();

@@ -3,42 +3,42 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Board, Contender, CostClock, FinishedGame, Games, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
-    Selection, SpaceProblem, table,
+    CostClock, FinishedRun, Optimizer, OptimizerRuns, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
+    Selection, SpaceProblem, TestProblem, table,
 };
 use crate::machine::Machine;
 use crate::statistics::Quartiles;
 
-/// Every problem and pool with its games, one entry per contender.
+/// Every problem and pool with its runs, one entry per optimizer.
 #[derive(Debug, Clone)]
 pub struct QualityReport {
     pub(super) protocol: Protocol,
-    pub(super) problems: Vec<(SpaceProblem, Vec<Games<Vec<f64>>>)>,
-    pub(super) pools: Vec<(PoolProblem, Vec<Games<Option<usize>>>)>,
+    pub(super) problems: Vec<(SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)>,
+    pub(super) pools: Vec<(PoolProblem, Vec<OptimizerRuns<Option<usize>>>)>,
 }
 
 impl QualityReport {
     pub(super) fn new(
         protocol: Protocol,
         selection: Selection,
-        problems: Vec<Vec<Games<Vec<f64>>>>,
-        pools: Vec<Vec<Games<Option<usize>>>>,
+        problems: Vec<Vec<OptimizerRuns<Vec<f64>>>>,
+        pools: Vec<Vec<OptimizerRuns<Option<usize>>>>,
     ) -> Self {
         let problems = selection.problems.into_iter().zip(problems).collect();
         Self { protocol, problems, pools: selection.pools.into_iter().zip(pools).collect() }
     }
 
-    /// Whether the games were played under the protocol of the aims and of the figures reported elsewhere.
+    /// Whether the runs were made under the protocol of the aims and of the figures reported elsewhere.
     pub(super) fn is_standard(&self) -> bool {
         let Protocol { evaluations, batch, schedule, .. } = Protocol::default();
-        let played = &self.protocol;
-        (played.evaluations, played.batch, played.schedule) == (evaluations, batch, schedule)
+        let used = &self.protocol;
+        (used.evaluations, used.batch, used.schedule) == (evaluations, batch, schedule)
     }
 
-    /// Whether the optimizer reaches its aim; none for other contenders and other protocols, which have no aims.
-    pub(super) fn meets(&self, games: &Games<Vec<f64>>, reference: &Reference) -> Option<bool> {
-        let judged = games.contender == Contender::Manyhands && self.is_standard();
-        judged.then(|| games.log10_regret(self.protocol.evaluations).median <= reference.aim)
+    /// Whether the optimizer reaches its aim; none for other optimizers and other protocols, which have no aims.
+    pub(super) fn meets(&self, runs: &OptimizerRuns<Vec<f64>>, reference: &Reference) -> Option<bool> {
+        let judged = runs.optimizer == Optimizer::Manyhands && self.is_standard();
+        judged.then(|| runs.log10_regret(self.protocol.evaluations).median <= reference.aim)
     }
 
     /// For people: tables.
@@ -48,8 +48,8 @@ impl QualityReport {
 
     /// For programs.
     pub fn to_json(&self) -> Json {
-        let problems: Vec<Json> = self.problems.iter().map(|(problem, games)| self.problem(problem, games)).collect();
-        let pools: Vec<Json> = self.pools.iter().map(|(on, games)| pool(on, games)).collect();
+        let problems: Vec<Json> = self.problems.iter().map(|(problem, runs)| self.problem(problem, runs)).collect();
+        let pools: Vec<Json> = self.pools.iter().map(|(on, runs)| pool(on, runs)).collect();
         let Protocol { evaluations, pool_evaluations, batch, seeds, first_seed, .. } = self.protocol;
         json!({
             "version": env!("CARGO_PKG_VERSION"), "machine": Machine::this(), "clock": CostClock::here().name(),
@@ -62,48 +62,51 @@ impl QualityReport {
         })
     }
 
-    fn problem(&self, problem: &SpaceProblem, games: &[Games<Vec<f64>>]) -> Json {
+    fn problem(&self, problem: &SpaceProblem, runs: &[OptimizerRuns<Vec<f64>>]) -> Json {
         let reference = Reference::of(problem.name());
         let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string());
         let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(|value| json!(value))).collect();
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
-        let players: Map<String, Json> =
-            games.iter().map(|games| (games.contender.name().to_string(), self.player(games, reference))).collect();
+        let optimizers: Map<String, Json> =
+            runs.iter().map(|runs| (runs.optimizer.name().to_string(), self.optimizer(runs, reference))).collect();
         json!({
             "problem": problem.name(), "dimension": problem.dimension(), "direction": problem.direction().name(),
             "noise_sd": problem.noise(), "optimum": {"value": problem.optimum().value, "params": point},
-            "aim": reference.map(|reference| reference.aim), "reported_elsewhere": peers, "players": players,
+            "aim": reference.map(|reference| reference.aim), "reported_elsewhere": peers, "players": optimizers,
         })
     }
 
-    fn player(&self, games: &Games<Vec<f64>>, reference: Option<&Reference>) -> Json {
-        let last = games.log10_regret(self.protocol.evaluations);
+    fn optimizer(&self, runs: &OptimizerRuns<Vec<f64>>, reference: Option<&Reference>) -> Json {
+        let last = runs.log10_regret(self.protocol.evaluations);
         let at = |evaluations: usize| {
-            let regret = quartiles(games.log10_regret(evaluations));
+            let regret = quartiles(runs.log10_regret(evaluations));
             json!({"evaluations": evaluations, "log10_regret": regret})
         };
         let curve: Vec<Json> = self.protocol.milestones().into_iter().map(at).collect();
         json!({
-            "log10_regret": quartiles(last), "curve": curve, "seconds": games.seconds(),
-            "aim_met": reference.and_then(|reference| self.meets(games, reference)),
-            "games": each(games, |regrets| ("regret", json!(regrets.last()))),
+            "log10_regret": quartiles(last), "curve": curve, "seconds": runs.seconds(),
+            "aim_met": reference.and_then(|reference| self.meets(runs, reference)),
+            "games": each(runs, |regrets| ("regret", json!(regrets.last()))),
         })
     }
 }
 
-/// Every game of a contender: its seed, its performance under the name of the quantity, its cost.
-fn each<Performance>(games: &Games<Performance>, show: impl Fn(&Performance) -> (&'static str, Json)) -> Vec<Json> {
-    let game = |game: &FinishedGame<Performance>| {
-        let (name, performance) = show(&game.performance);
-        json!({"seed": game.seed, name: performance, "seconds": game.seconds})
+/// Every run of an optimizer: its seed, its performance under the name of the quantity, its cost.
+fn each<Performance>(
+    runs: &OptimizerRuns<Performance>,
+    show: impl Fn(&Performance) -> (&'static str, Json),
+) -> Vec<Json> {
+    let run = |run: &FinishedRun<Performance>| {
+        let (name, performance) = show(&run.performance);
+        json!({"seed": run.seed, name: performance, "seconds": run.seconds})
     };
-    games.played.iter().map(game).collect()
+    runs.finished.iter().map(run).collect()
 }
 
 impl Selection {
     /// For programs: the names of the problems, and of every pool that is known.
     pub fn to_json(&self) -> Json {
-        let problems: Vec<&str> = self.problems.iter().map(Board::name).collect();
+        let problems: Vec<&str> = self.problems.iter().map(TestProblem::name).collect();
         json!({"problems": problems, "pools": POOLS.map(|pool| pool.name)})
     }
 
@@ -113,18 +116,18 @@ impl Selection {
     }
 }
 
-fn pool(pool: &PoolProblem, games: &[Games<Option<usize>>]) -> Json {
-    let player = |games: &Games<Option<usize>>| {
+fn pool(pool: &PoolProblem, runs: &[OptimizerRuns<Option<usize>>]) -> Json {
+    let optimizer = |runs: &OptimizerRuns<Option<usize>>| {
         json!({
-            "evaluations": quartiles(games.evaluations()), "seconds": games.seconds(),
-            "games": each(games, |evaluations| ("evaluations", json!(evaluations))),
+            "evaluations": quartiles(runs.evaluations()), "seconds": runs.seconds(),
+            "games": each(runs, |evaluations| ("evaluations", json!(evaluations))),
         })
     };
-    let players: Map<String, Json> =
-        games.iter().map(|games| (games.contender.name().to_string(), player(games))).collect();
+    let optimizers: Map<String, Json> =
+        runs.iter().map(|runs| (runs.optimizer.name().to_string(), optimizer(runs))).collect();
     json!({
         "pool": pool.name(), "candidates": pool.points().len(), "direction": pool.direction().name(),
-        "best": pool.best(), "random_order_expected": pool.random_order(), "players": players,
+        "best": pool.best(), "random_order_expected": pool.random_order(), "players": optimizers,
     })
 }
 

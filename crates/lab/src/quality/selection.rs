@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{Board, POOLS, PoolFile, PoolProblem, SpaceProblem, problems};
+use super::{POOLS, PoolFile, PoolProblem, SpaceProblem, TestProblem, problems};
 use crate::{Error, Result};
 
-/// Problems and pools, ready to be played.
+/// Problems and pools, ready to be run.
 #[derive(Debug, Clone)]
 pub struct Selection {
     /// The problems.
@@ -21,7 +21,8 @@ impl Selection {
     /// there are none. The files of a pool that is named must exist.
     pub fn new(names: &[String], data: Option<&Path>) -> Result<Self> {
         let problems = problems::all()?;
-        let known: Vec<&str> = problems.iter().map(Board::name).chain(POOLS.iter().map(|pool| pool.name)).collect();
+        let known: Vec<&str> =
+            problems.iter().map(TestProblem::name).chain(POOLS.iter().map(|pool| pool.name)).collect();
         if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
             let allowed = format!("one of {}", known.join(", "));
             return Err(Error::Setting { setting: "a problem's name", allowed, value: format!("\"{unknown}\"") });
@@ -29,7 +30,8 @@ impl Selection {
         let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
         let files: Vec<&PoolFile> = POOLS.iter().filter(|pool| wanted(pool.name)).collect();
         let (pools, skipped) = match data {
-            Some(data) => read(&files, data, names.is_empty())?,
+            Some(data) if names.is_empty() => read_those_found(&files, data)?,
+            Some(data) => (read_all(&files, data)?, vec![]),
             None if names.is_empty() || files.is_empty() => (vec![], vec![]),
             None => {
                 let allowed = format!("the folder that holds {}", files[0].file);
@@ -41,24 +43,34 @@ impl Selection {
     }
 }
 
-/// The pools whose files were found, and a sentence for each of the others; these are an error unless `lenient`, and in any
-/// case if no pool was found.
-fn read(files: &[&PoolFile], data: &Path, lenient: bool) -> Result<(Vec<PoolProblem>, Vec<String>)> {
-    let unreadable = |reason: String| Error::File { action: "read", path: data.to_path_buf(), reason };
-    if !data.is_dir() {
-        return Err(unreadable("there is no such folder".to_string()));
-    }
+/// The pools of these files; a missing file is an error.
+fn read_all(files: &[&PoolFile], data: &Path) -> Result<Vec<PoolProblem>> {
+    check_folder(data)?;
+    files.iter().map(|pool| pool.read(data)).collect()
+}
+
+/// The pools whose files were found, and a sentence for each of the others; an error if no pool was found.
+fn read_those_found(files: &[&PoolFile], data: &Path) -> Result<(Vec<PoolProblem>, Vec<String>)> {
+    check_folder(data)?;
     let (mut pools, mut skipped) = (Vec::new(), Vec::new());
     for pool in files {
         let missing = pool.missing(data);
-        if missing.is_empty() || !lenient {
+        if missing.is_empty() {
             pools.push(pool.read(data)?);
         } else {
             skipped.push(format!("the pool {} needs {}", pool.name, missing.join(" and ")));
         }
     }
-    if pools.is_empty() && !files.is_empty() {
-        return Err(unreadable(format!("it holds no pool; {}", skipped.join(", "))));
+    if pools.is_empty() {
+        return Err(unreadable(data, format!("it holds no pool; {}", skipped.join(", "))));
     }
     Ok((pools, skipped))
+}
+
+fn check_folder(data: &Path) -> Result<()> {
+    if data.is_dir() { Ok(()) } else { Err(unreadable(data, "there is no such folder".to_string())) }
+}
+
+fn unreadable(data: &Path, reason: String) -> Error {
+    Error::CannotRead { path: data.to_path_buf(), reason }
 }

@@ -1,10 +1,10 @@
-//! The experiments that settled the default strategy, run again: on each question the default and its alternatives play
+//! The experiments that settled the default strategy, run again: on each question the default and its alternatives run on
 //! the same problems.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Contender, FIELD, Protocol, Schedule, SpaceProblem, StrategyAnswer, StrategyQuestion, Tournament, problems,
+    FIELD, Optimizer, OptimizerComparison, Protocol, Schedule, SpaceProblem, StrategyAnswer, StrategyQuestion, problems,
 };
 use crate::Result;
 use crate::terminal::{align_right, framed};
@@ -12,7 +12,7 @@ use crate::terminal::{align_right, framed};
 /// The width of a column's heading.
 const COLUMN: usize = 10;
 
-/// Questions and the problems that their answers play; checked and ready.
+/// Questions and the problems that their answers run on; checked and ready.
 #[derive(Debug, Clone)]
 pub struct StrategyBench {
     questions: Vec<StrategyQuestion>,
@@ -31,18 +31,18 @@ impl StrategyBench {
         Ok(Self { questions, problems, protocol })
     }
 
-    /// How many games there are.
-    pub fn games(&self) -> usize {
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
         let answers: usize = self.questions.iter().map(|question| question.answers.len()).sum();
         answers * self.problems.len() * self.protocol.seeds
     }
 
-    /// Plays on all threads; `tick` is called after each game.
-    pub fn play(self, tick: &(dyn Fn() + Sync)) -> Result<StrategyReport> {
+    /// Runs on all threads; `tick` is called after each run.
+    pub fn run(self, tick: &(dyn Fn() + Sync)) -> Result<StrategyReport> {
         let Self { questions, problems, protocol } = self;
         let settled = questions.into_iter().map(|question| {
-            let play = |answer: &StrategyAnswer| medians(protocol, answer, &problems, tick);
-            let medians = question.answers.iter().map(play).collect::<Result<_>>()?;
+            let run = |answer: &StrategyAnswer| medians(protocol, answer, &problems, tick);
+            let medians = question.answers.iter().map(run).collect::<Result<_>>()?;
             Ok(Settled { question, medians })
         });
         Ok(StrategyReport { settled: settled.collect::<Result<_>>()?, problems, protocol })
@@ -57,9 +57,10 @@ fn medians(
 ) -> Result<Vec<f64>> {
     let &StrategyAnswer { batch, schedule, .. } = answer;
     let protocol = Protocol { batch, schedule, ..protocol };
-    let contenders = vec![Contender::Variant(answer.variant.clone())];
-    let games = Tournament { contenders, protocol, threads: rayon::current_num_threads() }.play(problems, tick)?;
-    Ok(games.iter().flatten().map(|games| games.log10_regret(protocol.evaluations).median).collect())
+    let optimizers = vec![Optimizer::Variant(answer.variant.clone())];
+    let runs =
+        OptimizerComparison { optimizers, protocol, threads: rayon::current_num_threads() }.run(problems, tick)?;
+    Ok(runs.iter().flatten().map(|runs| runs.log10_regret(protocol.evaluations).median).collect())
 }
 
 /// The performance of the answers to one question: for each answer one median per problem.

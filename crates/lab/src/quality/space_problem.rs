@@ -6,8 +6,8 @@ use manyhands_core::{Direction, Space, Value};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::membership::coordinates;
-use super::protocol::{Game, Protocol};
-use super::{Board, Contender, Player};
+use super::protocol::{Protocol, SeededRun};
+use super::{ActiveOptimizer, Optimizer, TestProblem};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
@@ -97,15 +97,15 @@ impl SpaceProblem {
         (value - self.optimum.value).abs()
     }
 
-    /// One game with this player: the simple regret by true values after each evaluation, in the order in which results
-    /// arrive. The n-th suggestion of every player has the same noise.
-    pub fn regrets(&self, player: &mut dyn Player, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
-        let mut rng = game.generator(Purpose::Noise);
+    /// One run of this optimizer: the simple regret by true values after each evaluation, in the order in which results
+    /// arrive. The n-th suggestion of every optimizer has the same noise.
+    pub fn regrets(&self, active: &mut dyn ActiveOptimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
+        let mut rng = run.generator(Purpose::Noise);
         let noise: Vec<f64> = (0..protocol.evaluations)
             .map(|_| self.noise * Distribution::<f64>::sample(&StandardNormal, &mut rng))
             .collect();
         let (mut regrets, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
-        game.play(player, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
+        run.drive(active, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
             let value = self.value(point)?;
             least = self.regret(value).max(FLOOR).min(least);
             regrets.push(least);
@@ -115,7 +115,7 @@ impl SpaceProblem {
     }
 }
 
-impl Board for SpaceProblem {
+impl TestProblem for SpaceProblem {
     /// The simple regret after each evaluation.
     type Performance = Vec<f64>;
 
@@ -123,7 +123,7 @@ impl Board for SpaceProblem {
         &self.name
     }
 
-    fn play(&self, contender: &Contender, protocol: &Protocol, game: &Game) -> Result<Vec<f64>> {
-        self.regrets(contender.player(self, protocol, game)?.as_mut(), protocol, game)
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
+        self.regrets(optimizer.start(self, protocol, run)?.as_mut(), protocol, run)
     }
 }

@@ -3,7 +3,8 @@
 use comfy_table::Table;
 
 use super::{
-    Board, Contender, CostClock, Games, PEERS, POOLS, Protocol, QualityReport, Reference, Schedule, Selection,
+    CostClock, Optimizer, OptimizerRuns, PEERS, POOLS, Protocol, QualityReport, Reference, Schedule, Selection,
+    TestProblem,
 };
 use crate::statistics::Quartiles;
 use crate::terminal::{align_right, digits, framed};
@@ -15,7 +16,7 @@ pub(super) fn render(report: &QualityReport) -> String {
         Schedule::Batches => format!("in batches of {batch}"),
         Schedule::Asynchronous => format!("by {batch} workers, results one by one"),
     };
-    let figures = format!("median [quartiles] of {seeds} game{}", if seeds == 1 { "" } else { "s" });
+    let figures = format!("median [quartiles] of {seeds} run{}", if seeds == 1 { "" } else { "s" });
     let mut text = String::new();
     if !report.problems.is_empty() {
         text += &format!(
@@ -27,7 +28,7 @@ pub(super) fn render(report: &QualityReport) -> String {
         let how = if report.is_standard() {
             "same protocol"
         } else {
-            "for 60 evaluations in batches of 5, not what was played here"
+            "for 60 evaluations in batches of 5, not what was run here"
         };
         text += &format!("\nReported elsewhere ({how}): medians\n{}\n", references(report));
     }
@@ -42,27 +43,27 @@ pub(super) fn render(report: &QualityReport) -> String {
 }
 
 fn problems(report: &QualityReport) -> Table {
-    let players = report.problems.first().map_or(&[][..], |(_, games)| games);
-    let seconds = format!("{} s per game", CostClock::here().name());
-    let header = ["problem", "d"].into_iter().chain(players.iter().map(|games| games.contender.name()));
+    let compared = report.problems.first().map_or(&[][..], |(_, runs)| runs);
+    let seconds = format!("{} s per run", CostClock::here().name());
+    let header = ["problem", "d"].into_iter().chain(compared.iter().map(|runs| runs.optimizer.name()));
     let mut table = framed(&header.chain(["aim", "best peer", seconds.as_str()]).collect::<Vec<_>>());
-    for (problem, games) in &report.problems {
+    for (problem, runs) in &report.problems {
         let reference = Reference::of(problem.name());
         let mut row = vec![problem.name().to_string(), problem.dimension().to_string()];
-        row.extend(games.iter().map(|games| spread(games.log10_regret(report.protocol.evaluations), two)));
-        row.push(reference.map(|reference| aim(report, games, reference)).unwrap_or_default());
+        row.extend(runs.iter().map(|runs| spread(runs.log10_regret(report.protocol.evaluations), two)));
+        row.push(reference.map(|reference| aim(report, runs, reference)).unwrap_or_default());
         let peer = reference.map(Reference::best_peer);
         row.push(peer.map(|(name, median)| format!("{median:.1} {name}")).unwrap_or_default());
-        row.push(cost(games));
+        row.push(cost(runs));
         table.add_row(row);
     }
-    align_right(&mut table, &[1, 4 + players.len()]);
+    align_right(&mut table, &[1, 4 + compared.len()]);
     table
 }
 
-/// The aim, and whether the optimizer met it where it played.
-fn aim(report: &QualityReport, games: &[Games<Vec<f64>>], reference: &Reference) -> String {
-    match games.iter().find_map(|games| report.meets(games, reference)) {
+/// The aim, and whether the optimizer met it where it ran.
+fn aim(report: &QualityReport, runs: &[OptimizerRuns<Vec<f64>>], reference: &Reference) -> String {
+    match runs.iter().find_map(|runs| report.meets(runs, reference)) {
         Some(true) => format!("{:.1}, met", reference.aim),
         Some(false) => format!("{:.1}, MISSED", reference.aim),
         None => format!("{:.1}", reference.aim),
@@ -71,10 +72,10 @@ fn aim(report: &QualityReport, games: &[Games<Vec<f64>>], reference: &Reference)
 
 fn references(report: &QualityReport) -> Table {
     let mut table = framed(&["problem", "manyhands", "aim"].into_iter().chain(PEERS).collect::<Vec<_>>());
-    for (problem, games) in &report.problems {
+    for (problem, runs) in &report.problems {
         let Some(reference) = Reference::of(problem.name()) else { continue };
-        let ours = games.iter().find(|games| games.contender == Contender::Manyhands);
-        let ours = ours.map(|games| two(games.log10_regret(report.protocol.evaluations).median));
+        let ours = runs.iter().find(|runs| runs.optimizer == Optimizer::Manyhands);
+        let ours = ours.map(|runs| two(runs.log10_regret(report.protocol.evaluations).median));
         let mut row = vec![problem.name().to_string(), ours.unwrap_or_default(), format!("{:.1}", reference.aim)];
         row.extend(reference.peers.map(|median| format!("{median:.1}")));
         table.add_row(row);
@@ -84,28 +85,28 @@ fn references(report: &QualityReport) -> Table {
 }
 
 fn pools(report: &QualityReport) -> Table {
-    let players = report.pools.first().map_or(&[][..], |(_, games)| games);
-    let seconds = format!("{} s per game", CostClock::here().name());
+    let compared = report.pools.first().map_or(&[][..], |(_, runs)| runs);
+    let seconds = format!("{} s per run", CostClock::here().name());
     let header = ["pool", "candidates", "best 1 %", "random order, expected"].into_iter();
-    let header = header.chain(players.iter().map(|games| games.contender.name())).chain([seconds.as_str()]);
+    let header = header.chain(compared.iter().map(|runs| runs.optimizer.name())).chain([seconds.as_str()]);
     let mut table = framed(&header.collect::<Vec<_>>());
     let most = report.protocol.pool_evaluations;
     let count = |count: f64| if count.is_finite() { digits(count) } else { format!(">{most}") };
-    for (pool, games) in &report.pools {
+    for (pool, runs) in &report.pools {
         let mut row = vec![pool.name().to_string(), pool.points().len().to_string(), pool.best().to_string()];
         row.push(format!("{:.1}", pool.random_order()));
-        row.extend(games.iter().map(|games| spread(games.evaluations(), count)));
-        row.push(cost(games));
+        row.extend(runs.iter().map(|runs| spread(runs.evaluations(), count)));
+        row.push(cost(runs));
         table.add_row(row);
     }
-    align_right(&mut table, &[1, 2, 3, 4 + players.len()]);
+    align_right(&mut table, &[1, 2, 3, 4 + compared.len()]);
     table
 }
 
-/// What a game costs the optimizer, or else the first contender. The thread's clock ticks in milliseconds.
-fn cost<Performance>(games: &[Games<Performance>]) -> String {
-    let ours = games.iter().find(|games| games.contender == Contender::Manyhands).or(games.first());
-    match ours.map(Games::seconds) {
+/// What a run costs the optimizer, or else the first optimizer. The thread's clock ticks in milliseconds.
+fn cost<Performance>(runs: &[OptimizerRuns<Performance>]) -> String {
+    let ours = runs.iter().find(|runs| runs.optimizer == Optimizer::Manyhands).or(runs.first());
+    match ours.map(OptimizerRuns::seconds) {
         Some(seconds) if seconds < 0.01 => "<0.01".to_string(),
         Some(seconds) => digits(seconds),
         None => String::new(),
@@ -138,20 +139,20 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use manyhands_core::Direction;
 
-    use super::super::{FinishedGame, PoolProblem, problems};
+    use super::super::{FinishedRun, PoolProblem, problems};
     use super::*;
 
-    fn games<Performance>(contender: Contender, performance: Performance, seconds: f64) -> Games<Performance> {
-        Games { contender, played: vec![FinishedGame { seed: 1, performance, seconds }] }
+    fn runs<Performance>(optimizer: Optimizer, performance: Performance, seconds: f64) -> OptimizerRuns<Performance> {
+        OptimizerRuns { optimizer, finished: vec![FinishedRun { seed: 1, performance, seconds }] }
     }
 
     fn report(protocol: Protocol) -> QualityReport {
         let problem = problems::named(&["branin".to_string()]).unwrap().remove(0);
-        let ours = games(Contender::Manyhands, vec![1e-7; protocol.evaluations], 1.5);
-        let random = games(Contender::Random, vec![0.1; protocol.evaluations], 0.0);
+        let ours = runs(Optimizer::Manyhands, vec![1e-7; protocol.evaluations], 1.5);
+        let random = runs(Optimizer::Random, vec![0.1; protocol.evaluations], 0.0);
         let points: Vec<Vec<f64>> = (0..3).map(|i| vec![f64::from(i)]).collect();
         let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
-        let never = games(Contender::Manyhands, None, 0.001);
+        let never = runs(Optimizer::Manyhands, None, 0.001);
         QualityReport { protocol, problems: vec![(problem, vec![ours, random])], pools: vec![(pool, vec![never])] }
     }
 
@@ -169,7 +170,7 @@ mod tests {
     fn another_protocol_is_not_compared_with_the_aims() {
         let report = report(Protocol { batch: 1, ..Protocol::default() });
         let text = render(&report);
-        assert!(text.contains("not what was played here") && !text.contains(", met"), "{text}");
+        assert!(text.contains("not what was run here") && !text.contains(", met"), "{text}");
         let json = report.to_json();
         assert!(json["problems"][0]["players"]["manyhands"]["aim_met"].is_null());
         assert!(json["pools"][0]["players"]["manyhands"]["evaluations"]["median"].is_null(), "never reached");

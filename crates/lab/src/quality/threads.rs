@@ -1,5 +1,5 @@
-//! Games on several threads, each game on one: what a player computes in parallel stays on the thread of its game, so
-//! that the thread's processor time is the game's.
+//! Runs on several threads, each run on one: what an optimizer computes in parallel stays on the thread of its run, so
+//! that the thread's processor time is the run's.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

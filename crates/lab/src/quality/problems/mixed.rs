@@ -15,10 +15,9 @@ pub const TRAINING_SPREAD: f64 = 0.485_550_524_971_049_6;
 /// The best logarithm of the learning rate goes down by this for every layer.
 const RATE_PER_LAYER: f64 = 0.12;
 
-/// The loss of an imagined training run: a learning rate (logarithmic), momentum, layers (whole), width (levels) and
+/// The loss of an imagined training run: a learning rate (logarithmic), momentum, layers (integer), width (levels) and
 /// activation (choice). It is 0.05 + p + 2.25 (1 - exp(-q)): q is a sum of squares around the best settings, where the
-/// best learning rate depends on layers and activation, p what an activation costs; far away lies the plateau of
-/// guessing. Best: gelu, 5 layers, width 128, momentum 0.85, learning rate 10^-3.1.
+/// best learning rate depends on layers and activation, p what an activation costs; far away the loss is constant. Best: gelu, 5 layers, width 128, momentum 0.85, learning rate 10^-3.1.
 pub fn training() -> Result<SpaceProblem> {
     let parameters = vec![
         Parameter::log_float("learning_rate", 1e-5, 1e-1)?,

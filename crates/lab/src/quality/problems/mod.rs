@@ -72,7 +72,7 @@ pub fn named(names: &[String]) -> Result<Vec<SpaceProblem>> {
 }
 
 /// [low, high]^dimension, with parameters x1, x2, ...
-fn cube(dimension: usize, low: f64, high: f64) -> Result<Space> {
+pub(crate) fn cube(dimension: usize, low: f64, high: f64) -> Result<Space> {
     Ok(Space::new(axes(&vec![(low, high); dimension])?, vec![])?)
 }
 

@@ -6,6 +6,7 @@ use manyhands_core::Space;
 
 use super::{axes, cube, maximized, minimized};
 use crate::Result;
+use crate::problems::cosines_term;
 use crate::quality::SpaceProblem;
 
 /// Branin on [-5, 10] x [0, 15], three optima: the square and 1 + cos vanish, 10/(8 pi) is left.
@@ -22,13 +23,7 @@ pub fn branin_value(x: &[f64]) -> f64 {
 
 /// Cosines (Azimi, Jalali and Fern 2012) on the unit square: 1 - sum of g^2 - 0.3 cos(3 pi g), g = 1.6 x - 0.5.
 pub fn cosines() -> Result<SpaceProblem> {
-    let value = |x: &[f64]| {
-        let term = |x: &f64| {
-            let g = 1.6 * x - 0.5;
-            g * g - 0.3 * (3.0 * PI * g).cos()
-        };
-        1.0 - x.iter().map(term).sum::<f64>()
-    };
+    let value = |x: &[f64]| 1.0 - x.iter().map(|x| cosines_term(*x)).sum::<f64>();
     maximized("cosines", cube(2, 0.0, 1.0)?, value, (1.6, &[0.3125, 0.3125]))
 }
 

@@ -8,7 +8,7 @@ use super::{cube, maximized, minimized};
 use crate::Result;
 use crate::quality::SpaceProblem;
 
-/// Rastrigin on [-4.5, 5]^d, a local optimum at all but every whole number: 10 d + sum of x^2 - 10 cos(2 pi x).
+/// Rastrigin on [-4.5, 5]^d, a local optimum near every integer: 10 d + sum of x^2 - 10 cos(2 pi x).
 pub fn rastrigin(dimension: usize) -> Result<SpaceProblem> {
     let value = |x: &[f64]| x.iter().map(|x| x * x + 10.0 * (1.0 - (TAU * x).cos())).sum();
     minimized(&format!("rastrigin{dimension}"), cube(dimension, -4.5, 5.0)?, value, (0.0, &vec![0.0; dimension]))

@@ -1,16 +1,16 @@
-//! Players, which suggest points and are told their values, and the contenders that create them.
+//! The optimizers that are compared, and an optimizer at work in one run: it suggests points and is told their values.
 
 use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use manyhands_gp::Points;
 use rand::Rng;
 
-use super::protocol::{Game, Protocol};
-use super::{PlayerProgram, PoolProblem, RandomOrder, RandomSearch, SpaceProblem, Variant};
+use super::protocol::{Protocol, SeededRun};
+use super::{OptimizerProgram, PoolProblem, RandomOrder, RandomSearch, SpaceProblem, Variant};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
-/// A player of one game. A proposal is one value per parameter of a space, or the number of a pool's candidate.
-pub trait Player<Proposal = Vec<Value>> {
+/// An optimizer at work in one run. A proposal is one value per parameter of a space, or the number of a pool's candidate.
+pub trait ActiveOptimizer<Proposal = Vec<Value>> {
     /// `count` suggestions, each with the number of its trial.
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Proposal)>>;
 
@@ -18,10 +18,10 @@ pub trait Player<Proposal = Vec<Value>> {
     fn tell(&mut self, trial: usize, value: f64) -> Result<()>;
 }
 
-/// An optimizer that can take part in a tournament.
+/// An optimizer that can be compared with others.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a bench has a handful of contenders")]
-pub enum Contender {
+pub enum Optimizer {
     /// manyhands with its defaults.
     Manyhands,
     /// manyhands with other settings; on spaces only.
@@ -29,13 +29,13 @@ pub enum Contender {
     /// Uniform random search; on a pool, random order.
     Random,
     /// Another program; on spaces only.
-    Program(PlayerProgram),
+    Program(OptimizerProgram),
 }
 
-impl Contender {
-    /// The contenders on spaces, in the order of tables.
+impl Optimizer {
+    /// The optimizers on spaces, in the order of tables.
     pub const ON_SPACES: &[Self] = &[Self::Manyhands, Self::Random];
-    /// The contenders on pools; the performance of random order has a closed form.
+    /// The optimizers on pools; the performance of random order has a closed form.
     pub const ON_POOLS: &[Self] = &[Self::Manyhands];
 
     /// Its name.
@@ -48,51 +48,56 @@ impl Contender {
         }
     }
 
-    /// A player for one game on a problem.
-    pub fn player(&self, problem: &SpaceProblem, protocol: &Protocol, game: &Game) -> Result<Box<dyn Player>> {
-        let seed = game.generator(Purpose::Study).next_u64();
+    /// Starts it for one run on a problem.
+    pub fn start(
+        &self,
+        problem: &SpaceProblem,
+        protocol: &Protocol,
+        run: &SeededRun,
+    ) -> Result<Box<dyn ActiveOptimizer>> {
+        let seed = run.generator(Purpose::Study).next_u64();
         match self {
             Self::Manyhands => {
                 let spec = spec(Domain::Space(problem.space().clone()), problem.direction(), seed)?;
-                Ok(Box::new(Suggester(Study::new(spec)?)))
+                Ok(Box::new(ActiveStudy(Study::new(spec)?)))
             }
             Self::Variant(Variant { kernel, strategy, tuning, .. }) => {
                 let domain = Domain::Space(problem.space().clone());
                 let spec = Spec::learned_from(kernel, domain, strategy.clone())?.with_tuning(tuning.clone())?;
-                Ok(Box::new(Suggester(Study::new(spec.with_direction(problem.direction()).with_seed(seed))?)))
+                Ok(Box::new(ActiveStudy(Study::new(spec.with_direction(problem.direction()).with_seed(seed))?)))
             }
             Self::Program(program) => Ok(Box::new(program.start(problem, seed, protocol.batch)?)),
-            Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), game.generator(Purpose::Search))?)),
+            Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), run.generator(Purpose::Search))?)),
         }
     }
 
-    /// A player for one game on a pool.
-    pub fn pool_player(&self, pool: &PoolProblem, game: &Game) -> Result<Box<dyn Player<usize>>> {
+    /// Starts it for one run on a pool.
+    pub fn start_on_pool(&self, pool: &PoolProblem, run: &SeededRun) -> Result<Box<dyn ActiveOptimizer<usize>>> {
         match self {
             Self::Manyhands => {
-                let seed = game.generator(Purpose::Study).next_u64();
+                let seed = run.generator(Purpose::Study).next_u64();
                 let points = Points::from_rows(&on_scales(pool.points()))?;
                 let spec = spec(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
-                Ok(Box::new(Suggester(Study::new(spec)?)))
+                Ok(Box::new(ActiveStudy(Study::new(spec)?)))
             }
             Self::Variant(_) | Self::Program(_) => {
                 let (allowed, value) = ("manyhands or random".to_string(), self.name().to_string());
-                Err(Error::Setting { setting: "player of pools", allowed, value })
+                Err(Error::Setting { setting: "optimizer on pools", allowed, value })
             }
-            Self::Random => Ok(Box::new(RandomOrder::new(pool.points().len(), game.generator(Purpose::Search)))),
+            Self::Random => Ok(Box::new(RandomOrder::new(pool.points().len(), run.generator(Purpose::Search)))),
         }
     }
 }
 
-/// A study that plays.
-struct Suggester(Study);
+/// A study that is asked and told.
+struct ActiveStudy(Study);
 
 /// Only the domain is given: the model is learned, the strategy is the default.
 fn spec(domain: Domain, direction: Direction, seed: u64) -> Result<Spec> {
     Ok(Spec::learned(domain, Strategy::auto())?.with_direction(direction).with_seed(seed))
 }
 
-impl Player for Suggester {
+impl ActiveOptimizer for ActiveStudy {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
         Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.choice.params)).collect())
     }
@@ -102,7 +107,7 @@ impl Player for Suggester {
     }
 }
 
-impl Player<usize> for Suggester {
+impl ActiveOptimizer<usize> for ActiveStudy {
     fn ask(&mut self, count: usize) -> Result<Vec<(usize, usize)>> {
         Ok(self.0.ask(count)?.into_iter().map(|s| (s.trial, s.choice.candidate)).collect())
     }

@@ -1,0 +1,117 @@
+//! A comparison: every optimizer runs on every problem or pool with every seed; performance in quartiles.
+
+use super::clock::timed_cpu;
+use super::protocol::{Protocol, SeededRun};
+use super::threads::on_threads;
+use super::{Optimizer, SpaceProblem};
+use crate::statistics::Quartiles;
+use crate::{Error, Result};
+
+/// What optimizers run on: a problem or a pool of candidates.
+pub trait TestProblem: Sync {
+    /// The performance of an optimizer in one run.
+    type Performance: Send;
+
+    /// Its name.
+    fn name(&self) -> &str;
+
+    /// One run of one optimizer.
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Self::Performance>;
+}
+
+/// Which optimizers run, how, and on how many threads; performance does not depend on the number of threads.
+#[derive(Debug, Clone)]
+pub struct OptimizerComparison {
+    /// The optimizers.
+    pub optimizers: Vec<Optimizer>,
+    /// The protocol of every run.
+    pub protocol: Protocol,
+    /// How many runs are made at the same time.
+    pub threads: usize,
+}
+
+impl OptimizerComparison {
+    /// The number of runs on so many problems.
+    pub fn runs(&self, problems: usize) -> usize {
+        problems * self.optimizers.len() * self.protocol.seeds
+    }
+
+    /// Refuses optimizers of the same name.
+    fn check_names(&self) -> Result<()> {
+        let names: Vec<&str> = self.optimizers.iter().map(Optimizer::name).collect();
+        match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            Some((_, name)) => {
+                let (allowed, value) = ("different from the other optimizers'".to_string(), (*name).to_string());
+                Err(Error::Setting { setting: "an optimizer's name", allowed, value })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Makes every run: for each problem one entry per optimizer, in order. `tick` is called after each run.
+    pub fn run<P: TestProblem>(
+        &self,
+        problems: &[P],
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Vec<OptimizerRuns<P::Performance>>>> {
+        self.protocol.check()?;
+        self.check_names()?;
+        let pairs =
+            problems.iter().flat_map(|problem| self.optimizers.iter().map(move |optimizer| (problem, optimizer)));
+        let tasks: Vec<(&P, &Optimizer, u64)> = pairs
+            .flat_map(|(problem, optimizer)| self.protocol.seeds().map(move |seed| (problem, optimizer, seed)))
+            .collect();
+        let finished = on_threads(self.threads, &tasks, |(problem, optimizer, seed)| {
+            let run = SeededRun::new(problem.name(), *seed);
+            let (performance, seconds) = timed_cpu(|| problem.run(optimizer, &self.protocol, &run));
+            tick();
+            Ok(FinishedRun { seed: *seed, performance: performance?, seconds })
+        })?;
+        let mut finished = finished.into_iter();
+        let mut runs =
+            |optimizer| OptimizerRuns { optimizer, finished: finished.by_ref().take(self.protocol.seeds).collect() };
+        Ok(problems.iter().map(|_| self.optimizers.iter().map(|optimizer| runs(optimizer.clone())).collect()).collect())
+    }
+}
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinishedRun<Performance> {
+    /// Its seed.
+    pub seed: u64,
+    /// The optimizer's performance.
+    pub performance: Performance,
+    /// Its cost: processor seconds on Linux, wall-clock seconds elsewhere.
+    pub seconds: f64,
+}
+
+/// An optimizer's runs on one problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptimizerRuns<Performance> {
+    /// The optimizer.
+    pub optimizer: Optimizer,
+    /// One run per seed.
+    pub finished: Vec<FinishedRun<Performance>>,
+}
+
+impl<Performance> OptimizerRuns<Performance> {
+    /// The median cost of a run.
+    pub fn seconds(&self) -> f64 {
+        Quartiles::of(self.finished.iter().map(|run| run.seconds)).median
+    }
+}
+
+impl OptimizerRuns<<SpaceProblem as TestProblem>::Performance> {
+    /// log10 of the simple regret after so many evaluations, from 1.
+    pub fn log10_regret(&self, evaluations: usize) -> Quartiles {
+        let regrets = self.finished.iter().filter_map(|run| run.performance.get(evaluations.checked_sub(1)?));
+        Quartiles::of(regrets.map(|regret| regret.log10()))
+    }
+}
+
+impl OptimizerRuns<Option<usize>> {
+    /// The evaluations until one of the best candidates was evaluated; infinite where none was.
+    pub fn evaluations(&self) -> Quartiles {
+        Quartiles::of(self.finished.iter().map(|run| run.performance.map_or(f64::INFINITY, |count| count as f64)))
+    }
+}
