@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::value::{params, params_line};
 
 /// A certificate as JSON.
-pub fn json(certificate: &Certificate, domain: &Domain) -> Json {
+pub(crate) fn json(certificate: &Certificate, domain: &Domain) -> Json {
     json!({
         "regret_bound": certificate.regret_bound,
         "upper": representable(certificate.upper),
@@ -22,10 +22,10 @@ pub fn json(certificate: &Certificate, domain: &Domain) -> Json {
 }
 
 /// A certificate as a sentence.
-pub fn text(certificate: &Certificate, domain: &Domain) -> String {
+pub(crate) fn text(certificate: &Certificate, domain: &Domain) -> String {
     let kind = match certificate.kind {
         BoundKind::Theorem => "a theorem under the stated kernel, norm and noise bounds",
-        _ => "the opinion of a learned model",
+        _ => "an estimate by the learned model, not a guarantee",
     };
     format!(
         "{} is within {} of the optimum with probability {} ({kind})",

@@ -1,7 +1,8 @@
 //! What manyhands says of a study: the JSON and the text of every verb, apart from the command line.
 //!
-//! Each module is one verb or one thing. `json` gives what programs read (`--json`, HTTP, Python), `text` or `table` what
-//! people read. Nothing here prints, parses arguments or changes a study. Fields of the JSON may be added, never renamed;
+//! A module is about one verb, or about something that several verbs give: ends of trials, errors, news of a run. `json` gives
+//! what programs read (`--json`, HTTP, Python), `text` and lines what people read. Nothing here prints, opens a file, parses
+//! arguments or changes a study; what is read is read through a session. Fields of the JSON may be added, never renamed;
 //! times are RFC 3339 in UTC; means, standard deviations and values are in the user's units.
 //!
 //! ```
@@ -20,6 +21,7 @@ pub mod ask;
 pub mod best;
 pub mod certificate;
 pub mod damage;
+pub mod delete;
 pub mod ends;
 pub mod news;
 pub mod predict;
@@ -32,6 +34,6 @@ pub mod tell_line;
 pub mod trials;
 pub mod value;
 pub mod verify;
-pub mod workers;
+mod workers;
 
-pub use table::table;
+use table::table;

@@ -75,14 +75,14 @@ fn stopping(running: usize, urgent: bool) -> String {
 
 /// What is waited for, and what to do about trials that nobody runs.
 fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
-    let by_hand = pending - elsewhere;
+    let by_hand = pending.saturating_sub(elsewhere);
     let mut text = format!("waiting for {}", trials(pending, "pending"));
     if elsewhere > 0 {
         let workers = if elsewhere == 1 { "another worker" } else { "other workers" };
         text += &format!(", {elsewhere} with {workers}");
     }
     if by_hand > 0 {
-        text += &format!(", {by_hand} asked for by hand (tell, fail or cancel what nobody runs)");
+        text += &format!(", {by_hand} asked for manually (tell, fail or cancel those that nobody runs)");
     }
     match most.filter(|most| pending >= *most) {
         Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use manyhands_core::text::short;
+use manyhands_core::text::{counted, short};
 use manyhands_run::{Standing, Summary};
+use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
 /// What `run` gives: the study's status, whether the run was interrupted, and where the picture is.
@@ -18,10 +19,43 @@ pub fn cut_short(study: &str) -> Json {
     json!({"study": study, "interrupted": true})
 }
 
+/// The line at the end of a command that was interrupted.
+pub const HOW_TO_CONTINUE: &str = "interrupted; run the same command again to continue";
+
+/// Where the picture of a run is.
+pub fn picture_line(path: &str) -> String {
+    format!("picture: {path}")
+}
+
+/// The last lines of `run`: why it ended before the study has all its trials.
+pub fn endings(summary: Summary) -> Vec<String> {
+    let exhausted = summary.exhausted.then_some("every candidate has been tried");
+    let interrupted = summary.interrupted.then_some(HOW_TO_CONTINUE);
+    exhausted.into_iter().chain(interrupted).map(String::from).collect()
+}
+
+/// The last lines of `worker`: what it recorded, and whether it was interrupted.
+pub fn worker_endings(summary: Summary) -> Vec<String> {
+    let (values, failures) = (counted(summary.told, "value"), counted(summary.failed, "failure"));
+    let recorded = format!("this worker recorded {values} and {failures}");
+    let interrupted = summary.interrupted.then(|| HOW_TO_CONTINUE.to_string());
+    [recorded].into_iter().chain(interrupted).collect()
+}
+
 /// What `worker` gives.
 pub fn worker(summary: Summary) -> Json {
     let Summary { told, failed, interrupted, idle, .. } = summary;
     json!({"told": told, "failed": failed, "interrupted": interrupted, "idle": idle})
+}
+
+/// The first line of a run: what earlier runs did; none where no trial has ended. `trials` is how many the study is to have.
+pub fn opening(session: &Session, trials: Option<usize>) -> Option<String> {
+    let begun = session.begun();
+    if trials.is_some_and(|trials| begun >= trials) && session.ledger().pending() == 0 {
+        return Some(format!("the study has all its {}", counted(begun, "trial")));
+    }
+    let ended = Standing::of(session).ended;
+    (ended > 0).then(|| format!("continuing after {}", counted(ended, "trial")))
 }
 
 /// How far a run is.
@@ -72,7 +106,7 @@ impl Progress {
 }
 
 /// A length of time, short.
-pub fn seconds(time: Duration) -> String {
+pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0..10 => format!("{:.1}s", time.as_secs_f64()),
         10..60 => format!("{}s", time.as_secs()),

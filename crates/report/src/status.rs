@@ -1,7 +1,7 @@
 //! The state of a study: counts, the best trial, the certificate.
 
 use manyhands_core::study::{CERTIFIED_VALUES, Quantities};
-use manyhands_core::text::short;
+use manyhands_core::text::{counted, short};
 use manyhands_core::{Best, Certificate, Error as StudyError, TrialState};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
@@ -121,10 +121,12 @@ fn counts(session: &Session) -> String {
         ledger.pending(),
         ledger.count(TrialState::Failed),
     );
-    for (count, what) in [(ledger.count(TrialState::Cancelled), "cancelled"), (ledger.late(), "too late")] {
-        if count > 0 {
-            text += &format!(", {count} {what}");
-        }
+    let (cancelled, late) = (ledger.count(TrialState::Cancelled), ledger.late());
+    if cancelled > 0 {
+        text += &format!(", {cancelled} cancelled");
+    }
+    if late > 0 {
+        text += &format!(", {}", counted(late, "late result"));
     }
     text
 }

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table as Grid, presets};
 
 /// A table with a header and no lines; columns of numbers are aligned to the right.
-pub fn table(header: &[String], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(header: &[String], rows: &[Vec<String>]) -> String {
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING);
     grid.set_header(header);

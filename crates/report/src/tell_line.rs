@@ -40,27 +40,28 @@ const QUOTED: usize = 120;
 pub fn read(line: &str) -> Result<TellLine, BadLine> {
     let object = match serde_json::from_str(line) {
         Ok(Json::Object(object)) => object,
-        Err(error) if error.to_string().starts_with("number out of range") => {
-            return Err(wrong(format!("a number here is beyond what a float can hold: {}", beginning(line))));
-        }
-        _ => return Err(wrong(format!("this is not a JSON object: {}", beginning(line)))),
+        Ok(_) => return Err(wrong(format!("this is not a JSON object: {}", beginning(line)))),
+        Err(error) => return Err(wrong(format!("this is not JSON ({error}): {}", beginning(line)))),
     };
-    let mut fields = Fields::default();
+    let mut fields = LineFields::default();
     object.into_iter().try_for_each(|(name, found)| fields.set(&name, found))?;
-    let Fields { trial, params, value, failed, is_pending } = fields;
+    let LineFields { trial, params, value, failed, is_pending } = fields;
     match (trial, params, value, failed, is_pending) {
         (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, value)),
         (Some(trial), None, None, Some(reason), false) => Ok(TellLine::Failed(trial, reason)),
         (None, Some(params), value @ Some(_), None, false) | (None, Some(params), value @ None, None, true) => {
             Ok(TellLine::Outside(Outside { params: named(params)?, value }))
         }
-        _ => Err(wrong(format!("this is not one end of one trial, nor one evaluation: {}", beginning(line)))),
+        _ => Err(wrong(format!(
+            "a line must be the result of one trial, or one evaluation made elsewhere: {}",
+            beginning(line)
+        ))),
     }
 }
 
 /// The fields of a line, each of the right type.
 #[derive(Default)]
-struct Fields {
+struct LineFields {
     trial: Option<usize>,
     params: Option<Map<String, Json>>,
     value: Option<f64>,
@@ -68,12 +69,12 @@ struct Fields {
     is_pending: bool,
 }
 
-impl Fields {
+impl LineFields {
     fn set(&mut self, name: &str, found: Json) -> Result<(), BadLine> {
         match (name, found) {
             ("trial", found) => {
                 let number = found.as_u64().and_then(|number| usize::try_from(number).ok());
-                self.trial = Some(number.ok_or_else(|| must("trial", "a whole number from 0", &found))?);
+                self.trial = Some(number.ok_or_else(|| must("trial", "an integer from 0", &found))?);
             }
             ("value", found) => {
                 self.value = Some(found.as_f64().ok_or_else(|| must("value", "a number", &found))?);
@@ -149,6 +150,19 @@ mod tests {
         ] {
             assert!(read(line).is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_with_the_reason() {
+        let told = |line: &str| read(line).unwrap_err().to_string();
+        let reason = "this is not JSON (number out of range at line 1 column 24): {\"trial\":7,\"value\":1e999}";
+        assert_eq!(told("{\"trial\":7,\"value\":1e999}"), reason);
+        assert!(
+            told("{\"trial\":7").starts_with("this is not JSON (EOF while parsing an object"),
+            "{}",
+            told("{\"trial\":7")
+        );
+        assert_eq!(told("[1]"), "this is not a JSON object: [1]");
     }
 
     proptest! {

@@ -69,7 +69,7 @@ pub fn text(session: &Session) -> Result<String> {
 }
 
 /// Why a trial failed, without the end of its standard error.
-pub fn first_line(reason: &str) -> String {
+pub(crate) fn first_line(reason: &str) -> String {
     printable(Failure::headline(reason))
 }
 

@@ -36,3 +36,31 @@ pub fn text(inspection: &Inspection, choices: Option<&Verification>) -> String {
     let first = format!("study {name}: {} ({hashed})", counted(events, "sound event"));
     choices.map_or(first.clone(), |found| format!("{first}\n{found}"))
 }
+
+/// A line per fault.
+pub fn fault_lines(faults: &[String]) -> Vec<String> {
+    faults.iter().map(|fault| format!("damage: {fault}")).collect()
+}
+
+/// What to do where the stored study file is damaged.
+pub const OWN_FILE: &str =
+    "name your own copy of it in place of the study's name: manyhands verify study.toml --salvage FILE";
+
+/// What to do about damage: how to save the sound events, if there are any.
+pub fn hint_line(inspection: &Inspection) -> String {
+    let events = inspection.events();
+    if events == 0 {
+        return "hint: keep a copy of the store as it is; no event in it can be saved".to_string();
+    }
+    let own = if inspection.has_sound_file() { String::new() } else { format!("; {OWN_FILE}") };
+    format!(
+        "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {}, and \
+         `manyhands import FILE --store sqlite:NEW.db` continues from there{own}",
+        counted(events, "sound event")
+    )
+}
+
+/// That the sound events were written to a file.
+pub fn salvaged_line(events: usize, file: &str) -> String {
+    format!("wrote {file} with {}; `manyhands import` takes it into another store", counted(events, "event"))
+}

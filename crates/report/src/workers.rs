@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 const SILENT_TERMS: u32 = 10;
 
 /// Held trials as a JSON array, by number.
-pub fn json(session: &Session) -> Result<Json> {
+pub(crate) fn json(session: &Session) -> Result<Json> {
     let one = |(trial, lease): (usize, Lease)| {
         json!({
             "trial": trial,
@@ -24,7 +24,7 @@ pub fn json(session: &Session) -> Result<Json> {
 }
 
 /// One line per process, and what to do about those that are silent; each line starts with a newline.
-pub fn text(session: &Session) -> Result<String> {
+pub(crate) fn text(session: &Session) -> Result<String> {
     let held = held(session)?;
     let mut processes: Vec<(&Lease, Vec<String>)> = Vec::new();
     for (trial, lease) in &held {
@@ -39,12 +39,12 @@ pub fn text(session: &Session) -> Result<String> {
 fn line(lease: &Lease, trials: &[String]) -> String {
     let noun = if trials.len() == 1 { "trial" } else { "trials" };
     let end = match state(lease) {
-        State::Running => format!(", since {}", humantime::format_rfc3339_seconds(lease.since.into())),
-        State::Gone => ", which has ended; to be offered again".to_string(),
-        State::Silent => {
+        WorkerState::Running => format!(", since {}", humantime::format_rfc3339_seconds(lease.since.into())),
+        WorkerState::Gone => ", which has ended; to be offered again".to_string(),
+        WorkerState::Silent => {
             let silent = humantime::format_duration(Duration::from_secs(lease.silent.as_secs()));
             let first = &trials[0];
-            format!(", silent for {silent}; `cancel` gives a trial up, `worker --take {first}` runs it here")
+            format!(", silent for {silent}; `cancel` ends the trial, `worker --take {first}` runs it here")
         }
     };
     format!("\nrunning: {noun} {} by {}{end}", trials.join(", "), lease.holder)
@@ -60,13 +60,13 @@ fn held(session: &Session) -> Result<Vec<(usize, Lease)>> {
 
 /// What is known of a worker.
 #[derive(Clone, Copy)]
-enum State {
+enum WorkerState {
     Running,
     Silent,
     Gone,
 }
 
-impl State {
+impl WorkerState {
     fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -76,11 +76,11 @@ impl State {
     }
 }
 
-fn state(lease: &Lease) -> State {
+fn state(lease: &Lease) -> WorkerState {
     match lease.holder.life() {
-        Life::Gone => State::Gone,
-        _ if lease.silent > lease.term * SILENT_TERMS => State::Silent,
-        Life::Unknown if lease.has_lapsed() => State::Gone,
-        _ => State::Running,
+        Life::Gone => WorkerState::Gone,
+        _ if lease.silent > lease.term * SILENT_TERMS => WorkerState::Silent,
+        Life::Unknown if lease.has_lapsed() => WorkerState::Gone,
+        _ => WorkerState::Running,
     }
 }
