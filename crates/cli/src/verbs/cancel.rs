@@ -4,8 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_core::TrialState;
 
-use super::tell::{print_ends, trial_number};
-use crate::target::Target;
+use crate::trial::TrialTarget;
 
 const EXAMPLE: &str = "\
 Example:
@@ -18,14 +17,11 @@ The trial counts as if it had never been suggested.";
 #[command(after_help = EXAMPLE)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
-    /// The trial's number
-    #[arg(value_name = "TRIAL")]
-    trial: String,
+    of: TrialTarget,
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let trial = trial_number(&options.trial)?;
-    options.target.open_to_tell()?.cancel(trial)?;
-    print_ends(&[(trial, TrialState::Cancelled)], options.target.json)
+    let trial = options.of.number()?;
+    options.of.target.open_to_tell()?.cancel(trial)?;
+    options.of.print_end(TrialState::Cancelled)
 }

@@ -4,8 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_core::TrialState;
 
-use super::tell::{print_ends, trial_number};
-use crate::target::Target;
+use crate::trial::TrialTarget;
 
 const EXAMPLE: &str = "\
 Example:
@@ -18,17 +17,14 @@ The point of a failed trial counts as tried: others are preferred to it. For a t
 #[command(after_help = EXAMPLE)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
-    /// The trial's number
-    #[arg(value_name = "TRIAL")]
-    trial: String,
+    of: TrialTarget,
     /// Why it failed
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let trial = trial_number(&options.trial)?;
-    options.target.open_to_tell()?.fail(trial, &options.reason)?;
-    print_ends(&[(trial, TrialState::Failed)], options.target.json)
+    let trial = options.of.number()?;
+    options.of.target.open_to_tell()?.fail(trial, &options.reason)?;
+    options.of.print_end(TrialState::Failed)
 }

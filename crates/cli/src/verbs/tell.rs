@@ -10,9 +10,9 @@ use manyhands_report as report;
 use manyhands_report::tell_line::TellLine;
 use manyhands_store::Session;
 
-use crate::output::{print, print_json};
 use crate::refusal::Usage;
 use crate::target::Target;
+use crate::trial::{print_ends, trial_number};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ Every line is recorded by itself. The first bad line ends the command and is nam
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// The trial's number; - for lines of JSON on standard input
     #[arg(value_name = "TRIAL", allow_hyphen_values = true)]
     trial: Option<String>,
@@ -62,30 +62,17 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// A trial's number.
-pub fn trial_number(text: &str) -> Result<usize> {
-    let wrong = || Usage::new("trial", format!("a trial's number must be a whole number from 0, got {}", quoted(text)));
-    Ok(text.parse().map_err(|_| wrong())?)
-}
-
 fn finite(text: &str) -> Result<f64> {
     let wrong = || Usage::new("value", format!("the value must be a finite number, got {}", quoted(text)));
     Ok(text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)?)
 }
 
-/// Prints what became of trials.
-pub fn print_ends(trials: &[(usize, TrialState)], as_json: bool) -> Result<()> {
-    if as_json {
-        return print_json(&report::ends::json(trials));
-    }
-    report::ends::lines(trials).iter().try_for_each(|line| print(line))
-}
-
 fn lines(target: &Target) -> Result<()> {
     let mut done = Vec::new();
     let result = read_lines(target, &mut done);
-    print_ends(&done, target.json)?;
-    result
+    // A bad line is the error to report, even if standard output cannot be written either.
+    let printed = print_ends(&done, target.json);
+    result.and(printed)
 }
 
 fn read_lines(target: &Target, done: &mut Vec<(usize, TrialState)>) -> Result<()> {

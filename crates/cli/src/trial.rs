@@ -1,0 +1,47 @@
+//! TRIAL: which trial a verb is about, and the new states of trials as they are printed.
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::TrialState;
+use manyhands_core::text::quoted;
+use manyhands_report as report;
+
+use crate::output::{print, print_json};
+use crate::refusal::Usage;
+use crate::target::Target;
+
+/// A trial of a study.
+#[derive(Debug, Args)]
+pub struct TrialTarget {
+    #[command(flatten)]
+    pub target: Target,
+    /// The trial's number
+    #[arg(value_name = "TRIAL")]
+    trial: String,
+}
+
+impl TrialTarget {
+    /// The trial's number.
+    pub fn number(&self) -> Result<usize> {
+        trial_number(&self.trial)
+    }
+
+    /// Prints the trial's new state.
+    pub fn print_end(&self, state: TrialState) -> Result<()> {
+        print_ends(&[(self.number()?, state)], self.target.json)
+    }
+}
+
+/// A trial's number.
+pub fn trial_number(text: &str) -> Result<usize> {
+    let wrong = || Usage::new("trial", format!("a trial's number must be an integer from 0, got {}", quoted(text)));
+    Ok(text.parse().map_err(|_| wrong())?)
+}
+
+/// Prints the new states of trials.
+pub fn print_ends(trials: &[(usize, TrialState)], as_json: bool) -> Result<()> {
+    if as_json {
+        return print_json(&report::ends::json(trials));
+    }
+    report::ends::lines(trials).iter().try_for_each(|line| print(line))
+}
