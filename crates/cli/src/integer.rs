@@ -13,7 +13,7 @@ where
 {
     move |text| match text.parse() {
         Ok(number) if allowed.contains(&number) => Ok(number),
-        _ => Err(format!("it must be a whole number{}", range_text(&allowed))),
+        _ => Err(format!("it must be an integer{}", range_text(&allowed))),
     }
 }
 
@@ -34,8 +34,8 @@ mod tests {
         let read = integer_in(1u32..=10_000);
         assert_eq!((read("1"), read("10000")), (Ok(1), Ok(10_000)));
         for text in ["0", "10001", "x", "-3", "1e9", "1.5", "", "99999999999999999999"] {
-            assert_eq!(read(text), Err("it must be a whole number from 1 to 10000".to_string()), "{text}");
+            assert_eq!(read(text), Err("it must be an integer from 1 to 10000".to_string()), "{text}");
         }
-        assert_eq!(integer_in::<usize>(0..)("-1"), Err("it must be a whole number from 0".to_string()));
+        assert_eq!(integer_in::<usize>(0..)("-1"), Err("it must be an integer from 0".to_string()));
     }
 }

@@ -21,6 +21,8 @@ mod refusal;
 mod signals;
 mod stderr;
 mod target;
+mod trial;
+mod usage;
 mod verbs;
 mod workers;
 mod write;
@@ -46,17 +48,17 @@ use crate::verbs::Cli;
 pub fn main<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let wants_json = arguments.iter().any(|argument| argument == "--json");
-    panics::guarded(wants_json, || work(&arguments))
+    panics::guarded(wants_json, || work(&arguments, wants_json))
 }
 
-fn work(arguments: &[OsString]) -> u8 {
+fn work(arguments: &[OsString], wants_json: bool) -> u8 {
     let matches = verbs::command().try_get_matches_from(arguments);
     let verb = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.verb,
-        Err(error) => return refusal::misused(&error, arguments),
+        Err(error) => return usage::report_usage_error(&error, arguments, wants_json),
     };
     match signals::survive_file_limits().and_then(|()| verb.run()) {
         Ok(code) => code,
-        Err(error) => refusal::refuse(&error, verb.wants_json()),
+        Err(error) => refusal::refuse(&error, wants_json),
     }
 }

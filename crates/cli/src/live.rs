@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use manyhands_core::study::CERTIFIED_VALUES;
-use manyhands_core::text::counted;
 use manyhands_core::{TrialState, Value};
 use manyhands_report::certificate::brief;
 use manyhands_report::news::line;
-use manyhands_report::run::Progress;
+use manyhands_report::run::{Progress, opening};
 use manyhands_report::value::params_line;
 use manyhands_run::{News, Plan, Standing};
 use manyhands_store::Session;
@@ -24,13 +23,13 @@ const SHOWN: usize = 60;
 
 /// A running study on the terminal, or line by line elsewhere.
 pub struct Live {
-    state: RefCell<State>,
+    state: RefCell<LiveState>,
     /// None with --quiet.
-    screen: RefCell<Option<Screen>>,
+    output: RefCell<Option<LiveOutput>>,
     start: Instant,
 }
 
-struct State {
+struct LiveState {
     progress: Progress,
     running: Vec<(usize, ProgressBar)>,
     is_waiting: bool,
@@ -38,7 +37,7 @@ struct State {
     trouble: Option<String>,
 }
 
-enum Screen {
+enum LiveOutput {
     Lines,
     Terminal { all: MultiProgress, summary: ProgressBar, certificate: Sender<()> },
 }
@@ -47,7 +46,7 @@ impl Live {
     /// `another` opens another session of the same study, for the certificate.
     pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
         let standing = Standing::of(session);
-        let state = State {
+        let state = LiveState {
             progress: Progress {
                 standing,
                 ended_before: standing.ended,
@@ -58,15 +57,13 @@ impl Live {
             is_waiting: false,
             trouble: None,
         };
-        let screen = match (quiet, stderr().is_terminal()) {
+        let output = match (quiet, stderr().is_terminal()) {
             (true, _) => None,
-            (false, false) => Some(Screen::Lines),
+            (false, false) => Some(LiveOutput::Lines),
             (false, true) => Some(terminal(another())),
         };
-        let live = Self { state: RefCell::new(state), screen: RefCell::new(screen), start: Instant::now() };
-        if standing.ended > 0 {
-            live.line(&format!("continuing after {}", counted(standing.ended, "trial")));
-        }
+        let live = Self { state: RefCell::new(state), output: RefCell::new(output), start: Instant::now() };
+        opening(session, plan.trials).into_iter().for_each(|line| live.line(&line));
         live.refresh();
         live
     }
@@ -75,17 +72,17 @@ impl Live {
     pub fn show(&self, news: &News) {
         if catch_unwind(AssertUnwindSafe(|| self.try_show(news))).is_err() {
             // Not dropped: that draws, too.
-            std::mem::forget(self.screen.replace(Some(Screen::Lines)));
+            std::mem::forget(self.output.replace(Some(LiveOutput::Lines)));
             std::mem::forget(std::mem::take(&mut self.state.borrow_mut().running));
             self.try_show(news);
         }
     }
 
     fn try_show(&self, news: &News) {
-        let line = self.state.borrow_mut().update(news, self.screen.borrow().as_ref());
+        let line = self.state.borrow_mut().update(news, self.output.borrow().as_ref());
         line.into_iter().for_each(|line| self.line(&line));
         self.refresh();
-        if let (Some(Screen::Terminal { certificate, .. }), News::Told { .. }) = (&*self.screen.borrow(), news) {
+        if let (Some(LiveOutput::Terminal { certificate, .. }), News::Told { .. }) = (&*self.output.borrow(), news) {
             // Nobody computes certificates where no second session could be opened.
             let _ = certificate.send(());
         }
@@ -94,7 +91,7 @@ impl Live {
     /// Clears the terminal.
     pub fn finish(self) {
         let clear = || {
-            if let Some(Screen::Terminal { all, summary, .. }) = &*self.screen.borrow() {
+            if let Some(LiveOutput::Terminal { all, summary, .. }) = &*self.output.borrow() {
                 summary.finish_and_clear();
                 // A terminal that has gone cannot be cleared.
                 let _ = all.clear();
@@ -107,26 +104,26 @@ impl Live {
     }
 
     fn line(&self, line: &str) {
-        match &*self.screen.borrow() {
-            Some(Screen::Terminal { all, .. }) => all.suspend(|| say(line)),
-            Some(Screen::Lines) => say(line),
+        match &*self.output.borrow() {
+            Some(LiveOutput::Terminal { all, .. }) => all.suspend(|| say(line)),
+            Some(LiveOutput::Lines) => say(line),
             None => {}
         }
     }
 
     fn refresh(&self) {
-        if let Some(Screen::Terminal { summary, .. }) = &*self.screen.borrow() {
+        if let Some(LiveOutput::Terminal { summary, .. }) = &*self.output.borrow() {
             summary.set_prefix(self.state.borrow().progress.line(self.start.elapsed()));
         }
     }
 }
 
-impl State {
+impl LiveState {
     /// Takes in what happened; the line about it, if there is one.
-    fn update(&mut self, news: &News, screen: Option<&Screen>) -> Option<String> {
+    fn update(&mut self, news: &News, output: Option<&LiveOutput>) -> Option<String> {
         let was_waiting = std::mem::replace(&mut self.is_waiting, matches!(news, News::Waiting { .. }));
         match news {
-            News::Started { trial, params, .. } => self.begin(*trial, params, screen),
+            News::Started { trial, params, .. } => self.begin(*trial, params, output),
             News::Told { trial, standing, .. } => {
                 self.end(*trial, *standing);
                 return line(news).map(|line| line + &self.progress.suffix());
@@ -145,8 +142,8 @@ impl State {
         line(news)
     }
 
-    fn begin(&mut self, trial: usize, params: &[(String, Value)], screen: Option<&Screen>) {
-        let Some(Screen::Terminal { all, .. }) = screen else { return };
+    fn begin(&mut self, trial: usize, params: &[(String, Value)], output: Option<&LiveOutput>) {
+        let Some(LiveOutput::Terminal { all, .. }) = output else { return };
         let line = params_line(params.iter().map(|(name, value)| (name.as_str(), value)));
         // Under the summary, which is seen however many there are; short, so that nothing typed wraps them.
         let line: String = line.chars().take(SHOWN).collect();
@@ -173,7 +170,7 @@ impl State {
     }
 }
 
-fn terminal(session: Option<Session>) -> Screen {
+fn terminal(session: Option<Session>) -> LiveOutput {
     let all = MultiProgress::with_draw_target(draw_target());
     let summary = all.add(ProgressBar::new_spinner());
     if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
@@ -185,7 +182,7 @@ fn terminal(session: Option<Session>) -> Screen {
         let watch = move || {
             while wanted.recv().is_ok() {
                 let start = Instant::now();
-                if let Some(text) = opinion(&mut session) {
+                if let Some(text) = certificate_text(&mut session) {
                     bar.set_message(text);
                 }
                 // At most a tenth of the time goes into watching.
@@ -196,10 +193,10 @@ fn terminal(session: Option<Session>) -> Screen {
         // Without the thread there is no certificate before the end.
         let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
     }
-    Screen::Terminal { all, summary, certificate }
+    LiveOutput::Terminal { all, summary, certificate }
 }
 
-fn opinion(session: &mut Session) -> Option<String> {
+fn certificate_text(session: &mut Session) -> Option<String> {
     let study = session.study().ok()?;
     if study.count(TrialState::Observed) > CERTIFIED_VALUES {
         // Watching would take longer than choosing; an old bound says nothing of now.

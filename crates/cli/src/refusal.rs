@@ -1,8 +1,6 @@
-//! How errors are told: message, hint, a word for programs, and the exit code.
+//! How errors are reported: message, hint, a word for programs, and the exit code.
 
-use std::ffi::OsString;
 use std::fmt;
-use std::io::ErrorKind;
 
 use manyhands_core::Error as StudyError;
 use manyhands_report::refusal::Refusal;
@@ -48,11 +46,8 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Tells an error; its exit code.
+/// Reports an error; its exit code.
 pub fn refuse(error: &anyhow::Error, wants_json: bool) -> u8 {
-    if is_reader_gone(error) {
-        return exit::FAILURE;
-    }
     // With the context, such as the line of a file.
     let refusal = Refusal { message: format!("{error:#}"), ..classify(error) };
     if wants_json {
@@ -79,60 +74,19 @@ fn classify(error: &anyhow::Error) -> Refusal {
     known.unwrap_or(Refusal { code: "failed", message: error.to_string(), hint: None, is_bad_input: false })
 }
 
-fn bad_input(code: &'static str, message: String, hint: Option<String>) -> Refusal {
+/// The refusal of bad usage or of a bad file.
+pub fn bad_input(code: &'static str, message: String, hint: Option<String>) -> Refusal {
     Refusal { code, message, hint, is_bad_input: true }
 }
 
 #[cfg(feature = "plots")]
 fn of_plots(error: &manyhands_plots::Error) -> Refusal {
-    match error {
-        manyhands_plots::Error::Study(error) => error.into(),
-        other => Refusal { code: other.code(), message: other.to_string(), hint: None, is_bad_input: false },
-    }
+    let (message, hint) = (error.to_string(), error.hint().map(str::to_string));
+    Refusal { code: error.code(), message, hint, is_bad_input: error.is_bad_input() }
 }
 
 #[cfg(feature = "lab")]
 fn of_lab(error: &manyhands_lab::Error) -> Refusal {
-    match error {
-        manyhands_lab::Error::Store(error) => error.into(),
-        error => {
-            let (code, message, hint) = (error.code(), error.to_string(), error.hint());
-            Refusal { code, message, hint, is_bad_input: error.is_bad_input() }
-        }
-    }
-}
-
-/// Bad usage as clap found it, or help and version, which are no mistakes; the exit code. An address among the arguments is
-/// not shown: it may hold a password.
-pub fn misused(error: &clap::Error, arguments: &[OsString]) -> u8 {
-    let arguments: Vec<String> = arguments.iter().map(|text| text.to_string_lossy().into_owned()).collect();
-    let secrets: Vec<&str> = arguments.iter().flat_map(|argument| addresses(argument)).collect();
-    let wants_json = arguments.iter().any(|argument| argument == "--json");
-    if !error.use_stderr() || (!wants_json && secrets.is_empty()) {
-        // If nobody reads it, the exit code has to do.
-        let _ = error.print();
-        return if error.use_stderr() { exit::BAD_INPUT } else { exit::SUCCESS };
-    }
-    let text = secrets.iter().fold(error.to_string(), |text, secret| text.replace(secret, "..."));
-    if !wants_json {
-        say(text.trim_end());
-        return exit::BAD_INPUT;
-    }
-    let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let message = message.trim().trim_start_matches("error: ").to_string();
-    let hint = rest.trim().lines().next().map(|line| line.trim().trim_start_matches("tip: ").to_string());
-    say_json(&bad_input("usage", message, hint).json());
-    exit::BAD_INPUT
-}
-
-/// An argument that looks like the address of a store, and what follows its "=", longest first.
-fn addresses(argument: &str) -> Vec<&str> {
-    let is_address = |text: &str| ["://", "password", "@"].iter().any(|sign| text.contains(sign));
-    let value = argument.split_once('=').filter(|(option, _)| option.starts_with('-')).map(|(_, value)| value);
-    [Some(argument), value].into_iter().flatten().filter(|text| is_address(text)).collect()
-}
-
-/// Whether whoever read the output has stopped reading, as `head` does: nothing is wrong, and nobody listens.
-fn is_reader_gone(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    let (message, hint) = (error.to_string(), error.hint());
+    Refusal { code: error.code(), message, hint, is_bad_input: error.is_bad_input() }
 }

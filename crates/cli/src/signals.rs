@@ -9,15 +9,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use manyhands_report::news;
+use manyhands_report::run::HOW_TO_CONTINUE;
 use manyhands_run::{Stop, Unreported};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::exit;
 use crate::stderr::say;
-
-/// The last line of an interrupted command.
-pub const GOES_ON: &str = "interrupted; run the same command again to continue";
 
 /// How long after an urgent stop the process ends, whatever it does: longer than the grace that commands have.
 const DEADLINE: Duration = Duration::from_millis(2200);
@@ -52,7 +50,7 @@ impl Drop for Listening {
     }
 }
 
-/// Turns signals into a wish to stop: Ctrl-C lets trials finish, a second one and the others do not.
+/// Turns signals into a request to stop: Ctrl-C lets trials finish, a second one and the others do not.
 pub fn listen(stop: &Stop) -> Result<Listening> {
     let mut wanted = vec![SIGINT, SIGTERM];
     // Started with nohup, it is to outlive its terminal.
@@ -70,13 +68,13 @@ pub fn listen(stop: &Stop) -> Result<Listening> {
             } else {
                 stop.request_urgently()
             }
-            let Some(unreported) = guarded.get() else { leave(None) };
+            let Some(unreported) = guarded.get() else { save_and_exit(None) };
             if closing.load(Ordering::SeqCst) {
-                leave(Some(unreported.clone()));
+                save_and_exit(Some(unreported.clone()));
             }
             if stop.is_urgent() {
                 sleep(DEADLINE);
-                leave(Some(unreported.clone()));
+                save_and_exit(Some(unreported.clone()));
             }
         }
     })?;
@@ -84,14 +82,14 @@ pub fn listen(stop: &Stop) -> Result<Listening> {
 }
 
 /// Ends the process, having saved what is not reported. Neither a disk nor a terminal that hangs holds it up for long.
-fn leave(unreported: Option<Unreported>) -> ! {
+fn save_and_exit(unreported: Option<Unreported>) -> ! {
     let (done, saved) = channel();
     let save = move || {
         for saved in unreported.iter().flat_map(Unreported::save) {
             news::line(&saved.news()).iter().for_each(|line| say(line));
         }
-        say(GOES_ON);
-        // The other end may have had enough.
+        say(HOW_TO_CONTINUE);
+        // The other end may have stopped waiting.
         let _ = done.send(());
     };
     if std::thread::Builder::new().name("last".to_string()).spawn(save).is_ok() {

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 /// Writes a file under another name and renames it: readers see the old file or the new one.
 pub fn file(path: &Path, content: &[u8]) -> Result<()> {
     manyhands_store::replace_file(path, content).map_err(|error| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder_of(path);
         let reason = match error.kind() {
             ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
             ErrorKind::PermissionDenied => format!("permission denied: no file can be made in {}", folder.display()),
@@ -17,4 +17,9 @@ pub fn file(path: &Path, content: &[u8]) -> Result<()> {
         };
         anyhow!("cannot write {}: {reason}", path.display())
     })
+}
+
+/// The folder that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -113,7 +113,7 @@ fn bad_usage_exits_with_2_and_names_value_and_remedy() {
         (&["--functions", "1"], "got 1", "from 2 to"),
         (&["--horizon", "many"], "many", "--horizon"),
         (&["--width", "-1"], "-1", "width"),
-        (&["--seed", "-1"], "-1", "whole number"),
+        (&["--seed", "-1"], "-1", "an integer"),
         (&["--workers", "0"], "got 0", "workers must be from 1"),
         (&["--data", "no-such-folder"], "no-such-folder", "no such folder"),
     ];

@@ -338,3 +338,19 @@ fn a_study_whose_trials_all_failed_says_so_when_it_is_run_again() {
     assert_eq!(said(&bench, &["run", "study.toml", "--trials", "6"]).0, Some(0));
     assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 2);
 }
+
+#[test]
+fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
+    let bench = bench("trials = 3\nworkers = 2\n", "echo 1\n");
+    let (_, talk) = said(&bench, &["run", "study.toml"]);
+    assert!(!talk.contains("continuing") && !talk.contains("all its"), "{talk}");
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!(talk.contains("the study has all its 3 trials") && !talk.contains("continuing"), "{talk}");
+    let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "4"]);
+    assert!(talk.contains("continuing after 3 trials"), "{talk}");
+    // A pending trial is still to be run, although no other is suggested.
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
+    let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "5"]);
+    assert!(talk.contains("continuing after 4 trials"), "{talk}");
+}

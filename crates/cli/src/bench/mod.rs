@@ -3,15 +3,16 @@
 mod quality;
 mod strategy;
 
-use std::io::{Write, stdout};
-
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use manyhands_lab::Binary;
 use manyhands_lab::bench::{Monitor, Section, Size, SpeedBench, Task};
+use manyhands_lab::quality::Protocol;
 use serde_json::Value as Json;
 
+use crate::integer::integer_in;
+use crate::output;
 use crate::progress::TerminalProgress;
 
 const EXAMPLES: &str = "\
@@ -55,14 +56,21 @@ enum Other {
     Strategy(strategy::Options),
 }
 
-impl Options {
-    /// Whether errors are to be printed as JSON.
-    pub fn speaks_json(&self) -> bool {
-        match &self.other {
-            Some(Other::Quality(options)) => options.json,
-            Some(Other::Strategy(options)) => options.json,
-            None => self.json,
-        }
+/// Which random runs: shared by the benches of quality and of the strategy.
+#[derive(Debug, Args)]
+struct SeedOptions {
+    /// Runs of each problem and pool
+    #[arg(long, value_name = "N", default_value_t = Protocol::default().seeds, value_parser = integer_in::<usize>(0..))]
+    seeds: usize,
+    /// The seed of the first run; the others follow
+    #[arg(long, value_name = "SEED", default_value_t = Protocol::default().first_seed, value_parser = integer_in::<u64>(0..))]
+    first_seed: u64,
+}
+
+impl SeedOptions {
+    /// The default protocol with these seeds.
+    fn protocol(&self) -> Protocol {
+        Protocol { seeds: self.seeds, first_seed: self.first_seed, ..Protocol::default() }
     }
 }
 
@@ -90,14 +98,13 @@ pub fn run(options: &Options) -> Result<bool> {
 
 /// Measures one part of a bench in this process and prints the result as JSON.
 pub fn run_part(part: &str) -> Result<()> {
-    let json = manyhands_lab::bench::run_part(part, &Bars)?;
-    writeln!(stdout(), "{json}").context("cannot write to standard output")
+    output::print(&manyhands_lab::bench::run_part(part, &Bars)?)
 }
 
 /// Prints a report as JSON or as text.
 fn print(as_json: bool, json: impl FnOnce() -> Json, text: impl FnOnce() -> String) -> Result<()> {
     let text = if as_json { serde_json::to_string_pretty(&json())? } else { text() };
-    writeln!(stdout(), "{text}").context("cannot write to standard output")
+    output::print(&text)
 }
 
 /// Tasks as progress bars.

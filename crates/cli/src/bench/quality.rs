@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_lab::quality::{PlayerProgram, Protocol, QualityBench, Schedule, Selection};
+use manyhands_lab::quality::{OptimizerProgram, Protocol, QualityBench, Schedule, Selection};
 
-use super::print;
+use super::{SeedOptions, print};
 use crate::integer::integer_in;
 use crate::progress::TerminalProgress;
 use crate::stderr::say;
 
 const EXAMPLES: &str = r#"Examples:
-  manyhands bench quality                                   every problem, 20 games of 60 evaluations each
+  manyhands bench quality                                   every problem, 20 runs of 60 evaluations each
   manyhands bench quality --only branin hartmann6 --seeds 5
   manyhands bench quality --asynchronous --batch 10         ten workers, results one by one
   manyhands bench quality --data ~/data --only suzuki       a pool of real candidates
@@ -24,12 +24,12 @@ evaluated, by its true value. Pools: evaluations until one of the best 1 % of th
 without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
 --data and in its folder `pools`.
 
-A program of --against is started for each game. It reads a line of JSON at a time: first the problem,
+A program of --against is started for each run. It reads a line of JSON at a time: first the problem,
   {"play": "training", "seed": 7, "batch": 5, "direction": "minimize", "constraints": [],
    "parameters": [{"name": "lr", "float": [1e-5, 0.1], "scale": "log"}, {"name": "act", "choice": ["relu", "gelu"]}]}
 then {"ask": 5}, which it answers with {"points": [{"lr": 0.01, "act": "relu"}, ...]} on one line, and
 {"tell": {"trial": 0, "value": 0.3}} for every result. Trials are numbered from 0 in the order of the points. The command is
-split at spaces, without quoting; there is no time limit on answers; pools are not played.
+split at spaces, without quoting; there is no time limit on answers; it is not run on pools.
 
 Everything but the seconds is the same for any number of threads (RAYON_NUM_THREADS). A missed aim is shown and does not
 change the exit code."#;
@@ -41,12 +41,8 @@ pub struct Options {
     /// Only these problems or pools
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
-    /// Games of each problem and pool
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().seeds, value_parser = integer_in::<usize>(0..))]
-    seeds: usize,
-    /// The seed of the first game; the others follow
-    #[arg(long, value_name = "SEED", default_value_t = Protocol::default().first_seed, value_parser = integer_in::<u64>(0..))]
-    first_seed: u64,
+    #[command(flatten)]
+    seeds: SeedOptions,
     /// Evaluations of a problem
     #[arg(long, value_name = "N", default_value_t = Protocol::default().evaluations, value_parser = integer_in::<usize>(0..))]
     evaluations: usize,
@@ -59,38 +55,38 @@ pub struct Options {
     /// The folder that holds the files of pools; without it, no pools
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Let another program play the problems too; may be given several times
+    /// Run another program on the problems too; may be given several times
     #[arg(long, value_name = "NAME=COMMAND")]
     against: Vec<String>,
-    /// List the problems and pools, and play nothing
+    /// List the problems and pools, and run nothing
     #[arg(long)]
     list: bool,
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 impl Options {
     fn protocol(&self) -> Protocol {
         let schedule = if self.asynchronous { Schedule::Asynchronous } else { Schedule::Batches };
-        let &Self { evaluations, batch, seeds, first_seed, .. } = self;
-        Protocol { evaluations, batch, schedule, seeds, first_seed, ..Protocol::default() }
+        let &Self { evaluations, batch, .. } = self;
+        Protocol { evaluations, batch, schedule, ..self.seeds.protocol() }
     }
 }
 
-/// Plays the games and prints the report.
+/// Makes the runs and prints the report.
 pub fn run(options: &Options) -> Result<()> {
     if options.list {
         let selection = Selection::new(&[], None)?;
         return print(options.json, || selection.to_json(), || selection.to_text());
     }
-    let programs = options.against.iter().map(|text| PlayerProgram::parse(text)).collect::<Result<_, _>>()?;
+    let programs = options.against.iter().map(|text| OptimizerProgram::parse(text)).collect::<Result<_, _>>()?;
     let bench = QualityBench::new(&options.only, options.data.as_deref(), programs, options.protocol())?;
     for skipped in bench.skipped() {
         say(&format!("skipped: {skipped}"));
     }
-    let progress = TerminalProgress::new("quality", bench.games());
-    let report = bench.play(&|| progress.advance(1))?;
+    let progress = TerminalProgress::new("quality", bench.runs());
+    let report = bench.run(&|| progress.advance(1))?;
     drop(progress);
     print(options.json, || report.to_json(), || report.to_text())
 }

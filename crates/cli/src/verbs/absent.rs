@@ -11,13 +11,7 @@ use crate::refusal::Usage;
 pub struct Options {
     /// Anything
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<String>,
-}
-
-impl Options {
-    pub fn wants_json(&self) -> bool {
-        self.arguments.iter().any(|argument| argument == "--json")
-    }
+    _arguments: Vec<String>,
 }
 
 /// Names the feature.

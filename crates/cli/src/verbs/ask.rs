@@ -20,7 +20,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// How many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1)]
     #[arg(allow_negative_numbers = true, value_parser = integer_in::<usize>(1..))]

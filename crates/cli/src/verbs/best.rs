@@ -20,7 +20,7 @@ only the 64 best values are compared, each by a model of the values nearby, and 
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
 }
 
 pub fn run(options: &Options) -> Result<()> {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_report::damage::is_damage;
 use manyhands_store::{Access, Session};
@@ -26,7 +25,7 @@ The study and its log cannot be restored; export it first with --format log to k
 #[command(after_help = EXAMPLE)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// Do not ask for confirmation, and delete it even while workers run its trials
     #[arg(short, long)]
     yes: bool,
@@ -41,40 +40,33 @@ pub fn run(options: &Options) -> Result<()> {
         say("nothing was deleted");
         return Ok(());
     }
-    let (name, trials) = (session.name().to_string(), trials(&session));
+    let (name, line) = (session.name().to_string(), report::delete::deleted_line(&session));
     session.delete()?;
-    tell(options, &name, &format!("deleted study {name} with {trials}"))
+    tell(options, &name, &line)
 }
 
 /// Asks on a terminal; elsewhere, and while workers run trials, deleting needs --yes.
 fn is_confirmed(session: &mut Session) -> Result<bool> {
     let running = session.survey(0, Duration::ZERO)?.elsewhere.len();
     if running > 0 {
-        let are = if running == 1 { "is" } else { "are" };
-        let running = counted(running, "trial");
-        let message = format!("{running} of study {} {are} being run by workers", session.name());
+        let message = report::delete::in_use(session, running);
         return Err(Usage::new("study-in-use", message).hint("stop them first, or use --yes").into());
     }
-    let (name, trials) = (session.name(), trials(session));
     if !stdin().is_terminal() {
-        let message = format!("nothing was deleted: study {name} has {trials}");
+        let message = report::delete::unconfirmed(session);
         return Err(Usage::new("confirmation", message).hint("use --yes to delete it with its log").into());
     }
-    say(&format!("delete study {name} with its {trials}? [y/N]"));
+    say(&report::delete::question(session));
     let mut answer = String::new();
     stdin().lock().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
-}
-
-fn trials(session: &Session) -> String {
-    counted(session.ledger().trials().len(), "trial")
 }
 
 /// A study whose log cannot be read can be removed all the same.
 fn delete_damaged(options: &Options) -> Result<()> {
     let (store, row) = options.target.row(Access::Write)?;
     store.delete(row.id)?;
-    tell(options, &row.name, &format!("deleted study {}, whose log was damaged", row.name))
+    tell(options, &row.name, &report::delete::deleted_damaged_line(&row.name))
 }
 
 fn tell(options: &Options, name: &str, text: &str) -> Result<()> {

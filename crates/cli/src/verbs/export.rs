@@ -33,7 +33,7 @@ enum Format {
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// What to write [default: csv; jsonl with --json]
     #[arg(long, value_enum)]
     format: Option<Format>,

@@ -128,39 +128,6 @@ impl Verb {
         }?;
         Ok(exit::SUCCESS)
     }
-
-    /// Whether it prints JSON, also for errors.
-    pub fn wants_json(&self) -> bool {
-        match self {
-            Self::Run(options) => options.target.json,
-            Self::Worker(options) => options.target.json,
-            Self::Ask(options) => options.target.json,
-            Self::Tell(options) => options.target.json,
-            Self::Fail(options) => options.target.json,
-            Self::Cancel(options) => options.target.json,
-            Self::Status(options) => options.target.json,
-            Self::Best(options) => options.target.json,
-            Self::Trials(options) => options.target.json,
-            Self::Predict(options) => options.target.json,
-            #[cfg(feature = "plots")]
-            Self::Plot(options) => options.target.json,
-            Self::Export(options) => options.target.json,
-            Self::Verify(options) => options.target.json,
-            Self::Delete(options) => options.target.json,
-            Self::Studies(options) => options.json,
-            #[cfg(feature = "lab")]
-            Self::Reproduce(options) => options.json,
-            #[cfg(feature = "lab")]
-            Self::Bench(options) => options.speaks_json(),
-            #[cfg(feature = "lab")]
-            Self::BenchPart { .. } => false,
-            #[cfg(not(feature = "plots"))]
-            Self::Plot(options) => options.wants_json(),
-            #[cfg(not(feature = "lab"))]
-            Self::Reproduce(options) | Self::Bench(options) => options.wants_json(),
-            Self::Import(_) | Self::Completions(_) => false,
-        }
-    }
 }
 
 #[cfg(test)]

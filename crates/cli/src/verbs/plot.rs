@@ -22,7 +22,7 @@ band and the trials on it.";
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// The file to write, .svg or .png
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,

@@ -4,12 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use manyhands_core::{Hallucination, Information};
-use manyhands_lab::{
-    Algorithm, Extra, Observation, Panel, PanelResult, Reproduction, ReproductionPlan, ReproductionRequest, Settings,
-    leftovers, prepare,
-};
+use manyhands_lab::{Extra, Panel, ReproductionPlan, ReproductionRequest, Settings, leftovers, prepare};
 
 use crate::integer::integer_in;
 use crate::output::print_as_is;
@@ -55,7 +51,7 @@ pub struct Options {
     data: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "What")]
-    pub json: bool,
+    json: bool,
     #[command(flatten)]
     constants: Constants,
 }
@@ -125,7 +121,7 @@ fn data_of_environment() -> Option<PathBuf> {
 pub fn run(options: &Options) -> Result<()> {
     if let Some(folder) = options.data.as_ref().filter(|folder| !folder.is_dir()) {
         let reason = "there is no such folder".to_string();
-        bail!(manyhands_lab::Error::File { action: "read", path: folder.clone(), reason });
+        bail!(manyhands_lab::Error::CannotRead { path: folder.clone(), reason });
     }
     let plan = ReproductionPlan::new(&options.request())?;
     for missing in plan.missing() {
@@ -142,64 +138,11 @@ pub fn run(options: &Options) -> Result<()> {
     let reproduction = plan.run(&|| progress.advance(1))?;
     drop(progress);
     let files = reproduction.write(&options.out)?;
-    let text = if options.json { format!("{:#}\n", reproduction.summary()) } else { overview(&reproduction) };
+    let text = if options.json { format!("{:#}\n", reproduction.summary()) } else { reproduction.to_text() };
     print_as_is(&text)?;
     say(&format!("wrote {} files to {}; begin with report.md", files.len(), options.out.display()));
     for file in leftovers(&options.out, &files) {
         say(&format!("note: {} is from an earlier run", file.display()));
     }
     Ok(())
-}
-
-fn overview(reproduction: &Reproduction) -> String {
-    let mut text = String::new();
-    if !reproduction.panels.is_empty() {
-        let Settings { horizon, functions, .. } = reproduction.settings;
-        text += &format!(
-            "Time-average regret at T = {horizon}, mean over {functions} runs\n{}\n",
-            table(&reproduction.panels)
-        );
-        for observation in reproduction.observations.iter().filter(|observation| !observation.findings.is_empty()) {
-            text += &sentence(observation);
-        }
-    }
-    text
-}
-
-fn table(panels: &[PanelResult]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(["panel"].into_iter().chain(Algorithm::ALL.map(Algorithm::name)));
-    for result in panels {
-        let cells = result.played.iter().map(|one| format!("{:.4}", one.regret().mean));
-        table.add_row([result.panel.heading()].into_iter().chain(cells));
-    }
-    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table
-}
-
-/// The verdict, and what was found in each panel.
-fn sentence(observation: &Observation) -> String {
-    let panels: Vec<String> = observation
-        .findings
-        .iter()
-        .map(|finding| {
-            let comparison = &finding.comparison;
-            let counts = format!("{} {}/{}", finding.panel, comparison.wins, comparison.pairs);
-            // Shown where a panel's verdict differs from the overall one.
-            if finding.verdict == observation.verdict() {
-                counts
-            } else {
-                format!("{counts} ({})", finding.verdict.name())
-            }
-        })
-        .collect();
-    let first = observation.findings.first().map_or("", |finding| finding.comparison.first.name());
-    format!(
-        "{}. {}: {}\n   pairs in which {first} has less regret: {}\n",
-        observation.number,
-        observation.claim,
-        observation.judgement(),
-        panels.join(", ")
-    )
 }

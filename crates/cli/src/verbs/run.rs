@@ -12,11 +12,11 @@ use manyhands_store::Session;
 
 use crate::integer::integer_in;
 use crate::output::{print, print_json};
-use crate::signals::{self, GOES_ON};
+use crate::signals;
 use crate::stderr::say;
 use crate::target::Target;
 use crate::workers::{WorkOptions, check_command, control, exit_code, plan, work};
-use crate::{exit, picture};
+use crate::{exit, picture, write};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +36,7 @@ kept in the folder manyhands-logs beside the study file.";
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     #[command(flatten)]
     work: WorkOptions,
     /// How many trials at once [default: workers in the study file]
@@ -84,7 +84,7 @@ fn cut_short(options: &Options, name: &str) -> Result<u8> {
         // Where the terminal is gone nobody reads it, and the exit code says the same.
         let _ = print_json(&report::run::cut_short(name));
     } else {
-        say(GOES_ON);
+        say(report::run::HOW_TO_CONTINUE);
     }
     Ok(exit::INTERRUPTED)
 }
@@ -103,13 +103,8 @@ fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan
         print_json(&report::run::json(status, summary, shown.as_deref()))?;
     } else {
         print(&report::status::text(&mut session, Effort::Bounded)?)?;
-        shown.map_or(Ok(()), |path| print(&format!("picture: {path}")))?;
-        if summary.exhausted {
-            say("every candidate has been tried");
-        }
-        if summary.interrupted {
-            say(GOES_ON);
-        }
+        shown.map_or(Ok(()), |path| print(&report::run::picture_line(&path)))?;
+        report::run::endings(summary).iter().for_each(|line| say(line));
     }
     drawn?;
     let failed = session.ledger().count(TrialState::Failed);
@@ -129,8 +124,7 @@ fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
 
 /// Draws the picture; whether there is one.
 fn draw(session: &mut Session, path: &Path) -> Result<bool> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    }
+    let folder = write::folder_of(path);
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     picture::write(session, path)
 }

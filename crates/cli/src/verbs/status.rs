@@ -21,7 +21,7 @@ Above 1,000 values the certificate, the information and the hallucination factor
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// Compute the certificate above 1,000 values too
     #[arg(long)]
     certificate: bool,

@@ -21,7 +21,7 @@ pub struct Options {
     store: StoreOption,
     /// Print JSON, also for errors
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 pub fn run(options: &Options) -> Result<()> {

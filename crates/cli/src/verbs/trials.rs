@@ -1,4 +1,4 @@
-//! `manyhands trials`: what became of every trial.
+//! `manyhands trials`: every trial with its state and value.
 
 use anyhow::Result;
 use clap::Args;
@@ -12,12 +12,12 @@ Examples:
   manyhands trials study.toml
   manyhands trials branin --json | jq '.[] | select(.state == \"failed\")'";
 
-/// List all trials and what became of them.
+/// List all trials with their states and values.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
 }
 
 pub fn run(options: &Options) -> Result<()> {

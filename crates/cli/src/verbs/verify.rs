@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::Study;
-use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_store::Inspection;
 
@@ -29,7 +28,7 @@ Choices of an older engine cannot be repeated. They are counted, and the log sta
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// Repeat every choice and every fit and compare them bit for bit
     #[arg(long)]
     choices: bool,
@@ -56,9 +55,9 @@ pub fn run(options: &Options) -> Result<bool> {
         print_json(&report::verify::json(&inspection, choices.as_ref(), &faults))?;
     } else {
         print(&report::verify::text(&inspection, choices.as_ref()))?;
-        faults.iter().for_each(|fault| say(&format!("damage: {fault}")));
+        report::verify::fault_lines(&faults).iter().for_each(|line| say(line));
         if !faults.is_empty() && options.salvage.is_none() {
-            say(&hint(inspection.events(), inspection.has_sound_file()));
+            say(&report::verify::hint_line(&inspection));
         }
     }
     if let Some(file) = &options.salvage {
@@ -72,26 +71,10 @@ fn salvage(inspection: Inspection, file: &Path) -> Result<()> {
     if !inspection.has_sound_file() {
         let message =
             "nothing was written: the study file that the store has is damaged, and its log needs a sound one";
-        return Err(Usage::new("damaged-file", message).hint(OWN_FILE).into());
+        return Err(Usage::new("damaged-file", message).hint(report::verify::OWN_FILE).into());
     }
-    let events = counted(inspection.events(), "event");
+    let events = inspection.events();
     write::file(file, inspection.salvage()?.as_bytes())?;
-    say(&format!("wrote {} with {events}; `manyhands import` takes it into another store", file.display()));
+    say(&report::verify::salvaged_line(events, &file.display().to_string()));
     Ok(())
-}
-
-/// What to do where the stored study file is damaged.
-const OWN_FILE: &str =
-    "name your own copy of it in place of the study's name: manyhands verify study.toml --salvage FILE";
-
-fn hint(events: usize, has_sound_file: bool) -> String {
-    if events == 0 {
-        return "hint: keep a copy of the store as it is; no event in it can be saved".to_string();
-    }
-    let own = if has_sound_file { String::new() } else { format!("; {OWN_FILE}") };
-    format!(
-        "hint: keep a copy of the store as it is; `manyhands verify STUDY --salvage FILE` writes the {}, and \
-         `manyhands import FILE --store sqlite:NEW.db` continues from there{own}",
-        counted(events, "sound event")
-    )
 }

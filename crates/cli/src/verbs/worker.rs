@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_run::{Stop, Summary};
 use manyhands_store::Source;
 
 use crate::integer::integer_in;
 use crate::output::print_json;
-use crate::signals::{self, GOES_ON};
+use crate::signals;
 use crate::stderr::say;
 use crate::target::{Target, local_command};
 use crate::workers::{WorkOptions, check_command, control, exit_code, plan, time, work};
@@ -35,7 +34,7 @@ commands as you. With --command-from only the command of your own file is run.";
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     #[command(flatten)]
     work: WorkOptions,
     /// How many trials at once
@@ -88,10 +87,6 @@ fn finish(options: &Options, summary: Summary) -> Result<()> {
         // Where the terminal is gone nobody reads it, and the exit code says the same.
         return if summary.interrupted { Ok(()) } else { printed };
     }
-    let (values, failures) = (counted(summary.told, "value"), counted(summary.failed, "failure"));
-    say(&format!("this worker recorded {values} and {failures}"));
-    if summary.interrupted {
-        say(GOES_ON);
-    }
+    report::run::worker_endings(summary).iter().for_each(|line| say(line));
     Ok(())
 }
