@@ -159,8 +159,12 @@ fn every_text(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
+        // Of a linked worktree `.git` is a file.
+        if name == ".git" {
+            continue;
+        }
         if path.is_dir() {
-            if ![".git", "target", "reproduction"].contains(&name) {
+            if !["target", "reproduction"].contains(&name) {
                 every_text(&path, look);
             }
         } else if let Ok(text) = fs::read_to_string(&path) {

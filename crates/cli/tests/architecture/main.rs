@@ -6,3 +6,4 @@ mod crates;
 mod names;
 mod page;
 mod source;
+mod tidy;

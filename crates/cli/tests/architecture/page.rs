@@ -1,9 +1,8 @@
 //! ARCHITECTURE.md itself: the files that it names exist, and a test keeps each of its absences.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use crate::source::root;
+use crate::source::{root, rust_files};
 
 const LONGEST: usize = 200;
 
@@ -21,21 +20,9 @@ fn section<'a>(page: &'a str, title: &str) -> &'a str {
     rest.split("\n## ").next().unwrap()
 }
 
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_absence_is_kept_by_a_test_that_exists() {
-    let mut paths = Vec::new();
-    rust_files(&root().join("crates"), &mut paths);
+    let paths = rust_files(&root().join("crates"));
     let tests: String = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let page = page();
     let absences: Vec<&str> = section(&page, "What never happens").split("\n- ").skip(1).collect();
@@ -49,7 +36,7 @@ fn every_absence_is_kept_by_a_test_that_exists() {
     }
 }
 
-/// Rows of the map: "| `crates/core/src` | `spec`, `rules/`: ... |" and the rows after it, up to the next crate.
+/// The map has a line that begins with "**`crates/core`**" for each crate, and rows such as "| `spec`, `rules/` | ... |" below it.
 #[test]
 fn every_file_of_the_map_exists() {
     let page = page();

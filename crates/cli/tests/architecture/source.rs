@@ -40,34 +40,34 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
+/// Every Rust file of a folder and the folders in it, in order.
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let files = |path: PathBuf| match path.extension() {
+        _ if path.is_dir() => rust_files(&path),
+        Some(extension) if extension == "rs" => vec![path],
+        _ => vec![],
+    };
+    paths.into_iter().flat_map(files).collect()
+}
+
 /// The sources of all crates, without modules that are tests as a whole.
 pub fn sources() -> &'static [Source] {
     static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
         let root = root();
-        let mut found = Vec::new();
-        for entry in fs::read_dir(root.join("crates")).unwrap() {
-            read_folder(&root, &entry.unwrap().path().join("src"), &mut found);
-        }
+        let in_workspace = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+        let is_source = |path: &str| {
+            let mut parts = path.split('/').skip(2);
+            parts.next() == Some("src") && parts.all(|part| !["tests", "tests.rs"].contains(&part))
+        };
+        let files = rust_files(&root.join("crates")).into_iter().filter(|path| is_source(&in_workspace(path)));
+        let found: Vec<Source> =
+            files.map(|path| source(in_workspace(&path), &fs::read_to_string(&path).unwrap())).collect();
         assert!(found.len() > 250, "only {} source files found", found.len());
         found
     });
     &SOURCES
-}
-
-fn read_folder(root: &Path, folder: &Path, found: &mut Vec<Source>) {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.file_stem().unwrap() == "tests" {
-            continue;
-        }
-        if path.is_dir() {
-            read_folder(root, &path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let path_in_workspace = path.strip_prefix(root).unwrap().to_str().unwrap().to_string();
-            found.push(source(path_in_workspace, &fs::read_to_string(&path).unwrap()));
-        }
-    }
 }
 
 fn source(path: String, text: &str) -> Source {
