@@ -41,7 +41,7 @@ impl Feedback {
     /// S(t) for t = 1, 2, ...; refused where it is not a feedback mapping with t - S(t) <= M.
     ///
     /// ```
-    /// # use manyhands_lab::Feedback;
+    /// # use manyhands_lab::experiment::Feedback;
     /// let batch = Feedback::Batch(5);
     /// assert_eq!((1..=7).map(|t| batch.observed_before(t)).collect::<Result<Vec<_>, _>>()?, [0, 0, 0, 0, 0, 5, 5]);
     /// # Ok::<(), manyhands_lab::Error>(())
@@ -80,7 +80,7 @@ impl Feedback {
 /// ```
 /// use manyhands_gp::{Grid, Kernel, Prior};
 /// use manyhands_core::{Domain, Rule, Spec, Strategy, Study};
-/// use manyhands_lab::{Feedback, simulate};
+/// use manyhands_lab::experiment::{Feedback, simulate};
 /// # fn main() -> manyhands_lab::Result<()> {
 /// let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 50)])?);
 /// let prior = Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?;
