@@ -28,7 +28,7 @@ pub struct NewStudy {
     pub events: Vec<NewEvent>,
 }
 
-/// A kind of store. Every call is one short transaction; what it has answered is durable.
+/// A kind of store. Every write is one short transaction; what it has answered is durable.
 pub trait Backend: Send + Sync + Debug {
     /// Creates a study, unless one of that name is there.
     fn create(&self, study: &NewStudy) -> Result<StudyRow>;
