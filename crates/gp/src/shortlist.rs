@@ -106,8 +106,8 @@ impl Shortlist {
         &self.candidates
     }
 
-    /// The value of every candidate that may have the highest one, and minus infinity for the others. The rows of the last
-    /// call must still be the view's first ones.
+    /// The value of every candidate that may have the highest one, and minus infinity for the others. Rows of the
+    /// last call that the view still has must be its first ones.
     pub fn highest(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Vec<f64> {
         self.extend(view);
         let mut open: Vec<usize> = (0..self.columns.len()).collect();
@@ -121,7 +121,7 @@ impl Shortlist {
         self.values(view, &open, acquisition)
     }
 
-    /// The values of all candidates. The rows of the last call must still be the view's first ones.
+    /// The values of all candidates. Rows of the last call that the view still has must be its first ones.
     pub fn all(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Vec<f64> {
         self.extend(view);
         self.values(view, &(0..self.columns.len()).collect::<Vec<_>>(), acquisition)
@@ -172,8 +172,8 @@ impl Shortlist {
 
     /// Accounts for rows that came since.
     fn extend(&mut self, view: View<'_>) {
-        if self.observed != view.observed() {
-            // Other values, other means; and what is solved holds no covariances any more.
+        if self.observed != view.observed() || view.keys().len() < self.rows {
+            // Other values, other means; and entries that are solved, also with rows that left, hold no covariances any more.
             return self.begin(view);
         }
         self.fill(view);
