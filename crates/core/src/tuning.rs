@@ -234,7 +234,7 @@ impl Tuning {
     }
 
     /// The width of a pick that explores.
-    pub(crate) fn widest(&self) -> f64 {
+    pub(crate) fn largest_width(&self) -> f64 {
         self.widths.iter().copied().fold(0.0, f64::max)
     }
 

@@ -359,3 +359,18 @@ fn a_given_model_without_a_norm_bound_speaks_for_itself_and_not_for_the_theorem(
         assert!(certificate.regret_bound > 0.0 && free.best().unwrap().regret_bound.is_some());
     }
 }
+
+#[test]
+fn ignoring_pending_points_works_where_rows_are_many() {
+    // Picks of `auto` alternate between views with and without pending points once the search has converged.
+    let strategy = Strategy { hallucination: Hallucination::Off, ..Strategy::auto() };
+    let prior = Prior::new(se(0.5), 0.0, 1e-9).unwrap();
+    let mut live = study(&Spec::new(cube(1), prior, strategy).unwrap().with_nodes(0));
+    let rng = &mut rng(3);
+    for _ in 0..1001 {
+        let x = uniform(rng, 0.0, 1.0);
+        live.include(&[x.into()], Some(wavy(&[x]))).unwrap();
+    }
+    let asked = live.ask(4).unwrap();
+    assert!(asked.iter().all(|suggestion| suggestion.choice.sd < 1e-4), "{asked:?}");
+}

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{Candidates, Wanted};
-use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator};
+use super::{Chooser, Context, Extremes, LargestSd, Place, generator};
 use crate::maximize::{Maximum, Objective, Quasirandom, Search};
 use crate::tuning::{
     BEST_ROWS, FEATURES, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
@@ -37,12 +37,12 @@ impl Continuous {
         Self { space, candidates: Candidates::default() }
     }
 
-    /// The maximum of an acquisition function that a search finds.
-    fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Maximum> {
+    /// The maximum of an acquisition function that a search finds; none if it finds no finite value.
+    fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Maximum>> {
         let mut slopes = Slopes::new(context.view)?;
         let objective = |x: &[f64], gradient: &mut [f64]| slopes.value(x, acquisition, gradient);
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::Best)?;
-        self.climb(context, &scores, objective)
+        Ok(self.climb(context, &scores, objective))
     }
 
     /// As [`Continuous::maximum`], for an end of a band: with candidates of its own, as it belongs to no trial.
@@ -50,7 +50,7 @@ impl Continuous {
         self.candidates.begin_ask();
         let found = self.maximum(Context { trial: NO_TRIAL, ..context }, &ConfidenceBound(multiplier));
         self.candidates.begin_ask();
-        found
+        found?.ok_or(Error::Internal { what: "an end of a band is finite nowhere" })
     }
 
     /// A bound that no point of the space exceeds, and a better point if the search that proves it finds one.
@@ -98,12 +98,12 @@ impl Continuous {
         Ok(Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: None, phase })
     }
 
-    /// The best point that climbs from the best candidates reach.
-    fn climb(&self, context: Context<'_>, scores: &[f64], mut objective: impl Objective) -> Result<Maximum> {
+    /// The best point that climbs from the best candidates reach; none if no score is finite.
+    fn climb(&self, context: Context<'_>, scores: &[f64], mut objective: impl Objective) -> Option<Maximum> {
         let SearchEffort { starts, evaluations, .. } = search_effort(context.view.keys().len());
         let lengthscales = lengthscales(context.view.prior(), self.space.dimension());
         let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
-        search.maximize(|i| self.candidates.get(i), scores, &mut objective).ok_or(EXHAUSTED)
+        search.maximize(|i| self.candidates.get(i), scores, &mut objective)
     }
 
     /// The candidates' scores; the candidates are drawn at the first pick of an ask.
@@ -165,21 +165,22 @@ impl Chooser for Continuous {
         Ok(Some(Choice { score: choice.sd, phase: Phase::Design, ..choice }))
     }
 
-    fn widest(&mut self, context: Context<'_>) -> Result<Widest> {
+    fn largest_sd(&mut self, context: Context<'_>) -> Result<LargestSd> {
         let found = self.maximum(context, &Variance)?;
+        let found = found.ok_or(Error::Internal { what: "the variance is finite nowhere" })?;
         let choice = self.choice(context, &found)?;
-        Ok(Widest { choice: Choice { score: choice.sd, ..choice }, variance: found.score })
+        Ok(LargestSd { choice: Choice { score: choice.sd, ..choice }, variance: found.score })
     }
 
     /// Where the model is given and the acquisition function is a band's end, with a proven gap.
-    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
-        let mut found = self.maximum(context, acquisition)?;
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
+        let Some(mut found) = self.maximum(context, acquisition)? else { return Ok(None) };
         let mut gap = None;
         if let (false, Some(goal)) = (context.spec.learns(), acquisition.as_provable()) {
             let upper = self.prove(context, goal, &mut found)?;
             gap = Some((upper - found.score).max(0.0));
         }
-        Ok(Choice { gap, ..self.choice(context, &found)? })
+        Ok(Some(Choice { gap, ..self.choice(context, &found)? }))
     }
 
     fn argmax_within(
@@ -190,9 +191,6 @@ impl Chooser for Continuous {
     ) -> Result<Option<Choice>> {
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
         let scores = self.scores_within(context.view, &scores, region)?;
-        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
-            return Ok(None);
-        }
         let mut slopes = Slopes::new(context.view)?;
         let mut observed = Slopes::new(context.view.observed_only())?;
         let (mut mean_gradient, mut variance_gradient) =
@@ -203,8 +201,7 @@ impl Chooser for Continuous {
             let value = slopes.value(x, acquisition, gradient);
             if region.contains(mean, variance) { value } else { f64::NEG_INFINITY }
         };
-        let found = self.climb(context, &scores, objective)?;
-        self.choice(context, &found).map(Some)
+        self.climb(context, &scores, objective).map(|found| self.choice(context, &found)).transpose()
     }
 
     /// The argmax of a sample path, whose prior part is approximate (random features).
@@ -213,7 +210,8 @@ impl Chooser for Continuous {
         let objective =
             |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
         let scores = self.scores(context, Ranking::Sample(&path), Wanted::Best)?;
-        let found = self.climb(context, &scores, objective)?;
+        let found = self.climb(context, &scores, objective);
+        let found = found.ok_or(Error::Internal { what: "a sample path is finite nowhere" })?;
         Ok(Choice { multiplier, ..self.choice(context, &found)? })
     }
 
@@ -264,7 +262,7 @@ impl Chooser for Continuous {
     }
 
     /// At the farthest corner of the unit cube: the linear kernel's variance grows towards it.
-    fn largest_variance(&self, _: &Spec, prior: &Prior) -> f64 {
+    fn largest_variance(&self, prior: &Prior) -> f64 {
         prior.kernel().variance_at(&vec![1.0; self.space.dimension()])
     }
 
@@ -272,11 +270,11 @@ impl Chooser for Continuous {
         true
     }
 
-    fn is_available(&self, _: &Spec, trial: usize, candidate: usize) -> bool {
+    fn is_available(&self, trial: usize, candidate: usize) -> bool {
         candidate == trial
     }
 
-    fn point(&self, _: &Spec, place: &Place) -> Result<Vec<f64>> {
+    fn point(&self, place: &Place) -> Result<Vec<f64>> {
         self.space.embed(&place.params)
     }
 

@@ -9,9 +9,12 @@ use manyhands_gp::{
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator, peak};
+use super::{Chooser, Context, Extremes, LargestSd, Place, generator, peak};
 use crate::tuning::{DESIGN_CANDIDATES, EVERY_CHECKPOINT};
 use crate::{Choice, Error, Phase, Result, Spec, Value};
+
+/// The error that no candidate is left.
+const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 
 /// A finite domain with the candidates that may still be chosen.
 #[derive(Debug, Clone)]
@@ -47,7 +50,9 @@ impl Finite {
 
     /// The maximum over the whole domain, taken candidates included.
     fn maximum(&mut self, view: View<'_>, multiplier: f64) -> Result<Maximizer> {
-        self.all_candidates().argmax(view, &ConfidenceBound(multiplier)).ok_or(Error::NothingObserved)
+        self.all_candidates()
+            .argmax(view, &ConfidenceBound(multiplier))
+            .ok_or(Error::Internal { what: "a finite domain is empty" })
     }
 
     /// The values of a candidate's parameters, where the domain is a space of them.
@@ -84,15 +89,15 @@ impl Chooser for Finite {
         Ok(Some(Choice { gap: None, phase: Phase::Design, ..self.choice(spec, found) }))
     }
 
-    fn widest(&mut self, context: Context<'_>) -> Result<Widest> {
+    fn largest_sd(&mut self, context: Context<'_>) -> Result<LargestSd> {
         let found = self.surface.argmax(context.view, &Variance).ok_or(EXHAUSTED)?;
         let choice = self.choice(context.spec, Maximizer { score: found.sd, ..found });
-        Ok(Widest { choice, variance: found.score })
+        Ok(LargestSd { choice, variance: found.score })
     }
 
-    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
         let found = self.surface.argmax(context.view, acquisition).ok_or(EXHAUSTED)?;
-        Ok(self.choice(context.spec, found))
+        Ok(found.score.is_finite().then(|| self.choice(context.spec, found)))
     }
 
     fn argmax_within(
@@ -102,7 +107,7 @@ impl Chooser for Finite {
         region: &LevelSet<'_>,
     ) -> Result<Option<Choice>> {
         let found = self.surface.argmax_within(context.view, acquisition, region);
-        Ok(found.map(|found| self.choice(context.spec, found)))
+        Ok(found.filter(|found| found.score.is_finite()).map(|found| self.choice(context.spec, found)))
     }
 
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
@@ -157,7 +162,7 @@ impl Chooser for Finite {
         (self.domain().len() as f64).ln()
     }
 
-    fn largest_variance(&self, _: &Spec, _: &Prior) -> f64 {
+    fn largest_variance(&self, _: &Prior) -> f64 {
         self.surface.restricted().largest_variance()
     }
 
@@ -187,7 +192,7 @@ impl Chooser for Finite {
         Ok(self.greedy.insert(greedy))
     }
 
-    fn is_available(&self, _: &Spec, _: usize, candidate: usize) -> bool {
+    fn is_available(&self, _: usize, candidate: usize) -> bool {
         candidate < self.domain().len() && !self.surface.is_excluded(candidate)
     }
 
@@ -198,7 +203,7 @@ impl Chooser for Finite {
         }
     }
 
-    fn point(&self, _: &Spec, place: &Place) -> Result<Vec<f64>> {
+    fn point(&self, place: &Place) -> Result<Vec<f64>> {
         Ok(self.domain().point(place.candidate))
     }
 

@@ -73,7 +73,8 @@ impl Search<'_> {
         }
     }
 
-    /// The best point that climbs from the best candidates reach. `scores` belong to `candidates`, in order.
+    /// The best point that climbs from the best candidates reach; none if no score is finite. `scores` belong to
+    /// `candidates`, in order.
     pub fn maximize<'c>(
         &self,
         candidates: impl Fn(usize) -> &'c [f64],
@@ -99,7 +100,8 @@ impl Search<'_> {
                 best = Some(maximum);
             }
         }
-        best
+        // A candidate's score is right up to rounding: at the edge of a region its own may not be finite.
+        best.filter(|maximum| maximum.score.is_finite())
     }
 
     /// Squared, in lengthscales.

@@ -9,20 +9,25 @@ mod gp_ucb_pe;
 mod igp_bucb;
 mod state;
 
-pub(crate) use self::state::{State, assumptions};
-use crate::{Choice, Result, Strategy};
+pub(crate) use self::state::{Known, Pick, RuleState, assumptions};
+use crate::{Choice, Error, Result, Strategy};
 
 /// The formulas of a rule.
 pub(crate) trait Formulas: Sync {
     /// The multiplier of the next pick, before the strategy's `width`; 0 for a rule that has none.
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64>;
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64>;
 
     /// The next pick, with this multiplier, the strategy's `width` included.
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice>;
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice>;
 
     /// The next picks of an ask that wants `most` more: at least one, several where they are drawn jointly.
-    fn choose_jointly(&self, state: &mut State<'_>, multiplier: f64, _most: usize) -> Result<Vec<Choice>> {
+    fn choose_jointly(&self, state: &mut RuleState<'_>, multiplier: f64, _most: usize) -> Result<Vec<Choice>> {
         Ok(vec![self.choose(state, multiplier)?])
+    }
+
+    /// Whether [`Formulas::choose_jointly`] may return several picks. Such picks depend on how many the ask wants.
+    fn draws_jointly(&self) -> bool {
+        false
     }
 
     /// Whether it needs the bound B on the norm where the model is given.
@@ -104,15 +109,25 @@ impl Rule {
     }
 
     /// The multiplier of the next pick, times the strategy's `width`; refused where it is too large for a number.
-    pub(crate) fn multiplier(self, state: &mut State<'_>) -> Result<f64> {
+    pub(crate) fn multiplier(self, state: &mut RuleState<'_>) -> Result<f64> {
         let formula = self.formulas().multiplier(state)?;
         state.widened(formula)
     }
 
     /// The next picks of an ask that wants `most` more: at least one, several where the rule draws them jointly.
-    pub(crate) fn choose(self, state: &mut State<'_>, most: usize) -> Result<Vec<Choice>> {
+    pub(crate) fn choose(self, state: &mut RuleState<'_>, most: usize) -> Result<Vec<Choice>> {
         let multiplier = self.multiplier(state)?;
-        self.formulas().choose_jointly(state, multiplier, most)
+        let picks = self.formulas().choose_jointly(state, multiplier, most)?;
+        if (1..=most).contains(&picks.len()) {
+            Ok(picks)
+        } else {
+            Err(Error::Internal { what: "a rule made no pick, or more than were wanted" })
+        }
+    }
+
+    /// Whether several picks may be drawn jointly: then they depend on how many an ask wants.
+    pub(crate) fn draws_jointly(self) -> bool {
+        self.formulas().draws_jointly()
     }
 
     /// Whether it needs the bound B on the norm where the model is given.

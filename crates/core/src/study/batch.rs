@@ -64,6 +64,13 @@ impl Study {
         if limit.is_nan() || limit < 1.0 {
             return Err(Error::Setting { setting: "the limit of xi".into(), allowed: "a number from 1", value: limit });
         }
+        if self.spec.strategy().rule.draws_jointly() {
+            return Err(Error::Incompatible {
+                setting: "a batch of adaptive size".into(),
+                with: "this rule",
+                reason: "it draws the picks of an ask jointly, so their number must be given",
+            });
+        }
         self.discard_tentative();
         self.check_ask(most.min(1))?;
         let mut events = self.begin_ask()?;
@@ -97,7 +104,7 @@ impl Study {
     /// One more pick of the ask that has proposed these events.
     fn propose_one(&mut self, events: &[Event]) -> Result<Asked> {
         let by_rule = events.iter().filter(|event| is_by_rule(event)).count();
-        self.propose_next(Asking { most: 1, by_rule })?.pop().ok_or(Error::Internal { what: "a rule chose nothing" })
+        self.propose_next(Asking { most: 1, by_rule })?.pop().ok_or(Error::Internal { what: "a rule made no pick" })
     }
 
     /// The outlook of the pick that was proposed last.

@@ -84,7 +84,7 @@ impl Study {
             upper,
             regret_bound: None,
         };
-        if !many && self.has_scale() && self.chooser.next_band_checkpoint(0).is_some() {
+        if !many && self.has_scale() && self.chooser.has_band() {
             let Extremes { upper, lower, .. } = self.extremes()?;
             let ends = [upper, lower_end].map(|end| self.bound_in_units(end));
             let is_sound = upper >= lower && ends.iter().all(|end| representable(*end).is_some());

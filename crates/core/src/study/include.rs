@@ -81,10 +81,15 @@ impl Study {
     /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
     pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
         let NamedPoint { candidate, params } = find_point(self.spec.domain(), self.chooser.candidates(), named)?;
+        self.included_at(candidate, params, value)
+    }
+
+    /// The event that includes this point, checked.
+    fn included_at(&self, candidate: Option<usize>, params: Vec<Value>, value: Option<f64>) -> Result<Included> {
         let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
-        if !self.chooser.is_available(&self.spec, trial, candidate) {
+        if !self.chooser.is_available(trial, candidate) {
             return Err(Error::CandidateTaken { candidate });
         }
         Ok(Included { trial, candidate, params, value })
@@ -101,12 +106,10 @@ impl Study {
             Domain::Space(space) => space.params(&point),
             _ => vec![],
         };
-        self.include_at(candidate, params, value)
-    }
-
-    fn include_at(&mut self, candidate: usize, params: Vec<Value>, value: Option<f64>) -> Result<usize> {
-        let trial = self.ledger.trials().len();
-        self.apply(Event::Included(Included { trial, candidate, params, value }))?;
+        self.discard_tentative();
+        let included = self.included_at(Some(candidate), params, value)?;
+        let trial = included.trial;
+        self.apply(Event::Included(included))?;
         Ok(trial)
     }
 
@@ -114,11 +117,11 @@ impl Study {
         let trial = included.trial;
         included.value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         self.discard_tentative();
-        if !self.chooser.is_available(&self.spec, trial, included.candidate) {
-            return Err(Error::CandidateTaken { candidate: included.candidate });
+        if !self.chooser.is_available(trial, included.candidate) {
+            return Err(self.ledger.bad_log(&format!("candidate {} is not available", included.candidate)));
         }
         let place = Place { trial, candidate: included.candidate, params: included.params.clone() };
-        let point = self.chooser.point(&self.spec, &place)?;
+        let point = self.chooser.point(&place)?;
         let value_in_model_units = included.value.map(|value| self.warp_value(value));
         self.hallucinate(&place)?;
         if let Some(value_in_model_units) = value_in_model_units {

@@ -281,16 +281,16 @@ impl Study {
         let expected = Key { id: *trial as u64, site: choice.candidate };
         let same_point = |point: &Vec<f64>| self.posterior.points().get(row) == point.as_slice();
         let proposed = self.posterior.keys().get(row) == Some(&expected) && !self.learning.is_tentative();
-        if proposed && self.chooser.point(&self.spec, &place).is_ok_and(|point| same_point(&point)) {
+        if proposed && self.chooser.point(&place).is_ok_and(|point| same_point(&point)) {
             self.tentative -= 1;
         } else {
             self.discard_tentative();
-            if !self.chooser.is_available(&self.spec, *trial, choice.candidate) {
+            if !self.chooser.is_available(*trial, choice.candidate) {
                 return Err(self.ledger.bad_log(&format!("candidate {} is not available", choice.candidate)));
             }
             self.hallucinate(&place)?;
         }
-        self.points.push(self.chooser.point(&self.spec, &place)?);
+        self.points.push(self.chooser.point(&place)?);
         Ok(())
     }
 
@@ -323,7 +323,7 @@ impl Study {
     }
 
     fn hallucinate(&mut self, place: &Place) -> Result<()> {
-        let point = self.chooser.point(&self.spec, place)?;
+        let point = self.chooser.point(place)?;
         self.posterior.hallucinate(Key { id: place.trial as u64, site: place.candidate }, &point)?;
         self.chooser.set_taken(place.candidate, true);
         Ok(())

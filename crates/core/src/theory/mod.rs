@@ -5,4 +5,6 @@ mod closed_form;
 mod confidence;
 
 pub use self::closed_form::{closed_form, logarithm};
-pub use self::confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
+pub use self::confidence::{
+    Assumptions, a_priori_hallucination, initialization_variance, log_union_bound, worst_case_hallucination,
+};
