@@ -22,19 +22,13 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
-use crate::acquisition::Checked;
+use crate::acquisition::WithoutNan;
 use crate::posterior::{most_correlated, remaining};
+use crate::tuning::{LEADERS, NEARBY, NEARBY_FROM_ROWS, STAGES};
 use crate::{Acquisition, Error, Factor, Points, Result, View, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 64;
-/// How many rows give the first bound, and from how many rows on it pays.
-const NEARBY: usize = 64;
-const NEARBY_PAYS: usize = 2000;
-/// The parts of the rows after which candidates are dismissed.
-const STAGES: [f64; 3] = [0.125, 0.25, 0.5];
-/// The candidates of highest bound that are solved to the end after each stage: the best of them is what others must reach.
-const LEADERS: usize = 8;
 /// Values this close, relative to their size, are not told apart by bounds.
 const SLACK: f64 = 1e-6;
 
@@ -149,7 +143,7 @@ impl Shortlist {
 
     /// The value given the rows solved so far, which is a bound if it grows with the variance.
     fn bound(&self, index: usize, acquisition: &dyn Acquisition) -> f64 {
-        Checked(acquisition).value(self.columns[index].mean, self.columns[index].variance())
+        WithoutNan(acquisition).value(self.columns[index].mean, self.columns[index].variance())
     }
 
     /// Fills in all covariances, and the means.
@@ -161,10 +155,10 @@ impl Shortlist {
             (column.solved, column.explained) = (0, 0.0);
             column.mean = mean + vector::dot(&column.entries[..weights.len()], &weights);
         }
-        let pays = self.rows >= NEARBY_PAYS;
+        let is_worthwhile = self.rows >= NEARBY_FROM_ROWS;
         self.columns.par_chunks_mut(CHUNK).for_each(|columns| {
             for column in columns {
-                column.nearby = if pays { variance_nearby(view, column) } else { column.prior };
+                column.nearby = if is_worthwhile { variance_nearby(view, column) } else { column.prior };
             }
         });
         self.observed = view.observed();
@@ -199,7 +193,7 @@ impl Shortlist {
         let columns = self.columns.iter_mut().zip(wanted);
         let mut columns: Vec<&mut PartialColumn> =
             columns.filter(|(column, wanted)| *wanted && column.solved < rows).map(|(column, _)| column).collect();
-        // Those that are equally far travel together.
+        // Those that are equally far are solved together.
         columns.sort_by_key(|column| column.solved);
         for equal in columns.chunk_by_mut(|a, b| a.solved == b.solved) {
             equal.par_chunks_mut(CHUNK).for_each(|chunk| {

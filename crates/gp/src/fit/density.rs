@@ -14,7 +14,7 @@
 //!
 //! The density is, up to constants, -1/2 (w ln s^2 + u + ln det K) + ln p(theta), and its gradient
 //! 1/2 tr((a a'/s^2 - K^{-1}) dK) + d ln p + u/2 d ln s^2. Where m is not given, m = 1'K^{-1}z/(1'K^{-1}1 + 1/t^2), and by
-//! the envelope theorem its own change counts for nothing.
+//! the envelope theorem its own change does not contribute.
 //!
 //! | given | s^2 | d ln s^2 |
 //! |---|---|---|
