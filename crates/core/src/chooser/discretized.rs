@@ -1,6 +1,6 @@
 //! Choosing from the discretization D_t of the paper's appendix, which grows with the round: for samples only.
 
-use manyhands_gp::{self as gp, Grid, Prior, draw_on_grid};
+use manyhands_gp::{Grid, Marginal, Prior, draw_on_grid};
 
 use super::{Chooser, Context, Place, generator, peak};
 use crate::{Choice, Domain, Error, Phase, Result, Spec};
@@ -49,8 +49,7 @@ impl Chooser for Discretized {
         let grid = self.discretization(trial)?;
         let sample = draw_on_grid(view, &grid, multiplier, spec.memory(), &mut generator(spec, trial))?;
         let (candidate, score) = peak(&sample, |_| true).ok_or(Error::Internal { what: "D_t is empty" })?;
-        let gp::Marginal { mean, sd, sd_observed } = view.posterior().predict(&grid.point(candidate))?;
-        let sd = if view.keys().len() == view.observed() { sd_observed } else { sd };
+        let Marginal { mean, sd, .. } = view.predict(&grid.point(candidate))?;
         let (params, gap, phase) = (vec![], Some(0.0), Phase::Rule);
         Ok(Choice { candidate, params, mean, sd, multiplier, score, gap, phase })
     }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use manyhands_gp::{
-    self as gp, Acquisition, ConfidenceBound, GreedyInformation, Key, LevelSet, Maximizer, Posterior, Prior,
-    Restricted, Sampler, Surface, Variance, View,
+    self as gp, Acquisition, Among, ConfidenceBound, GreedyInformation, Key, LevelSet, Marginal, Maximizer, Posterior,
+    Prior, Restricted, Sampler, Surface, Variance, View,
 };
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chooser, Context, Extremes, LargestSd, Place, generator, peak};
 use crate::tuning::{DESIGN_CANDIDATES, EVERY_CHECKPOINT};
-use crate::{Choice, Error, Phase, Result, Spec, Value};
+use crate::{Choice, Error, Phase, Result, Spec};
 
 /// The error that no candidate is left.
 const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
@@ -23,7 +23,8 @@ pub(super) struct Finite {
     /// For rules that sample.
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
-    /// The surface over all candidates, taken ones included.
+    /// The surface over all candidates, taken ones included. Certificates read it at past views, which would reset the
+    /// bounds of a surface that choices are made with.
     all_candidates: Option<Box<Surface>>,
     repeats: bool,
     left: usize,
@@ -55,15 +56,10 @@ impl Finite {
             .ok_or(Error::Internal { what: "a finite domain is empty" })
     }
 
-    /// The values of a candidate's parameters, where the domain is a space of them.
-    fn params(&self, spec: &Spec, candidate: usize) -> Vec<Value> {
-        spec.domain().space().map_or(vec![], |space| space.params(&self.domain().point(candidate)))
-    }
-
     /// A choice from its exact moments.
     fn choice(&self, spec: &Spec, found: Maximizer) -> Choice {
         let Maximizer { index: candidate, mean, sd, score } = found;
-        let params = self.params(spec, candidate);
+        let params = spec.domain().written_params(&self.domain().point(candidate));
         Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: Some(0.0), phase: Phase::Rule }
     }
 }
@@ -133,6 +129,24 @@ impl Chooser for Finite {
 
     fn highest(&mut self, context: Context<'_>, multiplier: f64) -> Result<f64> {
         self.maximum(context.view, multiplier).map(|found| found.score)
+    }
+
+    fn moments(
+        &mut self,
+        context: Context<'_>,
+        among: Among,
+        can_matter: &dyn Fn(f64, f64) -> bool,
+    ) -> Result<Vec<(usize, Marginal)>> {
+        Ok(self.surface.moments_where(context.view, among, can_matter))
+    }
+
+    fn covariance(&self, context: Context<'_>, listed: &[usize]) -> Result<Vec<f64>> {
+        Ok(self.surface.covariance(context.view, listed)?)
+    }
+
+    fn choice_of(&mut self, context: Context<'_>, listed: usize, score: f64) -> Result<Choice> {
+        let (mean, sd) = self.surface.moments(context.view, listed);
+        Ok(self.choice(context.spec, Maximizer { index: listed, mean, sd, score }))
     }
 
     fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {

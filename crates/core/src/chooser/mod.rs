@@ -4,10 +4,14 @@ mod candidates;
 mod continuous;
 mod discretized;
 mod finite;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
-use manyhands_gp::{self as gp, Acquisition, GreedyInformation, Key, LevelSet, Posterior, Prior, View};
+use manyhands_gp::{
+    self as gp, Acquisition, Among, GreedyInformation, Key, LevelSet, Marginal, Posterior, Prior, View,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -87,6 +91,30 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
 
     /// The highest value of mean + multiplier x sd over the whole domain, taken candidates included.
     fn highest(&mut self, _context: Context<'_>, _multiplier: f64) -> Result<f64> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The exact moments of the listed points that can matter, by index: those for which `can_matter` holds of upper bounds of
+    /// their mean and variance, and which are not left out by `among`. `can_matter` must not turn false as either grows.
+    ///
+    /// Listed are the candidates of a finite domain; on a space a set of quasi-random points that is fixed by the seed, and
+    /// the view's observed points after them.
+    fn moments(
+        &mut self,
+        _context: Context<'_>,
+        _among: Among,
+        _can_matter: &dyn Fn(f64, f64) -> bool,
+    ) -> Result<Vec<(usize, Marginal)>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The joint covariance of some listed points given the view's rows, row-major; listed as by [`Chooser::moments`].
+    fn covariance(&self, _context: Context<'_>, _listed: &[usize]) -> Result<Vec<f64>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The choice of a listed point with this score; listed as by [`Chooser::moments`].
+    fn choice_of(&mut self, _context: Context<'_>, _listed: usize, _score: f64) -> Result<Choice> {
         Err(ONLY_GP_BTS_ON_A_CUBE)
     }
 
@@ -184,7 +212,7 @@ impl Clone for Box<dyn Chooser> {
 /// The chooser of the spec's domain, under this prior.
 pub(crate) fn chooser(spec: &Spec, prior: &Prior) -> Result<Box<dyn Chooser>> {
     Ok(match (spec.finite(), spec.domain()) {
-        (Some(domain), _) => Box::new(Finite::new(spec, domain, prior)?),
+        (Some(domain), _) => Box::new(Finite::new(spec, domain.clone(), prior)?),
         (None, Domain::Space(space)) => Box::new(Continuous::new(space.clone())),
         (None, _) => Box::new(Discretized::new(spec, prior)?),
     })

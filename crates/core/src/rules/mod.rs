@@ -9,7 +9,7 @@ mod gp_ucb_pe;
 mod igp_bucb;
 mod state;
 
-pub(crate) use self::state::{Known, Pick, RuleState, assumptions};
+pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
 use crate::{Choice, Error, Result, Strategy};
 
 /// The formulas of a rule.

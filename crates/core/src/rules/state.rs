@@ -1,6 +1,6 @@
 //! What a rule may read and do: the log, the posterior, the theory's quantities, and the searches over the domain.
 
-use manyhands_gp::{Acquisition, ConfidenceBound, LevelSet, Posterior, View, Warp};
+use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
 
 use crate::chooser::{Chooser, Context, LargestSd};
 use crate::compatibility::NO_CLOSED_FORM;
@@ -11,7 +11,7 @@ use crate::{Choice, Error, Event, Phase, Result, Spec, Tuning};
 
 /// What the log of a study amounts to.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct StudyState<'a> {
     pub spec: &'a Spec,
     pub ledger: &'a Ledger,
     pub posterior: &'a Posterior,
@@ -39,8 +39,8 @@ pub(crate) struct RuleState<'a> {
 }
 
 impl<'a> RuleState<'a> {
-    pub fn new(known: Known<'a>, chooser: &'a mut dyn Chooser, pick: Pick) -> Self {
-        let Known { spec, ledger, posterior, warp } = known;
+    pub fn new(known: StudyState<'a>, chooser: &'a mut dyn Chooser, pick: Pick) -> Self {
+        let StudyState { spec, ledger, posterior, warp } = known;
         Self { spec, ledger, posterior, warp, chooser, pick }
     }
 
@@ -257,6 +257,25 @@ impl<'a> RuleState<'a> {
                 Ok(worst_case_hallucination(self.maximum_information(kind, workers - 1)?))
             }
         }
+    }
+}
+
+/// For rules that sum or draw over many points at once (est, pes, k-DPP samples).
+#[cfg_attr(not(test), expect(dead_code, reason = "no rule so far sums or draws over many points"))]
+impl RuleState<'_> {
+    /// The exact moments of the points that can matter, by index; see [`Chooser::moments`].
+    pub fn moments(&mut self, among: Among, can_matter: &dyn Fn(f64, f64) -> bool) -> Result<Vec<(usize, Marginal)>> {
+        self.chooser.moments(self.with_pending(), among, can_matter)
+    }
+
+    /// The joint covariance, given observed and pending points, of some points by their index; row-major.
+    pub fn covariance(&self, listed: &[usize]) -> Result<Vec<f64>> {
+        self.chooser.covariance(self.with_pending(), listed)
+    }
+
+    /// The choice of a point by its index, with this score.
+    pub fn choice_of(&mut self, listed: usize, score: f64) -> Result<Choice> {
+        self.chooser.choice_of(self.with_pending(), listed, score)
     }
 }
 

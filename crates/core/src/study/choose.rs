@@ -8,7 +8,7 @@ use manyhands_gp::Key;
 use super::{Asking, Study};
 use crate::event::{Asked, ENGINE};
 use crate::ledger::TrialState;
-use crate::rules::{Known, Pick, RuleState};
+use crate::rules::{Pick, RuleState, StudyState};
 use crate::strategy::Initial;
 use crate::theory::initialization_variance;
 use crate::{Choice, Phase, Result};
@@ -38,7 +38,7 @@ impl Study {
     /// What a rule reads when it makes this pick.
     fn state(&mut self, pick: Pick) -> RuleState<'_> {
         let (spec, ledger, posterior, warp) = (&self.spec, &self.ledger, &self.posterior, self.learning.warp());
-        RuleState::new(Known { spec, ledger, posterior, warp }, &mut *self.chooser, pick)
+        RuleState::new(StudyState { spec, ledger, posterior, warp }, &mut *self.chooser, pick)
     }
 
     /// As [`Study::state`], at the first pick of an ask.
