@@ -105,11 +105,14 @@ pub(crate) struct SearchEffort {
 
 /// How hard a search tries: less where every evaluation costs more.
 pub(crate) fn search_effort(rows: usize) -> SearchEffort {
-    let (candidates, starts, evaluations) = match rows {
-        0..=300 => (512, 4, 60),
-        301..=SCREENED_ROWS => (512, 3, 30),
-        ..=3000 => (384, 1, 12),
-        _ => (384, 1, 8),
+    let (candidates, starts, evaluations) = if rows <= 300 {
+        (512, 4, 60)
+    } else if rows <= SCREENED_ROWS {
+        (512, 3, 30)
+    } else if rows <= 3000 {
+        (384, 1, 12)
+    } else {
+        (384, 1, 8)
     };
     SearchEffort { candidates, starts, evaluations }
 }

@@ -57,7 +57,7 @@ pub(crate) fn climb_until(
         state: RefCell::new((f, best)),
     };
     // Running out of evaluations and leaving the finite numbers end the climb, as converging does: what counts is the
-    // best point evaluated, which the hill keeps.
+    // best point evaluated, which the objective keeps.
     let solver = Lbfgsb::new().with_relative_cost_reduction_tolerance(gain);
     let _ended = Executor::new(&objective, solver, FirstOrderState::new(inside)).max_iter(budget as u64).run();
     objective.state.into_inner().1

@@ -8,7 +8,7 @@
 //! | K | | C + rho I |
 //! | m, s^2 | mean, variance | given, or profiled: where the density is highest given theta, in closed form |
 //! | a | alpha | K^{-1} (z - m) |
-//! | Q | quadratic | (z - m)' K^{-1} (z - m) + m^2/t^2, with t the prior spread of the mean in units of s; where m is given, without m^2/t^2 |
+//! | Q | quadratic | (z - m)' K^{-1} (z - m) + m^2/t^2, t the mean's prior spread in units of s; no m^2/t^2 if m is given |
 //! | w | weight | n + a, with an inverse-gamma prior of shape a/2 and scale b/2 on s^2 |
 //! | u | surplus | (Q + b)/s^2 - w: 0 where s^2 is profiled |
 //!
