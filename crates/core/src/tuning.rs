@@ -55,8 +55,14 @@ pub(crate) const NODES_FULL_ROWS: usize = 200;
 pub(crate) const FEATURES: usize = 1024;
 
 /// Up to this many observations, every count of them is a checkpoint of the running extremes of a band on a finite domain;
-/// above, each quarter more.
+/// above, each [part](CHECKPOINT_PART) more.
 pub(crate) const EVERY_CHECKPOINT: usize = 64;
+
+/// Later checkpoints on a finite domain are apart by the count divided by this.
+pub(crate) const CHECKPOINT_PART: usize = 4;
+
+/// Checkpoints on a space, each of which costs a search, are apart by this factor.
+pub(crate) const CHECKPOINT_FACTOR: usize = 2;
 
 // Searches over a space.
 

@@ -11,8 +11,8 @@ use super::candidates::{AskCandidates, Wanted};
 use super::{Chooser, Context, Extremes, LargestSd, Place, generator};
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
 use crate::tuning::{
-    BEST_ROWS, FEATURES, LISTED_POINTS, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT, SearchEffort,
-    search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, FEATURES, LISTED_POINTS, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT,
+    SearchEffort, search_effort,
 };
 use crate::{Choice, Error, Phase, Result, Space, Spec};
 
@@ -283,7 +283,7 @@ impl Chooser for Continuous {
 
     /// Each checkpoint costs a search: at 0, 1, 2, 4, 8, ...
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
-        Some((2 * observed).max(1))
+        Some((CHECKPOINT_FACTOR * observed).max(1))
     }
 
     fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {

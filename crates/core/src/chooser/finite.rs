@@ -10,7 +10,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chooser, Context, Extremes, LargestSd, Place, generator, peak};
-use crate::tuning::{DESIGN_CANDIDATES, EVERY_CHECKPOINT};
+use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT};
 use crate::{Choice, Error, Phase, Result, Spec};
 
 /// The error that no candidate is left.
@@ -157,7 +157,7 @@ impl Chooser for Finite {
     }
 
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
-        Some(if observed < EVERY_CHECKPOINT { observed + 1 } else { observed + observed / 4 })
+        Some(if observed < EVERY_CHECKPOINT { observed + 1 } else { observed + observed / CHECKPOINT_PART })
     }
 
     fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {

@@ -117,12 +117,7 @@ impl Rule {
     /// The next picks of an ask that wants `most` more: at least one, several where the rule draws them jointly.
     pub(crate) fn choose(self, state: &mut RuleState<'_>, most: usize) -> Result<Vec<Choice>> {
         let multiplier = self.multiplier(state)?;
-        let picks = self.formulas().choose_jointly(state, multiplier, most)?;
-        if (1..=most).contains(&picks.len()) {
-            Ok(picks)
-        } else {
-            Err(Error::Internal { what: "a rule made no pick, or more than were wanted" })
-        }
+        counted(self.formulas().choose_jointly(state, multiplier, most)?, most)
     }
 
     /// Whether several picks may be drawn jointly: then they depend on how many an ask wants.
@@ -143,5 +138,28 @@ impl Rule {
     /// Refuses settings that it cannot choose with, on a domain that is finite or not.
     pub(crate) fn check(self, strategy: &Strategy, is_finite: bool) -> Result<()> {
         self.formulas().check(strategy, is_finite)
+    }
+}
+
+/// Refuses picks that are none, with which an ask would never end, or more than were wanted.
+fn counted(picks: Vec<Choice>, most: usize) -> Result<Vec<Choice>> {
+    let is_right = (1..=most).contains(&picks.len());
+    if is_right { Ok(picks) } else { Err(Error::Internal { what: "a rule made no pick, or more than were wanted" }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Phase;
+
+    #[test]
+    fn a_rule_makes_at_least_one_pick_and_no_more_than_are_wanted() {
+        let (params, gap, phase) = (vec![], None, Phase::Rule);
+        let pick = Choice { candidate: 0, params, mean: 0.0, sd: 1.0, multiplier: 0.0, score: 0.0, gap, phase };
+        for (made, wanted, is_right) in [(0, 1, false), (1, 1, true), (2, 1, false), (2, 3, true), (3, 3, true)] {
+            let picks = counted(vec![pick.clone(); made], wanted);
+            assert_eq!(picks.is_ok(), is_right, "{made} of {wanted}");
+            assert!(is_right || matches!(picks, Err(Error::Internal { .. })));
+        }
     }
 }
