@@ -135,6 +135,33 @@ impl Domain {
         }
     }
 
+    /// The values of a point as an event records them; empty but on spaces, as elsewhere the candidate identifies the point.
+    pub(crate) fn written_params(&self, point: &[f64]) -> Vec<Value> {
+        self.space().map_or(vec![], |space| space.params(point))
+    }
+
+    /// The point with these named values, which is one of the candidates if there are any; refused where it is not, or not in
+    /// the space.
+    pub(crate) fn find(&self, candidates: Option<&gp::Domain>, named: &[(String, Value)]) -> Result<NamedPoint> {
+        match self {
+            Self::Pool(pool) => Ok(NamedPoint { candidate: Some(pool.find(named)?), params: vec![] }),
+            Self::Space(space) => {
+                let given = space.from_named(named)?;
+                let point = space.embed(&given)?;
+                let candidate = candidates.map(|candidates| candidate_at(candidates, &point)).transpose()?;
+                // Normalized as the study itself writes values (3 for 3.0), except that a continuous value keeps its exact
+                // bits.
+                let written = |(own, given): (Value, &Value)| match (own, given.number()) {
+                    (Value::Float(_), Some(number)) if candidate.is_none() => Value::Float(number),
+                    (own, _) => own,
+                };
+                let params = self.written_params(&point).into_iter().zip(&given).map(written).collect();
+                Ok(NamedPoint { candidate, params })
+            }
+            Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => Err(Error::NoParameters),
+        }
+    }
+
     /// The values of a trial's parameters, given its candidate and its logged values.
     pub fn logged_params(&self, candidate: usize, logged: &[Value]) -> Vec<Value> {
         match self {
@@ -169,6 +196,29 @@ impl Domain {
             Self::Space(space) => vec![1.0; space.dimension()],
         }
     }
+}
+
+/// A point that a user names, as an event records it.
+pub(crate) struct NamedPoint {
+    /// The candidate's index in the domain; none where the domain is not finite.
+    pub candidate: Option<usize>,
+    /// The values as the study writes them; empty for pools: `candidate` identifies the row.
+    pub params: Vec<Value>,
+}
+
+/// The candidate at this point; refused where there is none, naming the nearest.
+fn candidate_at(domain: &gp::Domain, point: &[f64]) -> Result<usize> {
+    let (candidate, distance) = nearest((0..domain.len()).map(|i| domain.point(i)), point).unwrap_or_default();
+    if distance == 0.0 && domain.dimension() == point.len() {
+        return Ok(candidate);
+    }
+    Err(Error::NotACandidate { point: point.to_vec(), candidate, nearest: domain.point(candidate) })
+}
+
+/// The first of the nearest points, and its squared distance; none if there are no points.
+pub(crate) fn nearest(points: impl Iterator<Item = impl AsRef<[f64]>>, point: &[f64]) -> Option<(usize, f64)> {
+    let distance = |x: &[f64]| x.iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    points.map(|x| distance(x.as_ref())).enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The points of a space, if they are few.

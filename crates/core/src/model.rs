@@ -2,6 +2,7 @@
 
 use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
 
+use crate::maximize::descending;
 use crate::tuning::{
     FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, best_values, design_points,
     values_until_refit,
@@ -9,7 +10,7 @@ use crate::tuning::{
 use crate::{Result, Spec, Tuning};
 
 /// Given numbers are clamped to this many times the values' own scale, and to its inverse: beyond, rounding dominates.
-const LARGEST: f64 = 1e20;
+const LARGEST_SCALE: f64 = 1e20;
 
 /// Noise is at least this share of the prior variance. Given noise may be negligible beside an extreme value; then the
 /// pivots of nearly equal rows are rounding errors that magnify each other, until numbers are not finite.
@@ -47,7 +48,7 @@ impl Learner {
         self.parameters
     }
 
-    /// How many quasi-random points come first, unless the strategy says.
+    /// How many quasi-random points come first, unless configured.
     pub fn design(&self) -> usize {
         design_points(self.parameters)
     }
@@ -128,12 +129,12 @@ impl Learner {
     /// What is given, in units of the values under a warp; that warp is linear where there is anything to convert.
     fn given_under(&self, warp: &Warp) -> Given {
         let slope = warp.slope_at_best();
-        let square = |variance: f64| (variance * slope * slope).clamp(LARGEST.powi(-2), LARGEST.powi(2));
+        let square = |variance: f64| (variance * slope * slope).clamp(LARGEST_SCALE.powi(-2), LARGEST_SCALE.powi(2));
         Given {
             lengthscales: self.given.lengthscales.clone(),
             noise: self.given.noise.map(square),
             variance: self.given.variance.map(square),
-            mean: self.given.mean.map(|mean| warp.forward(mean).clamp(-LARGEST, LARGEST)),
+            mean: self.given.mean.map(|mean| warp.forward(mean).clamp(-LARGEST_SCALE, LARGEST_SCALE)),
         }
     }
 
@@ -179,8 +180,7 @@ fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most {
         return (0..values.len()).collect();
     }
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    let order = descending(values);
     let (best, others) = order.split_at(best_values(most));
     let (mut rows, mut others) = (best.to_vec(), others.to_vec());
     others.sort_unstable();

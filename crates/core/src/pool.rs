@@ -2,6 +2,7 @@
 
 use manyhands_gp::Points;
 
+use crate::domain::nearest;
 use crate::error::TablePlace;
 use crate::table::{self, CsvLine};
 use crate::text::{beginning, escaped, quoted};
@@ -135,7 +136,7 @@ impl Pool {
             return Ok(found);
         }
         let nearest = match point {
-            Some(point) => self.nearest(&point),
+            Some(point) => nearest(self.points.iter(), &point).map_or(0, |(candidate, _)| candidate),
             None => (0..self.len()).rev().max_by_key(|&candidate| agreeing(candidate)).unwrap_or_default(),
         };
         let show = |(i, value): (usize, &Value)| beginning(&format!("{} = {value}", escaped(&self.names[i])));
@@ -185,13 +186,6 @@ impl Pool {
             Ok(column.place(number, self.coordinates))
         };
         self.columns.iter().map(place).collect()
-    }
-
-    /// The candidate nearest to a point, by the coordinates that the model sees.
-    fn nearest(&self, point: &[f64]) -> usize {
-        let distance = |x: &[f64]| x.iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-        let distances = self.points.iter().map(distance).enumerate();
-        distances.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(candidate, _)| candidate)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a study is: domain, prior, strategy, assumptions, seed. Checked once, when it is made.
 
+use std::sync::Arc;
+
 use manyhands_gp::{self as gp, Given, Kernel, Prior, Priors};
 
 use crate::compatibility::{BOX, CUBE, check_combination, refusal};
@@ -79,6 +81,8 @@ pub struct Spec {
     given: Option<Given>,
     nodes: usize,
     tuning: Tuning,
+    /// The candidates, if choices among them are exact.
+    finite: Option<Arc<gp::Domain>>,
 }
 
 impl Spec {
@@ -118,7 +122,6 @@ impl Spec {
 
     /// As [`Spec::learned_from`], with some hyperparameters given: those are kept, and the rest is learned. Lengthscales are in
     /// the unit cube, the other numbers in the units of the values that will be told.
-    #[doc(alias = "hyperparameter")]
     ///
     /// ```
     /// use manyhands_core::gp::{Given, Kernel};
@@ -130,6 +133,7 @@ impl Spec {
     /// # assert!(spec.learns());
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "hyperparameter")]
     pub fn learned_given(family: &Kernel, given: Given, domain: Domain, strategy: Strategy) -> Result<Self> {
         if !family.is_stationary() {
             let setting = Key::Kernel.shown_as("a learned model");
@@ -148,7 +152,13 @@ impl Spec {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, DEFAULT_MEMORY, DEFAULT_NODES);
         let (seed, repeats, tuning) = (0, true, Tuning::default());
-        let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, given, nodes, tuning };
+        let finite = match &domain {
+            // Learning and sampling recompute all candidates.
+            Domain::Space(space) if given.is_some() || strategy.rule.samples() => finite_space(space, FINITE_POINTS),
+            domain => domain.finite(),
+        };
+        let finite = finite.map(Arc::new);
+        let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, given, nodes, tuning, finite };
         check_combination(&spec)?;
         Ok(spec)
     }
@@ -172,7 +182,7 @@ impl Spec {
                 reason: "its candidates change from round to round",
             });
         }
-        if self.finite().is_none() {
+        if !self.is_finite() {
             return Err(Error::Incompatible {
                 setting: Key::Repeats.shown_as("repeats = false"),
                 with: BOX,
@@ -245,11 +255,13 @@ impl Spec {
 
     /// The candidates, if choices among them are exact: as [`Domain::finite`], but a space counts as finite only up to 16,384
     /// points where the model is learned or the rule samples, since both recompute all of them.
-    pub fn finite(&self) -> Option<gp::Domain> {
-        match &self.domain {
-            Domain::Space(space) if self.learns() || self.strategy.rule.samples() => finite_space(space, FINITE_POINTS),
-            domain => domain.finite(),
-        }
+    pub fn finite(&self) -> Option<&gp::Domain> {
+        self.finite.as_deref()
+    }
+
+    /// Whether choices are exact, among [`Spec::finite`] candidates.
+    pub fn is_finite(&self) -> bool {
+        self.finite.is_some()
     }
 
     /// Whether the model is learned.

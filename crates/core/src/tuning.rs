@@ -55,13 +55,19 @@ pub(crate) const NODES_FULL_ROWS: usize = 200;
 pub(crate) const FEATURES: usize = 1024;
 
 /// Up to this many observations, every count of them is a checkpoint of the running extremes of a band on a finite domain;
-/// above, each quarter more.
+/// above, each [part](CHECKPOINT_PART) more.
 pub(crate) const EVERY_CHECKPOINT: usize = 64;
+
+/// Later checkpoints on a finite domain are apart by the count divided by this.
+pub(crate) const CHECKPOINT_PART: usize = 4;
+
+/// Checkpoints on a space, each of which costs a search, are apart by this factor.
+pub(crate) const CHECKPOINT_FACTOR: usize = 2;
 
 // Searches over a space.
 
-/// Up to this many rows every candidate of a space is evaluated exactly, because climbs start from several; above, only the
-/// best one is needed.
+/// Up to this many rows every candidate of a space is evaluated exactly, because climbs start from several
+/// ([`search_effort`]); above, only the best one is needed.
 pub(crate) const SCREENED_ROWS: usize = 1000;
 
 /// How many of the best rows get neighbours among the candidates, and how many are candidates themselves.
@@ -82,6 +88,16 @@ pub(crate) const LISTED_VALUES: usize = 200;
 /// The first step of a climb inside constraints, in units of the cube.
 pub(crate) const FIRST_STEP: f64 = 0.1;
 
+/// What the next step of such a climb is multiplied by, after one that gained and after one that did not.
+pub(crate) const STEP_FACTORS: (f64, f64) = (2.0, 0.25);
+
+/// A discrete parameter of a neighbour changes where a standard normal draw exceeds this: about one in three.
+pub(crate) const CHANGED_DRAW: f64 = 1.0;
+
+/// The moves of a discrete parameter with too many values to list: single steps, and these parts of its range, as divisors.
+pub(crate) const LADDER_STEPS: [usize; 2] = [1, 2];
+pub(crate) const LADDER_PARTS: [usize; 3] = [100, 20, 5];
+
 /// How hard a search over a space tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SearchEffort {
@@ -95,14 +111,20 @@ pub(crate) struct SearchEffort {
 
 /// How hard a search tries: less where every evaluation costs more.
 pub(crate) fn search_effort(rows: usize) -> SearchEffort {
-    let (candidates, starts, evaluations) = match rows {
-        0..=300 => (512, 4, 60),
-        301..=1000 => (512, 3, 30),
-        1001..=3000 => (384, 1, 12),
-        _ => (384, 1, 8),
+    let (candidates, starts, evaluations) = if rows <= 300 {
+        (512, 4, 60)
+    } else if rows <= SCREENED_ROWS {
+        (512, 3, 30)
+    } else if rows <= 3000 {
+        (384, 1, 12)
+    } else {
+        (384, 1, 8)
     };
     SearchEffort { candidates, starts, evaluations }
 }
+
+/// How many quasi-random points stand for a space where a rule needs a finite set; the observed points are added.
+pub(crate) const LISTED_POINTS: usize = 2048;
 
 /// A search inside a region tests candidates until this many of them are inside.
 pub(crate) const REGION_STARTS: usize = 16;
@@ -117,6 +139,15 @@ pub(crate) const CONSTRAINED_DRAWS: usize = 4;
 
 /// The most values of one parameter that are tried while the others stay fixed.
 pub(crate) const VALUE_OPTIONS: usize = 64;
+
+/// How many values of a continuous parameter are drawn, where it has to be fixed.
+pub(crate) const CONTINUOUS_OPTIONS: usize = 4;
+
+/// The most steps away from a wanted value that a repair tries.
+pub(crate) const REPAIR_STEPS: usize = 16 * VALUE_OPTIONS;
+
+/// Parameters with more values than this are fixed last.
+pub(crate) const MANY_RUNGS: usize = 64;
 
 /// The most fixed values that a sample or a repair tries.
 pub(crate) const REPAIR_BUDGET: usize = 500;
@@ -234,7 +265,7 @@ impl Tuning {
     }
 
     /// The width of a pick that explores.
-    pub(crate) fn widest(&self) -> f64 {
+    pub(crate) fn largest_width(&self) -> f64 {
         self.widths.iter().copied().fold(0.0, f64::max)
     }
 

@@ -35,7 +35,7 @@ fn without_hallucination_ucb_repeats_the_choice_of_the_observed_points() {
     }
 }
 
-/// The oracle is the same study with everything pending called off before each choice.
+/// The oracle is the same study with everything pending cancelled before each choice.
 #[test]
 fn without_hallucination_thompson_sampling_sees_only_what_was_observed() {
     for kernel in [se(0.2), matern(0.3)] {
@@ -54,6 +54,20 @@ fn without_hallucination_thompson_sampling_sees_only_what_was_observed() {
             alone.cancel(expected.trial).unwrap();
         }
         assert!(batch.iter().any(|s| s.choice.candidate != batch[0].choice.candidate), "samples differ");
+    }
+}
+
+#[test]
+fn the_bayesian_rule_needs_no_norm_bound() {
+    let strategy = |norm_bound| Strategy { norm_bound, ..Strategy::new(Rule::GpBucbBayesian, 1.5) };
+    let [mut with, mut without] = [Some(1.5), None].map(|bound| study(&spec(line(40), se(0.2), strategy(bound))));
+    for _ in 0..4 {
+        let (asked, same) = (with.ask(3).unwrap(), without.ask(3).unwrap());
+        assert_eq!(asked, same);
+        for s in asked {
+            with.tell(s.trial, f(&s.point)).unwrap();
+            without.tell(s.trial, f(&s.point)).unwrap();
+        }
     }
 }
 

@@ -77,21 +77,21 @@ fn survive(values: &[f64]) {
         }
         let batch = live.ask_adaptive(2, 5.0).unwrap();
         batch.suggestions.iter().for_each(check);
-        let numbers = batch.outlooks.iter().chain(&batch.next).map(|o| o.improvement);
-        assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.outlooks);
+        let numbers = batch.worths.iter().chain(&batch.next).map(|o| o.improvement);
+        assert!(numbers.into_iter().all(f64::is_finite), "{:?}", batch.worths);
         assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()));
     }
 }
 
 #[test]
-fn equal_values_are_survived() {
+fn equal_values_give_finite_results() {
     survive(&[0.0]);
     survive(&[-3.7]);
     survive(&[1e-300]);
 }
 
 #[test]
-fn enormous_and_minute_values_are_survived() {
+fn enormous_and_minute_values_give_finite_results() {
     survive(&[1e300, -1e300, 0.5]);
     survive(&[1e300, 2e300]);
     survive(&[1e-300, -2e-300, 3e-300]);
@@ -100,7 +100,7 @@ fn enormous_and_minute_values_are_survived() {
 }
 
 #[test]
-fn the_largest_floats_are_survived() {
+fn the_largest_floats_give_finite_results() {
     survive(&[f64::MAX]);
     survive(&[f64::MAX, -f64::MAX]);
     survive(&[f64::MAX, 1.0, 2.0]);
@@ -108,7 +108,7 @@ fn the_largest_floats_are_survived() {
 }
 
 #[test]
-fn one_outlier_among_tame_values_is_survived() {
+fn one_outlier_among_tame_values_gives_finite_results() {
     let mut values: Vec<f64> = (0..15).map(|i| f64::from(i).sin()).collect();
     for outlier in [1e9, -1e9, 1e40] {
         values[9] = outlier;
@@ -152,7 +152,7 @@ fn partly_given(mask: usize, domain: Domain) -> Spec {
 }
 
 #[test]
-fn given_noise_that_is_nothing_beside_an_extreme_value_is_survived() {
+fn given_noise_that_is_negligible_beside_an_extreme_value_gives_finite_results() {
     for (extreme, mask) in
         [2e220, -2e220, 1e300, f64::MAX, -1e308, 5e-324].into_iter().flat_map(|v| (1..4).map(move |m| (v, m)))
     {
@@ -229,7 +229,7 @@ fn one_observation_is_enough_to_go_on() {
 }
 
 #[test]
-fn hundreds_of_repeats_of_one_point_are_survived() {
+fn hundreds_of_repeats_of_one_point_give_finite_results() {
     for noise in [0.0, 0.5] {
         let (mut live, rng) = (study(&learned(cube(2))), &mut rng(1));
         for _ in 0..300 {
@@ -243,7 +243,7 @@ fn hundreds_of_repeats_of_one_point_are_survived() {
 }
 
 #[test]
-fn two_parameters_that_are_always_equal_are_survived() {
+fn two_parameters_that_are_always_equal_give_finite_results() {
     let (mut live, rng) = (study(&learned(cube(2))), &mut rng(2));
     for _ in 0..20 {
         let x = uniform(rng, 0.0, 1.0);
@@ -254,7 +254,7 @@ fn two_parameters_that_are_always_equal_are_survived() {
 }
 
 #[test]
-fn fifty_parameters_and_a_batch_of_a_hundred_are_survived() {
+fn fifty_parameters_and_a_batch_of_a_hundred_give_finite_results() {
     let mut live = study(&learned(cube(50)));
     for count in [12, 3] {
         for s in live.ask(count).unwrap() {

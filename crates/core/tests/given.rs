@@ -181,7 +181,7 @@ fn with_everything_given_nothing_is_learned() {
 }
 
 #[test]
-fn what_is_believed_before_the_first_value_has_what_is_given_and_needs_no_units() {
+fn the_prior_before_the_first_value_has_what_is_given_and_needs_no_units() {
     let median = auto(square()).prior().clone();
     for given in all_given() {
         for spec in [spec(&given), spec(&given).with_tuning(Tuning::default()).unwrap()] {

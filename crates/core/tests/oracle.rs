@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn a_certificate_names_the_surest_point_of_the_surest_moment(seed: u64, steps in 0usize..14, early: bool) {
+    fn a_certificate_is_the_best_lower_bound_over_all_checkpoints(seed: u64, steps in 0usize..14, early: bool) {
         let rng = &mut rng(seed);
         let spec = random_spec(rng, Rule::IgpBucb);
         let (prior, points) = (maximized(&spec), candidates(spec.domain()));

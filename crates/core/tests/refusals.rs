@@ -4,6 +4,7 @@
 mod common;
 
 use common::{f, line, prior, se, spec, study};
+use manyhands_core::event::Included;
 use manyhands_core::gp::{self, Covariance, Grid, Kernel, Points, Prior};
 use manyhands_core::{
     Domain, Error, Event, Hallucination, Information, Initial, Result, Rule, Spec, Strategy, Study, TrialState,
@@ -270,4 +271,22 @@ fn logs_with_numbers_that_are_not_finite_are_refused() {
 fn a_wrong_point_in_a_list_is_named() {
     let error = Points::from_rows(&[vec![0.0, 1.0], vec![0.0]]).unwrap_err().to_string();
     assert!(error.contains("point 1") && error.contains("2 entries, got 1"), "{error}");
+}
+
+#[test]
+fn included_candidates_that_are_taken_or_not_there_are_refused() {
+    let (taken, free) = {
+        let study = busy();
+        let is_free = |i: &usize| study.trials().iter().all(|trial| trial.candidate() != *i);
+        (study.trials()[3].candidate(), (0..12).find(is_free).unwrap())
+    };
+    let error = check_refusal(&[&format!("candidate {taken}")], |study| study.include_candidate(taken, Some(1.0)));
+    assert_eq!(error, Error::CandidateTaken { candidate: taken });
+    assert_eq!(busy().include_candidate(free, Some(1.0)), Ok(5));
+    // In a log such a candidate is damage.
+    for candidate in [taken, 12, usize::MAX] {
+        let included = Included { trial: 5, candidate, params: vec![], value: Some(1.0) };
+        let error = check_refusal(&["available"], |study| study.apply(Event::Included(included)));
+        assert!(matches!(error, Error::BadLog { sequence: 9, .. }), "{error}");
+    }
 }

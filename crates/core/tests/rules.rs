@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Oracle, candidates, f, line, matern, rng, scattered, se, spec, study, uniform};
-use manyhands_core::gp::Prior;
+use manyhands_core::gp::{Points, Prior};
 use manyhands_core::{
     Choice, Direction, Domain, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion, TrialState,
 };
@@ -50,7 +50,7 @@ impl Dense {
     }
 }
 
-/// Workers whose trials fail or are called off now and then; `check` sees the study before every ask, and what was chosen.
+/// Workers whose trials fail or are cancelled now and then; `check` sees the study before every ask, and what was chosen.
 fn walk(study: &mut Study, seed: u64, asks: usize, mut check: impl FnMut(&Study, &Suggestion)) {
     let rng = &mut rng(seed);
     let mut running: Vec<Suggestion> = vec![];
@@ -108,6 +108,28 @@ fn gp_ei_chooses_the_highest_expected_improvement_of_all_candidates() {
                 assert_eq!((chosen.choice.multiplier, chosen.choice.gap), (0.0, Some(0.0)));
             });
         }
+    }
+}
+
+#[test]
+fn gp_ei_where_no_variance_is_left_takes_the_largest_sd() {
+    // Independent candidates, all of them known; and a space over which the function is constant.
+    let points: Vec<Vec<f64>> = (0..4).map(|i| vec![100.0 * f64::from(i)]).collect();
+    let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap()], vec![]).unwrap();
+    let known = [(Domain::Points(Points::from_rows(&points).unwrap()), 1.0, 4), (Domain::Space(space), 1e9, 1)];
+    for (domain, lengthscale, observed) in known {
+        let prior = Prior::new(se(lengthscale), 0.0, 1e-20).unwrap();
+        let mut study = study(&Spec::new(domain, prior, of(Rule::GpEi)).unwrap());
+        for i in 0..observed {
+            match study.spec().domain() {
+                Domain::Space(_) => study.include(&[0.3.into()], Some(0.5)).unwrap(),
+                _ => study.include_candidate(i, Some(0.5)).unwrap(),
+            };
+        }
+        for suggestion in study.ask(3).unwrap() {
+            assert_eq!((suggestion.choice.sd, suggestion.choice.score), (0.0, 0.0));
+        }
+        Study::verify(study.spec(), study.events()).unwrap();
     }
 }
 

@@ -15,6 +15,10 @@
 /// - at a variance of 0 the value is finite or minus infinity, as everywhere else. NaN counts as minus infinity;
 /// - [`bound`](Acquisition::bound) really is an upper bound.
 ///
+/// A value that depends on the point itself as well (a penalty around pending points, say) is no acquisition: it is computed
+/// for the points of [`Surface::moments_where`](crate::Surface::moments_where), with an acquisition that bounds it from above
+/// as the test of what can matter; on a box it is climbed with [`Slopes::at`](crate::Slopes::at).
+///
 /// A candidate whose value is minus infinity is chosen only if that is the value of all that may be chosen.
 ///
 /// Probability of improvement, by its argument of the normal distribution function, which is maximal at the same points:
@@ -31,7 +35,7 @@
 ///     }
 ///
 ///     fn slopes(&self, mean: f64, variance: f64) -> (f64, f64) {
-///         (1.0 / variance.sqrt(), -(mean - self.target) / variance)
+///         if variance > 0.0 { (1.0 / variance.sqrt(), -(mean - self.target) / variance) } else { (0.0, 0.0) }
 ///     }
 ///
 ///     // Only below the target: above it, the less uncertain the better.
@@ -56,16 +60,16 @@ pub trait Acquisition: Sync {
     /// Its value at a point with these moments.
     fn value(&self, mean: f64, variance: f64) -> f64;
 
-    /// Its partial derivatives with respect to the mean and to the sd, for climbing on spaces. At a variance of 0 the
-    /// second is not used.
+    /// Its partial derivatives with respect to the mean and to the sd, for climbing on spaces. Both must be
+    /// finite; at a variance of 0 the second is not used.
     fn slopes(&self, mean: f64, variance: f64) -> (f64, f64);
 
     /// Whether its value never falls as the variance grows, whatever the mean. Then an upper bound of the variance gives
     /// one of the value; otherwise some searches compute every candidate exactly.
     fn grows_with_variance(&self) -> bool;
 
-    /// An upper bound of its values for means up to `mean` and variances from `least` to `most`. Plus infinity says
-    /// nothing: such a candidate is computed exactly.
+    /// An upper bound of its values for means up to `mean` and variances from `least` to `most`. Plus infinity means
+    /// no bound: such a candidate is computed exactly.
     fn bound(&self, mean: f64, least: f64, most: f64) -> f64 {
         let _ = least;
         if self.grows_with_variance() { self.value(mean, most) } else { f64::INFINITY }
@@ -194,6 +198,7 @@ pub struct LevelSet<'a> {
 
 impl LevelSet<'_> {
     /// Whether a point with these moments, the variance being that given observed rows, is inside.
+    #[inline]
     pub fn contains(&self, mean: f64, variance_observed: f64) -> bool {
         self.acquisition.value(mean, variance_observed) >= self.threshold
     }
@@ -206,9 +211,9 @@ impl std::fmt::Debug for LevelSet<'_> {
 }
 
 /// An acquisition with NaN replaced: by minus infinity as a value, by plus infinity as a bound.
-pub(crate) struct Checked<'a>(pub &'a dyn Acquisition);
+pub(crate) struct WithoutNan<'a>(pub &'a dyn Acquisition);
 
-impl Acquisition for Checked<'_> {
+impl Acquisition for WithoutNan<'_> {
     fn value(&self, mean: f64, variance: f64) -> f64 {
         let value = self.0.value(mean, variance);
         if value.is_nan() { f64::NEG_INFINITY } else { value }

@@ -38,7 +38,7 @@ impl Circulant {
     ///
     /// `covariance(lag)` has `lag[a]` the index difference along axis a; it is also asked for lags beyond the grid.
     /// While the embedding is indefinite, the padding is doubled along those axes at whose farthest lag the covariance
-    /// has not died out (along all axes if there is none); when that exceeds the budget, the draw is refused.
+    /// is not negligible (along all axes if there is none); when that exceeds the budget, the draw is refused.
     pub fn new(shape: &[usize], covariance: impl Fn(&[usize]) -> f64, memory_budget: usize) -> Result<Self> {
         if shape.is_empty() || shape.contains(&0) {
             return Err(Error::Empty { what: "a grid" });

@@ -1,6 +1,6 @@
 //! What can be wrong with the numbers handed to this crate.
 
-/// A refusal by the numeric room: the offending value and what is accepted.
+/// A refusal by this crate: the offending value and what is accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -136,7 +136,7 @@ pub enum Error {
     NoSuchIndex {
         /// What was given.
         value: f64,
-        /// How many things the matrix is about.
+        /// How many rows the matrix has.
         len: usize,
     },
     /// A covariance matrix differs from its transpose.
@@ -167,7 +167,7 @@ pub enum Error {
     /// A covariance matrix has nothing but zeros on its diagonal.
     #[error("covariance must have a positive variance, got 0 in all {len} rows")]
     NoVariance {
-        /// How many things the matrix is about.
+        /// How many rows the matrix has.
         len: usize,
     },
     /// A covariance matrix is not positive semi-definite.
@@ -181,7 +181,7 @@ pub enum Error {
     /// The eigenvalues of a covariance matrix could not be computed.
     #[error("eigenvalues of the {len} x {len} covariance must converge, got no convergence")]
     EigenvaluesNotFound {
-        /// How many things the matrix is about.
+        /// How many rows the matrix has.
         len: usize,
     },
     /// A kernel over a finite set was asked for a derivative.
@@ -263,14 +263,14 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::EmbeddingOverBudget { .. } | Self::EmbeddingIndefinite { .. } => Some(
-                "raise the memory budget (Spec::with_memory), shorten the lengthscale, draw densely on fewer points, or \
+                "raise the memory budget, shorten the lengthscale, draw densely on fewer points, or \
                  use a product kernel such as the squared exponential on this grid",
             ),
             Self::NoRoomToSample { .. } => Some(
-                "raise the memory budget (Spec::with_memory), use fewer points, or a grid: evenly spaced, or with a \
+                "raise the memory budget, use fewer points, or a grid: evenly spaced, or with a \
                  squared exponential kernel",
             ),
-            Self::NoRoomToFactor { .. } => Some("raise the memory budget (Spec::with_memory), or use fewer points"),
+            Self::NoRoomToFactor { .. } => Some("raise the memory budget, or use fewer points"),
             Self::AtPoint { problem, .. } => problem.hint(),
             _ => None,
         }

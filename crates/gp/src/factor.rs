@@ -6,7 +6,7 @@
 //! | L L' | K + noise I | n x n |
 //!
 //! Rows lie in memory one after the other with a common stride, so that appending a row streams the factor once and
-//! truncating forgets rows without touching the others.
+//! truncating drops rows without touching the others.
 //!
 //! Singular matrices: in exact arithmetic the squared pivot of a row is `noise + variance` with the variance of the new
 //! point given the earlier ones, which is never negative. Rounding can make the computed variance negative next to
@@ -33,7 +33,7 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// A factor of nothing.
+    /// An empty factor.
     pub fn new() -> Self {
         Self::default()
     }
@@ -59,11 +59,13 @@ impl Factor {
     }
 
     /// How many rows there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -95,12 +97,14 @@ impl Factor {
     }
 
     /// Row `index` up to its diagonal entry.
+    #[inline]
     pub fn row(&self, index: usize) -> &[f64] {
         assert!(index < self.len);
         &self.entries[index * self.stride..index * self.stride + index + 1]
     }
 
     /// The diagonal entry of row `index`.
+    #[inline]
     pub fn pivot(&self, index: usize) -> f64 {
         self.row(index)[index]
     }
@@ -124,7 +128,7 @@ impl Factor {
     }
 
     /// `ln det(L L')` of the rows `rows`.
-    pub fn log_det(&self, rows: Range<usize>) -> f64 {
+    pub(crate) fn log_det(&self, rows: Range<usize>) -> f64 {
         2.0 * rows.map(|i| self.pivot(i).ln()).sum::<f64>()
     }
 
@@ -258,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn solving_in_company_or_in_stages_changes_no_bit(n in 1usize..100, start in 0usize..100, many in 1usize..12) {
+        fn solving_many_columns_together_or_in_stages_changes_no_bit(n in 1usize..100, start in 0usize..100, many in 1usize..12) {
             let factor = grown(&spread(n, 0.3), 0.05);
             let start = start.min(n);
             let columns: Vec<Vec<f64>> =

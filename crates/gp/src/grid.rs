@@ -72,7 +72,7 @@ impl Grid {
         false
     }
 
-    /// The position of point `index` along each axis; an index past the last point goes round.
+    /// The position of point `index` along each axis; an index past the last point wraps around.
     pub(crate) fn position(&self, mut index: usize) -> Vec<usize> {
         let mut position = vec![0; self.axes.len()];
         for (slot, axis) in position.iter_mut().zip(&self.axes).rev() {

@@ -53,7 +53,6 @@ mod fft;
 mod fit;
 mod greedy_gain;
 mod grid;
-
 mod kernel;
 mod kron;
 mod lowrank;
@@ -69,6 +68,7 @@ mod shortlist;
 mod slopes;
 mod solution;
 mod surface;
+mod tuning;
 mod vector;
 mod view;
 mod warp;

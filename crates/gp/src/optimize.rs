@@ -29,12 +29,12 @@ pub struct Peak {
 /// assert!((peak.point[0] - 0.7).abs() < 1e-6);
 /// ```
 pub fn climb(start: &[f64], bounds: &[(f64, f64)], budget: usize, f: impl FnMut(&[f64], &mut [f64]) -> f64) -> Peak {
-    climb_until(start, bounds, End { budget, gain: 10.0 * f64::EPSILON }, f)
+    climb_until(start, bounds, StopRule { budget, gain: 10.0 * f64::EPSILON }, f)
 }
 
-/// When a climb is over.
+/// When a climb is stopped.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
+pub(crate) struct StopRule {
     /// The most evaluations, at least one.
     pub budget: usize,
     /// A step that gains less than this is the last, relative to the value where that exceeds 1.
@@ -45,25 +45,25 @@ pub(crate) struct End {
 pub(crate) fn climb_until(
     start: &[f64],
     bounds: &[(f64, f64)],
-    End { budget, gain }: End,
+    StopRule { budget, gain }: StopRule,
     f: impl FnMut(&[f64], &mut [f64]) -> f64,
 ) -> Peak {
     let inside: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
     let best = Peak { point: inside.clone(), value: f64::NEG_INFINITY, evaluations: 0 };
-    let hill = Hill {
+    let objective = BoundedObjective {
         low: bounds.iter().map(|b| b.0).collect(),
         high: bounds.iter().map(|b| b.1).collect(),
         budget: budget.max(1),
         state: RefCell::new((f, best)),
     };
     // Running out of evaluations and leaving the finite numbers end the climb, as converging does: what counts is the
-    // best point evaluated, which the hill keeps.
+    // best point evaluated, which the objective keeps.
     let solver = Lbfgsb::new().with_relative_cost_reduction_tolerance(gain);
-    let _ended = Executor::new(&hill, solver, FirstOrderState::new(inside)).max_iter(budget as u64).run();
-    hill.state.into_inner().1
+    let _ended = Executor::new(&objective, solver, FirstOrderState::new(inside)).max_iter(budget as u64).run();
+    objective.state.into_inner().1
 }
 
-struct Hill<F> {
+struct BoundedObjective<F> {
     low: Vec<f64>,
     high: Vec<f64>,
     budget: usize,
@@ -72,26 +72,26 @@ struct Hill<F> {
 
 /// Why a climb ended before it converged.
 #[derive(Debug)]
-struct Over;
+struct Stopped;
 
-impl std::fmt::Display for Over {
+impl std::fmt::Display for Stopped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the climb is over")
+        f.write_str("the climb was stopped")
     }
 }
 
-impl std::error::Error for Over {}
+impl std::error::Error for Stopped {}
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Hill<F> {
-    fn evaluate(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Over> {
+impl<F: FnMut(&[f64], &mut [f64]) -> f64> BoundedObjective<F> {
+    fn evaluate(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Stopped> {
         let (f, best) = &mut *self.state.borrow_mut();
         if best.evaluations >= self.budget {
-            return Err(Over);
+            return Err(Stopped);
         }
         best.evaluations += 1;
         let value = f(x, gradient);
         if !value.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
-            return Err(Over);
+            return Err(Stopped);
         }
         if value > best.value {
             best.value = value;
@@ -102,31 +102,31 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Hill<F> {
     }
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> CostFunction for &Hill<F> {
+impl<F: FnMut(&[f64], &mut [f64]) -> f64> CostFunction for &BoundedObjective<F> {
     type Param = Vec<f64>;
     type Output = f64;
-    type Error = Over;
+    type Error = Stopped;
 
-    fn cost(&self, x: &Vec<f64>) -> Result<f64, Over> {
+    fn cost(&self, x: &Vec<f64>) -> Result<f64, Stopped> {
         self.evaluate(x, &mut vec![0.0; x.len()])
     }
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Gradient for &Hill<F> {
+impl<F: FnMut(&[f64], &mut [f64]) -> f64> Gradient for &BoundedObjective<F> {
     type Gradient = Vec<f64>;
 
-    fn gradient(&self, x: &Vec<f64>) -> Result<Vec<f64>, Over> {
+    fn gradient(&self, x: &Vec<f64>) -> Result<Vec<f64>, Stopped> {
         self.cost_and_gradient(x).map(|(_, gradient)| gradient)
     }
 
-    fn cost_and_gradient(&self, x: &Vec<f64>) -> Result<(f64, Vec<f64>), Over> {
+    fn cost_and_gradient(&self, x: &Vec<f64>) -> Result<(f64, Vec<f64>), Stopped> {
         let mut gradient = vec![0.0; x.len()];
         let cost = self.evaluate(x, &mut gradient)?;
         Ok((cost, gradient))
     }
 }
 
-impl<F> Constraints for &Hill<F> {
+impl<F> Constraints for &BoundedObjective<F> {
     type Set = ConstraintSet<BoxBounds<Vec<f64>>>;
 
     fn constraints(&self) -> <Self::Set as ConstraintDescription>::Borrowed<'_> {

@@ -93,7 +93,7 @@ impl SamplePath {
     /// Sets `out[j]` to the path's derivative in coordinate j.
     ///
     /// Refused for Matern kernels with nu <= 1/2 at a row's own point.
-    pub fn gradient(&self, point: &[f64], out: &mut [f64]) -> Result<()> {
+    fn gradient(&self, point: &[f64], out: &mut [f64]) -> Result<()> {
         self.points.check(point)?;
         if out.len() != point.len() {
             return Err(Error::WrongLength { what: "the gradient", expected: point.len(), found: out.len() });

@@ -52,7 +52,7 @@ impl Points {
         Ok(points)
     }
 
-    /// The candidates of a covariance matrix over `len` things: their indices.
+    /// The candidates of a covariance matrix of `len` rows: their indices.
     pub fn indices(len: usize) -> Self {
         Self { coordinates: (0..len).map(|i| i as f64).collect(), dimension: 1 }
     }
@@ -97,21 +97,25 @@ impl Points {
     }
 
     /// How many points there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.coordinates.len() / self.dimension
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.coordinates.is_empty()
     }
 
     /// How many coordinates a point has.
+    #[inline]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
     /// One point; panics, as a slice does, past the last.
+    #[inline]
     pub fn get(&self, index: usize) -> &[f64] {
         &self.coordinates[index * self.dimension..(index + 1) * self.dimension]
     }
@@ -127,6 +131,7 @@ impl Points {
     }
 
     /// The points in order.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.coordinates.chunks_exact(self.dimension)
     }

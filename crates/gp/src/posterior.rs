@@ -25,9 +25,6 @@ use crate::solution::{LazySolution, Solution};
 use crate::{Error, Factor, Points, Prior, Result, View};
 use crate::{dense, vector};
 
-/// Points that are predicted together: their columns stay in the cache while the factor is read once.
-const TOGETHER: usize = 64;
-
 /// What identifies a row of the posterior: the caller's name for it and its place in the caller's domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
@@ -81,26 +78,31 @@ impl Posterior {
     }
 
     /// The prior.
+    #[inline]
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
 
     /// The rows' keys, observed ones first, each kind in the order it came.
+    #[inline]
     pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
     /// The rows' points, in the order of [`Posterior::keys`].
+    #[inline]
     pub fn points(&self) -> &Points {
         &self.points
     }
 
     /// How many rows are observed.
+    #[inline]
     pub fn observed(&self) -> usize {
         self.residuals.len()
     }
 
     /// How many rows are pending.
+    #[inline]
     pub fn pending(&self) -> usize {
         self.keys.len() - self.observed()
     }
@@ -110,7 +112,7 @@ impl Posterior {
         &self.solved().factor
     }
 
-    /// The same rows under another prior, with new values for the observed ones, as if they had been appended anew; all
+    /// The same rows under another prior, with new values for the observed ones, as if they had been appended one by one; all
     /// at once, at the speed of matrix products.
     pub fn rebuilt(&self, prior: Prior, values: &[f64]) -> Result<Self> {
         if values.len() != self.observed() {
@@ -126,7 +128,7 @@ impl Posterior {
     }
 
     /// Has all rows factored at once, at the speed of matrix products, when the factor is next read. Up to rounding that is
-    /// what appending them gives; whoever keeps columns solved with the factor must solve them anew.
+    /// what appending them gives; cached columns must be recomputed.
     pub fn factor_at_once(&mut self) {
         self.solved = LazySolution::new(Solution::at_once(self.points.clone()));
     }
@@ -187,25 +189,12 @@ impl Posterior {
 
     /// Mean and standard deviations of one point.
     pub fn predict(&self, point: &[f64]) -> Result<Marginal> {
-        self.check(point)?;
-        Ok(self.marginal(point, &self.solved_column(point)))
+        self.view().predict(point)
     }
 
     /// [`Posterior::predict`] of many points, bit for bit, in passes over the factor that several points share.
     pub fn predict_all<'a>(&self, points: impl IntoIterator<Item = &'a [f64]>) -> Result<Vec<Marginal>> {
-        let points: Vec<&[f64]> = points.into_iter().collect();
-        points.iter().try_for_each(|point| self.check(point))?;
-        let (factor, rows) = (self.factor(), self.keys.len());
-        let mut marginals = Vec::with_capacity(points.len());
-        for together in points.chunks(TOGETHER) {
-            let mut columns: Vec<Vec<f64>> = vec![vec![0.0; rows]; together.len()];
-            for (point, column) in together.iter().zip(&mut columns) {
-                self.prior.kernel().fill(point, &self.points, 0..rows, column);
-            }
-            factor.solve_lower_many(0, &mut columns.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
-            marginals.extend(together.iter().zip(&columns).map(|(point, column)| self.marginal(point, column)));
-        }
-        Ok(marginals)
+        self.view().predict_all(points)
     }
 
     /// Mean and standard deviation of one point given the `most` observed rows that are correlated with it most, and no
@@ -285,20 +274,23 @@ impl Posterior {
         self.prior.kernel().check_point(point)
     }
 
-    fn marginal(&self, point: &[f64], column: &[f64]) -> Marginal {
-        let (prior, observed) = (self.prior.kernel().variance_at(point), &column[..self.observed()]);
-        Marginal {
-            mean: self.prior.mean() + vector::dot(observed, self.whitened()),
-            sd: remaining(prior, vector::squares(column)).sqrt(),
-            sd_observed: remaining(prior, vector::squares(observed)).sqrt(),
-        }
-    }
-
-    fn solved_column(&self, point: &[f64]) -> Vec<f64> {
+    /// v(x) for all rows.
+    pub(crate) fn solved_column(&self, point: &[f64]) -> Vec<f64> {
         let mut column = vec![0.0; self.keys.len()];
         self.prior.kernel().fill(point, &self.points, 0..column.len(), &mut column);
         self.factor().solve_lower(0, &mut column);
         column
+    }
+
+    /// [`Posterior::solved_column`] of several points, bit for bit, in one pass over the factor.
+    pub(crate) fn solved_columns(&self, points: &[&[f64]]) -> Vec<Vec<f64>> {
+        let rows = self.keys.len();
+        let mut columns = vec![vec![0.0; rows]; points.len()];
+        for (point, column) in points.iter().zip(&mut columns) {
+            self.prior.kernel().fill(point, &self.points, 0..rows, column);
+        }
+        self.factor().solve_lower_many(0, &mut columns.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+        columns
     }
 
     fn pending_position(&self, id: u64) -> Result<usize> {

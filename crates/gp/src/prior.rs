@@ -43,16 +43,19 @@ impl Prior {
     }
 
     /// The kernel.
+    #[inline]
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
     /// The prior mean.
+    #[inline]
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
     /// The variance of the noise, the paper's lambda.
+    #[inline]
     pub fn noise(&self) -> f64 {
         self.noise
     }

@@ -27,6 +27,7 @@ pub enum Domain {
 
 impl Domain {
     /// How many candidates there are.
+    #[inline]
     pub fn len(&self) -> usize {
         match self {
             Self::Points(points) => points.len(),
@@ -121,16 +122,19 @@ impl Restricted {
     }
 
     /// The domain.
+    #[inline]
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
     /// The kernel.
+    #[inline]
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
     /// The largest prior variance, max k(x,x) over the domain.
+    #[inline]
     pub fn largest_variance(&self) -> f64 {
         self.largest_variance
     }
@@ -220,10 +224,9 @@ impl Restricted {
 /// As a function of r, correlations of smoothness 1/2 and more have slope at most 2; below that they are convex, so that
 /// from the shortest step on no slope is steeper than the chord up to there.
 fn unevenness(kernel: &Kernel, grid: &Grid) -> f64 {
-    let lengthscales = kernel.lengthscales();
     let (mut squares, mut shortest) = (0.0, f64::INFINITY);
     for (a, axis) in grid.axes().iter().enumerate() {
-        let scale = 1.0 / lengthscales[a.min(lengthscales.len() - 1)];
+        let scale = kernel.scale(a);
         let (first, range) = (axis[0], axis[axis.len() - 1] - axis[0]);
         let step = range / axis.len().saturating_sub(1).max(1) as f64;
         let off = axis.iter().enumerate().map(|(i, c)| (c - (first + i as f64 * step)).abs()).fold(0.0, f64::max);
@@ -236,7 +239,7 @@ fn unevenness(kernel: &Kernel, grid: &Grid) -> f64 {
         return 0.0;
     }
     let mut step = vec![0.0; grid.axes().len()];
-    step[0] = shortest * lengthscales[0];
+    step[0] = shortest * kernel.lengthscales()[0];
     let chord = (1.0 - kernel.covariance(&step, &vec![0.0; step.len()]) / kernel.variance()) / shortest;
     kernel.variance() * chord.max(2.0) * squares.sqrt()
 }

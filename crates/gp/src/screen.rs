@@ -12,7 +12,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{MatMut, Par};
 use rayon::prelude::*;
 
-use crate::acquisition::Checked;
+use crate::acquisition::WithoutNan;
 use crate::posterior::remaining;
 use crate::{Acquisition, Error, Points, Result, View, vector};
 
@@ -103,7 +103,7 @@ impl Screen {
     /// An acquisition's values at the candidates.
     pub fn values(&self, acquisition: &dyn Acquisition) -> Vec<f64> {
         let moments = self.means.iter().zip(&self.variances);
-        moments.map(|(&mean, &variance)| Checked(acquisition).value(mean, variance)).collect()
+        moments.map(|(&mean, &variance)| WithoutNan(acquisition).value(mean, variance)).collect()
     }
 
     fn extend(&mut self, view: View<'_>) {

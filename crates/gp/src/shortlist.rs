@@ -22,19 +22,13 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
-use crate::acquisition::Checked;
+use crate::acquisition::WithoutNan;
 use crate::posterior::{most_correlated, remaining};
+use crate::tuning::{LEADERS, NEARBY, NEARBY_FROM_ROWS, STAGES};
 use crate::{Acquisition, Error, Factor, Points, Result, View, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 64;
-/// How many rows give the first bound, and from how many rows on it pays.
-const NEARBY: usize = 64;
-const NEARBY_PAYS: usize = 2000;
-/// The parts of the rows after which candidates are dismissed.
-const STAGES: [f64; 3] = [0.125, 0.25, 0.5];
-/// The candidates of highest bound that are solved to the end after each stage: the best of them is what others must reach.
-const LEADERS: usize = 8;
 /// Values this close, relative to their size, are not told apart by bounds.
 const SLACK: f64 = 1e-6;
 
@@ -106,8 +100,8 @@ impl Shortlist {
         &self.candidates
     }
 
-    /// The value of every candidate that may have the highest one, and minus infinity for the others. The rows of the last
-    /// call must still be the view's first ones.
+    /// The value of every candidate that may have the highest one, and minus infinity for the others. Rows of the
+    /// last call that the view still has must be its first ones.
     pub fn highest(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Vec<f64> {
         self.extend(view);
         let mut open: Vec<usize> = (0..self.columns.len()).collect();
@@ -121,7 +115,7 @@ impl Shortlist {
         self.values(view, &open, acquisition)
     }
 
-    /// The values of all candidates. The rows of the last call must still be the view's first ones.
+    /// The values of all candidates. Rows of the last call that the view still has must be its first ones.
     pub fn all(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Vec<f64> {
         self.extend(view);
         self.values(view, &(0..self.columns.len()).collect::<Vec<_>>(), acquisition)
@@ -149,7 +143,7 @@ impl Shortlist {
 
     /// The value given the rows solved so far, which is a bound if it grows with the variance.
     fn bound(&self, index: usize, acquisition: &dyn Acquisition) -> f64 {
-        Checked(acquisition).value(self.columns[index].mean, self.columns[index].variance())
+        WithoutNan(acquisition).value(self.columns[index].mean, self.columns[index].variance())
     }
 
     /// Fills in all covariances, and the means.
@@ -161,10 +155,10 @@ impl Shortlist {
             (column.solved, column.explained) = (0, 0.0);
             column.mean = mean + vector::dot(&column.entries[..weights.len()], &weights);
         }
-        let pays = self.rows >= NEARBY_PAYS;
+        let is_worthwhile = self.rows >= NEARBY_FROM_ROWS;
         self.columns.par_chunks_mut(CHUNK).for_each(|columns| {
             for column in columns {
-                column.nearby = if pays { variance_nearby(view, column) } else { column.prior };
+                column.nearby = if is_worthwhile { variance_nearby(view, column) } else { column.prior };
             }
         });
         self.observed = view.observed();
@@ -172,8 +166,8 @@ impl Shortlist {
 
     /// Accounts for rows that came since.
     fn extend(&mut self, view: View<'_>) {
-        if self.observed != view.observed() {
-            // Other values, other means; and what is solved holds no covariances any more.
+        if self.observed != view.observed() || view.keys().len() < self.rows {
+            // Other values, other means; and entries that are solved, also with rows that left, hold no covariances any more.
             return self.begin(view);
         }
         self.fill(view);
@@ -199,7 +193,7 @@ impl Shortlist {
         let columns = self.columns.iter_mut().zip(wanted);
         let mut columns: Vec<&mut PartialColumn> =
             columns.filter(|(column, wanted)| *wanted && column.solved < rows).map(|(column, _)| column).collect();
-        // Those that are equally far travel together.
+        // Those that are equally far are solved together.
         columns.sort_by_key(|column| column.solved);
         for equal in columns.chunk_by_mut(|a, b| a.solved == b.solved) {
             equal.par_chunks_mut(CHUNK).for_each(|chunk| {

@@ -7,7 +7,8 @@
 //! | k'(r)/r | ratio | dk(x, y)/dx_j = ratio (x_j - y_j)/l_j^2 |
 //!
 //! With these d mean/dx_j = sum_i w_i dk(x, x_i)/dx_j and d variance/dx_j = dk(x, x)/dx_j - 2 sum_i u_i dk(x, x_i)/dx_j.
-//! The linear kernel has dk(x, y)/dx_j = variance y_j/l_j^2: the form above with ratio -variance, and differences from the origin.
+//! The linear kernel has dk(x, y)/dx_j = variance y_j/l_j^2: the form above with ratio -variance, and differences from the
+//! origin.
 
 use crate::kernel::Ratios;
 use crate::posterior::remaining;

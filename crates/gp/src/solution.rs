@@ -18,12 +18,12 @@ pub(crate) struct Solution {
     pub whitened: Vec<f64>,
     /// (K_O + lambda I)^{-1} (y - prior mean), made when it is first read.
     weights: OnceLock<Vec<f64>>,
-    start: Option<Batch>,
+    start: Option<UnfactoredRows>,
 }
 
 /// Rows to be factored at once, and how many of them are still in place.
 #[derive(Debug, Clone)]
-struct Batch {
+struct UnfactoredRows {
     points: Points,
     kept: usize,
 }
@@ -32,7 +32,7 @@ impl Solution {
     /// Rows that are factored at once when the factor is first read.
     pub fn at_once(points: Points) -> Self {
         let kept = points.len();
-        Self { start: Some(Batch { points, kept }), ..Self::default() }
+        Self { start: Some(UnfactoredRows { points, kept }), ..Self::default() }
     }
 
     /// Drops the rows from `rows` on. Values of rows that stay are kept.
@@ -46,7 +46,7 @@ impl Solution {
     /// Accounts for all rows and values. A row's bits follow from its point and the rows before it, so it makes no
     /// difference when that happens.
     pub fn catch_up(&mut self, prior: &Prior, points: &Points, residuals: &[f64]) {
-        if let Some(Batch { points, kept }) = self.start.take() {
+        if let Some(UnfactoredRows { points, kept }) = self.start.take() {
             self.factor = Factor::of_covariances(points.len(), prior.noise(), |i, rows, out| {
                 prior.kernel().fill(points.get(i), &points, rows, out);
             });

@@ -1,7 +1,7 @@
 //! Inner products and triangular substitution, in one fixed order of operations.
 //!
 //! Everything a choice depends on goes through here. A product is summed in eight lanes, never fused, so its bits depend
-//! neither on how many right-hand sides travel together nor on the width of the machine's vectors.
+//! neither on how many right-hand sides are processed together nor on the width of the machine's vectors.
 
 use std::ops::Range;
 
@@ -360,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_inner_product_has_the_same_bits_alone_and_in_company() {
+    fn an_inner_product_has_the_same_bits_alone_and_among_others() {
         for n in [0, 1, 7, 8, 9, 31, 100] {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
             let bs: Vec<Vec<f64>> = (0..4).map(|k| (0..n).map(|i| ((i * (k + 2)) as f64).cos()).collect()).collect();

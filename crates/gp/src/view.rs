@@ -5,7 +5,10 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, Par};
 
 use crate::posterior::remaining;
-use crate::{Key, Points, Posterior, Prior, Result, vector};
+use crate::{Key, Marginal, Points, Posterior, Prior, Result, vector};
+
+/// Points that are predicted together: their columns stay in the cache while the factor is read once.
+const TOGETHER: usize = 64;
 
 /// The posterior given its first rows: mean from the first `observed`, variance from the first `rows`.
 ///
@@ -34,31 +37,64 @@ impl<'a> View<'a> {
     }
 
     /// The posterior that this is a view of.
+    #[inline]
     pub fn posterior(&self) -> &'a Posterior {
         self.posterior
     }
 
     /// The prior.
+    #[inline]
     pub fn prior(&self) -> &'a Prior {
         self.posterior.prior()
     }
 
-    /// The keys of the rows that count.
+    /// The keys of the rows of the view.
+    #[inline]
     pub fn keys(&self) -> &'a [Key] {
         &self.posterior.keys()[..self.rows]
     }
 
     /// How many rows give the mean.
+    #[inline]
     pub fn observed(&self) -> usize {
         self.observed
     }
 
     /// The same mean, and the variance given the rows that give it: as if nothing were pending.
+    #[inline]
     pub fn observed_only(self) -> Self {
         Self { rows: self.observed, ..self }
     }
 
-    /// The joint covariance of several points given the rows that count, row-major and exactly symmetric. Takes as many
+    /// Mean and standard deviations of one point, `sd` being that given the rows of the view.
+    pub fn predict(&self, point: &[f64]) -> Result<Marginal> {
+        self.posterior.check(point)?;
+        Ok(self.marginal(point, &self.posterior.solved_column(point)))
+    }
+
+    /// [`View::predict`] of many points, bit for bit, in passes over the factor that several points share.
+    pub fn predict_all<'p>(&self, points: impl IntoIterator<Item = &'p [f64]>) -> Result<Vec<Marginal>> {
+        let points: Vec<&[f64]> = points.into_iter().collect();
+        points.iter().try_for_each(|point| self.posterior.check(point))?;
+        let mut marginals = Vec::with_capacity(points.len());
+        for together in points.chunks(TOGETHER) {
+            let columns = self.posterior.solved_columns(together);
+            marginals.extend(together.iter().zip(&columns).map(|(point, column)| self.marginal(point, column)));
+        }
+        Ok(marginals)
+    }
+
+    /// The moments of a point from its column, solved for all rows of the posterior.
+    fn marginal(&self, point: &[f64], column: &[f64]) -> Marginal {
+        let (prior, observed) = (self.prior().kernel().variance_at(point), &column[..self.observed]);
+        Marginal {
+            mean: self.prior().mean() + vector::dot(observed, self.whitened()),
+            sd: remaining(prior, vector::squares(&column[..self.rows])).sqrt(),
+            sd_observed: remaining(prior, vector::squares(observed)).sqrt(),
+        }
+    }
+
+    /// The joint covariance of several points given the rows of the view, row-major and exactly symmetric. Takes as many
     /// numbers per point as there are rows.
     #[doc(alias = "joint posterior")]
     pub fn covariance(&self, points: &Points) -> Result<Vec<f64>> {
@@ -107,7 +143,8 @@ impl<'a> View<'a> {
         square.max(0.0).sqrt()
     }
 
-    /// The mean at the rows that give it, the highest of which is the value to improve on: y - lambda w, as K w = y - prior mean - lambda w, and y - prior mean = L z.
+    /// The mean at the rows that give it, the highest of which is the value to improve on: y - lambda w, as
+    /// K w = y - prior mean - lambda w, and y - prior mean = L z.
     #[doc(alias = "incumbent")]
     pub fn row_means(&self) -> Vec<f64> {
         let (prior, z, factor) = (self.prior(), self.whitened(), self.posterior.factor());

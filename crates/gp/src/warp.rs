@@ -11,6 +11,8 @@
 //! Compressing the lower tail flattens steep walls and, since it works on distances from the best value, spreads out the
 //! values near the optimum, where decisions are made.
 
+use crate::tuning::{FIRST_VALUES, SMALLEST_SHARE};
+
 /// The positive half of the 20 nodes of Gauss-Hermite quadrature for the normal distribution, with their weights.
 const NODES: [(f64, f64); 10] = [
     (0.3469641570813559, 0.2607930634495548),
@@ -24,16 +26,6 @@ const NODES: [(f64, f64); 10] = [
     (6.510590157013654, 2.4820623623151797e-10),
     (7.619048541679758, 1.2578006724379264e-13),
 ];
-
-/// Values of the model are kept to this size, so that differences of two of them are finite.
-const LARGEST: f64 = 0.25 * f64::MAX;
-
-/// The first values, which lie over the whole domain, whereas later ones may crowd around the optimum.
-const FIRST: usize = 20;
-
-/// A unit is at least this much of what the first values alone would make it. As values crowd around the optimum the unit
-/// shrinks, which resolves finer differences there; without a limit the model forgets all that lies farther away.
-const SMALLEST_SHARE: f64 = 0.01;
 
 /// A unit is at least this much of the farthest value's distance from the best.
 const SMALLEST_UNIT: f64 = 1e-140;
@@ -56,6 +48,9 @@ pub struct Warp {
 }
 
 impl Warp {
+    /// Inverses are kept to this size, so that differences of two of them are finite.
+    pub const LARGEST: f64 = 0.25 * f64::MAX;
+
     /// The map that leaves every value as it is.
     pub fn identity() -> Self {
         Self { anchor: 0.0, unit: 1.0, bend: 0.0, shift: 0.0, spread: 1.0 }
@@ -67,7 +62,7 @@ impl Warp {
         let anchor = if anchor.is_finite() { anchor } else { 0.0 };
         // Halved first: the difference of two finite values may not be finite.
         let below: Vec<f64> = values.iter().map(|y| 2.0 * (0.5 * anchor - 0.5 * y).min(0.25 * f64::MAX)).collect();
-        let early = median(&below[..below.len().min(FIRST)]);
+        let early = median(&below[..below.len().min(FIRST_VALUES)]);
         let unit = median(&below).max(SMALLEST_SHARE * early);
         let farthest = below.iter().copied().fold(0.0, f64::max);
         // No v may be so large that its square is not finite.
@@ -106,7 +101,7 @@ impl Warp {
         let bent = warped * self.spread + self.shift;
         let v = if bent >= 0.0 || self.bend == 0.0 { bent } else { -(-self.bend * bent).exp_m1() / self.bend };
         // Far below all values the inverse leaves the floats; bounds stay finite.
-        (v * self.unit + self.anchor).clamp(-LARGEST, LARGEST)
+        (v * self.unit + self.anchor).clamp(-Self::LARGEST, Self::LARGEST)
     }
 
     /// ln dz/dy at a value.
@@ -150,7 +145,7 @@ impl Warp {
 
     /// How far a value can be from the one that the model has for it because of its size alone.
     pub fn resolution(value: f64) -> f64 {
-        (4.0 * f64::EPSILON * value.abs()).max(value.abs() - LARGEST)
+        (4.0 * f64::EPSILON * value.abs()).max(value.abs() - Self::LARGEST)
     }
 
     /// How strongly the lower tail is compressed.
@@ -159,7 +154,7 @@ impl Warp {
     }
 }
 
-/// The upper median; 0 of nothing.
+/// The upper median; 0 if empty.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

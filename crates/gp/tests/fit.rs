@@ -159,7 +159,7 @@ fn awkward_data_give_usable_hyperparameters_no_worse_than_the_starts() {
 }
 
 #[test]
-fn a_hopeless_warm_start_does_no_harm() {
+fn a_bad_warm_start_does_no_harm() {
     let rng = &mut rng(4);
     let family = Kernel::matern(2.5, &[1.0]).unwrap();
     let fit = Fit {

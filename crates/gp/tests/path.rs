@@ -137,5 +137,5 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(matches!(SamplePath::draw(posterior.view(), f64::NAN, 10, rng), Err(Error::NotFinite { .. })));
     let path = SamplePath::draw(posterior.view(), 1.0, 10, rng).unwrap();
     assert!(matches!(path.value(&[0.5]), Err(Error::WrongLength { .. })));
-    assert!(matches!(path.gradient(&[0.5, 0.5], &mut [0.0]), Err(Error::WrongLength { .. })));
+    assert!(matches!(path.value_and_gradient(&[0.5, 0.5], &mut [0.0]), Err(Error::WrongLength { .. })));
 }

@@ -197,7 +197,7 @@ proptest! {
             walk(&mut pair, from, rng);
             let values: Vec<f64> = (0..pair.posterior.observed()).map(|_| uniform(rng, -2.0, 2.0)).collect();
             pair.posterior = pair.posterior.rebuilt(prior(kernel(0, 2, 0.3), 1e-3), &values).unwrap();
-            // Rows that were pending then are settled out of order, called off, and followed by others.
+            // Rows that were pending then are settled out of order, retracted, and followed by others.
             walk(&mut pair, steps, rng);
             state(&pair.posterior)
         };
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn what_nearby_rows_say_is_what_a_posterior_of_them_alone_says(seed: u64, which in 0usize..6, steps in 1usize..40) {
+    fn predictions_from_nearby_rows_equal_those_of_a_posterior_of_them_alone(seed: u64, which in 0usize..6, steps in 1usize..40) {
         let rng = &mut rng(seed);
         let mut pair = Pair::new(kernel(which, 2, 0.4), 2, 1e-2);
         (0..steps).for_each(|_| pair.step(rng, 2));

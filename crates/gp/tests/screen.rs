@@ -179,6 +179,31 @@ proptest! {
 }
 
 #[test]
+fn a_short_list_follows_a_view_that_loses_rows() {
+    let rng = &mut rng(11);
+    let mut posterior = posterior(Kernel::matern(2.5, &[0.3]).unwrap(), 2);
+    for i in 0..60 {
+        let x = point(rng, 2);
+        posterior.observe(key(i, i), &x, (6.0 * x[0]).sin() + x[1]).unwrap();
+    }
+    (60..64).for_each(|i| posterior.hallucinate(key(i, i), &point(rng, 2)).unwrap());
+    let rows: Vec<Vec<f64>> = (0..50).map(|_| point(rng, 2)).collect();
+    let new = |view| Shortlist::new(view, Points::from_rows(&rows).unwrap()).unwrap();
+    let (all, observed) = (posterior.view(), posterior.view().observed_only());
+    let mut list = new(all);
+    for view in [all, observed, all, observed] {
+        let best = |list: &mut Shortlist| {
+            let values = list.highest(view, &ConfidenceBound(2.0));
+            (0..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
+        };
+        assert_eq!(best(&mut list), best(&mut new(view)));
+        for (found, expected) in list.all(view, &Variance).iter().zip(new(view).all(view, &Variance)) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
 fn most_candidates_of_a_short_list_are_never_solved_and_threads_change_no_bit() {
     let scores = || {
         let rng = &mut rng(7);

@@ -17,7 +17,7 @@ fn one(session: &Session, suggestion: &Suggestion) -> Json {
     json!({
         "trial": suggestion.trial,
         "params": params(suggestion.named(session.spec().domain())),
-        "candidate": session.spec().finite().map(|_| suggestion.choice.candidate),
+        "candidate": session.spec().is_finite().then_some(suggestion.choice.candidate),
         "mean": representable(unsigned_zero(suggestion.choice.mean)),
         "sd": representable(suggestion.choice.sd),
         "multiplier": suggestion.choice.multiplier,

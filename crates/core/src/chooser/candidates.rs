@@ -16,7 +16,7 @@ pub(super) enum Wanted {
 
 /// The candidates of an ask.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Candidates {
+pub(super) struct AskCandidates {
     moments: Option<Moments>,
     /// Whether they are those of the current ask.
     is_current: bool,
@@ -31,7 +31,7 @@ enum Moments {
     Shortlist(Shortlist),
 }
 
-impl Candidates {
+impl AskCandidates {
     /// A new ask begins: candidates will be drawn again.
     pub fn begin_ask(&mut self) {
         self.is_current = false;
@@ -42,7 +42,7 @@ impl Candidates {
         !self.is_current || self.moments.is_none()
     }
 
-    /// Candidates of a new ask, in the memory of those of the last one.
+    /// AskCandidates of a new ask, in the memory of those of the last one.
     pub fn renew(&mut self, view: View<'_>, candidates: Points) -> Result<()> {
         let is_few = view.keys().len() <= SCREENED_ROWS;
         self.moments = Some(match (is_few, self.moments.take()) {

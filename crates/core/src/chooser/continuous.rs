@@ -1,28 +1,32 @@
 //! Choosing on a space that is not finite: candidates, climbs, and for a given model a proven gap.
 
 use manyhands_gp::{
-    Acquisition, Budget, ConfidenceBound, LevelSet, Points, Posterior, Prior, Provable, Region, SamplePath, Slopes,
-    Variance, View, maximize,
+    Acquisition, Among, Budget, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, Region,
+    SamplePath, Slopes, Variance, View, maximize,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::candidates::{Candidates, Wanted};
-use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator};
-use crate::maximize::{Maximum, Objective, Quasirandom, Search};
+use super::candidates::{AskCandidates, Wanted};
+use super::{Chooser, Context, Extremes, LargestSd, Place, generator};
+use crate::maximize::{Maximum, Quasirandom, Search, descending};
 use crate::tuning::{
-    BEST_ROWS, FEATURES, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, FEATURES, LISTED_POINTS, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT,
+    SearchEffort, search_effort,
 };
 use crate::{Choice, Error, Phase, Result, Space, Spec};
 
 /// The stream of random numbers for searches that belong to no trial, such as a certificate's.
 const NO_TRIAL: usize = usize::MAX >> 1;
 
+/// Indices of listed points come from the list itself.
+const NOT_LISTED: Error = Error::Internal { what: "a point that is not listed was wanted" };
+
 /// A space that is searched. The moments of the candidates are kept between the picks of one ask.
 #[derive(Debug, Clone)]
 pub(super) struct Continuous {
     space: Space,
-    candidates: Candidates,
+    candidates: AskCandidates,
 }
 
 /// What candidates are ranked by before the best of them are climbed from.
@@ -34,15 +38,15 @@ enum Ranking<'a> {
 
 impl Continuous {
     pub fn new(space: Space) -> Self {
-        Self { space, candidates: Candidates::default() }
+        Self { space, candidates: AskCandidates::default() }
     }
 
-    /// The maximum of an acquisition function that a search finds.
-    fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Maximum> {
+    /// The maximum of an acquisition function that a search finds; none if it finds no finite value.
+    fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Maximum>> {
         let mut slopes = Slopes::new(context.view)?;
         let objective = |x: &[f64], gradient: &mut [f64]| slopes.value(x, acquisition, gradient);
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::Best)?;
-        self.climb(context, &scores, objective)
+        Ok(self.climb(context, &scores, objective))
     }
 
     /// As [`Continuous::maximum`], for an end of a band: with candidates of its own, as it belongs to no trial.
@@ -50,7 +54,7 @@ impl Continuous {
         self.candidates.begin_ask();
         let found = self.maximum(Context { trial: NO_TRIAL, ..context }, &ConfidenceBound(multiplier));
         self.candidates.begin_ask();
-        found
+        found?.ok_or(Error::Internal { what: "an end of a band is finite nowhere" })
     }
 
     /// A bound that no point of the space exceeds, and a better point if the search that proves it finds one.
@@ -92,18 +96,22 @@ impl Continuous {
     fn choice(&self, context: Context<'_>, found: &Maximum) -> Result<Choice> {
         let Context { view, trial: candidate, .. } = context;
         let params = self.space.params(&found.point);
-        let there = view.posterior().predict(&self.space.embed(&params)?)?;
-        let sd = if view.keys().len() == view.observed() { there.sd_observed } else { there.sd };
-        let (mean, score, phase) = (there.mean, found.score, Phase::Rule);
+        let Marginal { mean, sd, .. } = view.predict(&self.space.embed(&params)?)?;
+        let (score, phase) = (found.score, Phase::Rule);
         Ok(Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: None, phase })
     }
 
-    /// The best point that climbs from the best candidates reach.
-    fn climb(&self, context: Context<'_>, scores: &[f64], mut objective: impl Objective) -> Result<Maximum> {
+    /// The best point that climbs from the best candidates reach; none if no score is finite.
+    fn climb(
+        &self,
+        context: Context<'_>,
+        scores: &[f64],
+        mut objective: impl FnMut(&[f64], &mut [f64]) -> f64,
+    ) -> Option<Maximum> {
         let SearchEffort { starts, evaluations, .. } = search_effort(context.view.keys().len());
         let lengthscales = lengthscales(context.view.prior(), self.space.dimension());
         let search = Search { space: &self.space, lengthscales: &lengthscales, starts, evaluations };
-        search.maximize(|i| self.candidates.get(i), scores, &mut objective).ok_or(EXHAUSTED)
+        search.maximize(|i| self.candidates.get(i), scores, &mut objective)
     }
 
     /// The candidates' scores; the candidates are drawn at the first pick of an ask.
@@ -136,8 +144,16 @@ impl Continuous {
         Ok(Points::from_rows(&points)?)
     }
 
+    /// The points that stand for the space where a rule needs a finite set: quasi-random ones, then the view's observed ones.
+    fn listed(&self, context: Context<'_>) -> Result<Points> {
+        let Context { spec, view, .. } = context;
+        let mut flat: Vec<f64> = quasirandom_points(spec, &self.space).flatten().collect();
+        flat.extend(view.posterior().points().iter().take(view.observed()).flatten());
+        Ok(Points::from_flat(self.space.dimension(), flat)?)
+    }
+
     /// The scores of the best candidates inside a region, and minus infinity for all others. Each test costs a solve, so
-    /// candidates are tested in the order of their scores, and no more than climbs can start from.
+    /// candidates are tested in the order of their scores, until a fixed number of them is inside.
     fn scores_within(&self, view: View<'_>, scores: &[f64], region: &LevelSet<'_>) -> Result<Vec<f64>> {
         let mut inside = vec![f64::NEG_INFINITY; scores.len()];
         let mut found = 0;
@@ -165,21 +181,22 @@ impl Chooser for Continuous {
         Ok(Some(Choice { score: choice.sd, phase: Phase::Design, ..choice }))
     }
 
-    fn widest(&mut self, context: Context<'_>) -> Result<Widest> {
+    fn largest_sd(&mut self, context: Context<'_>) -> Result<LargestSd> {
         let found = self.maximum(context, &Variance)?;
+        let found = found.ok_or(Error::Internal { what: "the variance is finite nowhere" })?;
         let choice = self.choice(context, &found)?;
-        Ok(Widest { choice: Choice { score: choice.sd, ..choice }, variance: found.score })
+        Ok(LargestSd { choice: Choice { score: choice.sd, ..choice }, variance: found.score })
     }
 
     /// Where the model is given and the acquisition function is a band's end, with a proven gap.
-    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
-        let mut found = self.maximum(context, acquisition)?;
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
+        let Some(mut found) = self.maximum(context, acquisition)? else { return Ok(None) };
         let mut gap = None;
         if let (false, Some(goal)) = (context.spec.learns(), acquisition.as_provable()) {
             let upper = self.prove(context, goal, &mut found)?;
             gap = Some((upper - found.score).max(0.0));
         }
-        Ok(Choice { gap, ..self.choice(context, &found)? })
+        Ok(Some(Choice { gap, ..self.choice(context, &found)? }))
     }
 
     fn argmax_within(
@@ -190,9 +207,6 @@ impl Chooser for Continuous {
     ) -> Result<Option<Choice>> {
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
         let scores = self.scores_within(context.view, &scores, region)?;
-        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
-            return Ok(None);
-        }
         let mut slopes = Slopes::new(context.view)?;
         let mut observed = Slopes::new(context.view.observed_only())?;
         let (mut mean_gradient, mut variance_gradient) =
@@ -203,8 +217,7 @@ impl Chooser for Continuous {
             let value = slopes.value(x, acquisition, gradient);
             if region.contains(mean, variance) { value } else { f64::NEG_INFINITY }
         };
-        let found = self.climb(context, &scores, objective)?;
-        self.choice(context, &found).map(Some)
+        self.climb(context, &scores, objective).map(|found| self.choice(context, &found)).transpose()
     }
 
     /// The argmax of a sample path, whose prior part is approximate (random features).
@@ -213,7 +226,8 @@ impl Chooser for Continuous {
         let objective =
             |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
         let scores = self.scores(context, Ranking::Sample(&path), Wanted::Best)?;
-        let found = self.climb(context, &scores, objective)?;
+        let found = self.climb(context, &scores, objective);
+        let found = found.ok_or(Error::Internal { what: "a sample path is finite nowhere" })?;
         Ok(Choice { multiplier, ..self.choice(context, &found)? })
     }
 
@@ -232,6 +246,31 @@ impl Chooser for Continuous {
         self.band_end(context, multiplier).map(|found| found.score)
     }
 
+    fn moments(
+        &mut self,
+        context: Context<'_>,
+        _: Among,
+        can_matter: &dyn Fn(f64, f64) -> bool,
+    ) -> Result<Vec<(usize, Marginal)>> {
+        let moments = context.view.predict_all(self.listed(context)?.iter())?;
+        let matters = |(_, there): &(usize, Marginal)| can_matter(there.mean, there.sd * there.sd);
+        Ok(moments.into_iter().enumerate().filter(matters).collect())
+    }
+
+    fn covariance(&self, context: Context<'_>, listed: &[usize]) -> Result<Vec<f64>> {
+        let (points, mut chosen) = (self.listed(context)?, vec![]);
+        for &index in listed {
+            chosen.extend_from_slice(points.iter().nth(index).ok_or(NOT_LISTED)?);
+        }
+        Ok(context.view.covariance(&Points::from_flat(self.space.dimension(), chosen)?)?)
+    }
+
+    fn choice_of(&mut self, context: Context<'_>, listed: usize, score: f64) -> Result<Choice> {
+        let points = self.listed(context)?;
+        let point = points.iter().nth(listed).ok_or(NOT_LISTED)?.to_vec();
+        self.choice(context, &Maximum { point, score })
+    }
+
     /// The lower end is the best that a search finds, as any point's is a valid bound; the upper end is what branch and
     /// bound proves, never the value found.
     fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {
@@ -244,7 +283,7 @@ impl Chooser for Continuous {
 
     /// Each checkpoint costs a search: at 0, 1, 2, 4, 8, ...
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
-        Some((2 * observed).max(1))
+        Some((CHECKPOINT_FACTOR * observed).max(1))
     }
 
     fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {
@@ -264,7 +303,7 @@ impl Chooser for Continuous {
     }
 
     /// At the farthest corner of the unit cube: the linear kernel's variance grows towards it.
-    fn largest_variance(&self, _: &Spec, prior: &Prior) -> f64 {
+    fn largest_variance(&self, prior: &Prior) -> f64 {
         prior.kernel().variance_at(&vec![1.0; self.space.dimension()])
     }
 
@@ -272,17 +311,24 @@ impl Chooser for Continuous {
         true
     }
 
-    fn is_available(&self, _: &Spec, trial: usize, candidate: usize) -> bool {
+    fn is_available(&self, trial: usize, candidate: usize) -> bool {
         candidate == trial
     }
 
-    fn point(&self, _: &Spec, place: &Place) -> Result<Vec<f64>> {
+    fn point(&self, place: &Place) -> Result<Vec<f64>> {
         self.space.embed(&place.params)
     }
 
     fn boxed_clone(&self) -> Box<dyn Chooser> {
         Box::new(self.clone())
     }
+}
+
+/// The quasi-random points that stand for a space, the same for all trials.
+pub(super) fn quasirandom_points<'a>(spec: &Spec, space: &'a Space) -> impl Iterator<Item = Vec<f64>> + 'a {
+    let mut rng = generator(spec, NO_TRIAL);
+    let fallback = ChaCha8Rng::from_rng(&mut rng);
+    Quasirandom::new(space, 0, &mut rng, fallback).take(LISTED_POINTS)
 }
 
 /// The most cells of a search that proves its result. Each costs the square of the rows, so that under a learned model,
@@ -296,13 +342,6 @@ fn nodes(spec: &Spec, rows: usize) -> usize {
 fn best_rows(view: View<'_>, count: usize) -> Vec<Vec<f64>> {
     let best = descending(&view.row_means()).into_iter().take(count);
     best.map(|i| view.posterior().points().get(i).to_vec()).collect()
-}
-
-/// The indices in the order of decreasing values, the lowest index first among equals.
-fn descending(values: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
-    order
 }
 
 /// The lengthscale of each coordinate, the unit of distances.

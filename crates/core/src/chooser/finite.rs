@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use manyhands_gp::{
-    self as gp, Acquisition, ConfidenceBound, GreedyInformation, Key, LevelSet, Maximizer, Posterior, Prior,
-    Restricted, Sampler, Surface, Variance, View,
+    self as gp, Acquisition, Among, ConfidenceBound, GreedyInformation, Key, LevelSet, Marginal, Maximizer, Posterior,
+    Prior, Restricted, Sampler, Surface, Variance, View,
 };
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Chooser, Context, EXHAUSTED, Extremes, Place, Widest, generator, peak};
-use crate::tuning::{DESIGN_CANDIDATES, EVERY_CHECKPOINT};
-use crate::{Choice, Error, Phase, Result, Spec, Value};
+use super::{Chooser, Context, Extremes, LargestSd, Place, generator, peak};
+use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT};
+use crate::{Choice, Error, Phase, Result, Spec};
+
+/// The error that no candidate is left.
+const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 
 /// A finite domain with the candidates that may still be chosen.
 #[derive(Debug, Clone)]
@@ -20,7 +23,8 @@ pub(super) struct Finite {
     /// For rules that sample.
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
-    /// The surface over all candidates, taken ones included.
+    /// The surface over all candidates, taken ones included. Certificates read it at past views, which would reset the
+    /// bounds of a surface that choices are made with.
     all_candidates: Option<Box<Surface>>,
     repeats: bool,
     left: usize,
@@ -47,18 +51,15 @@ impl Finite {
 
     /// The maximum over the whole domain, taken candidates included.
     fn maximum(&mut self, view: View<'_>, multiplier: f64) -> Result<Maximizer> {
-        self.all_candidates().argmax(view, &ConfidenceBound(multiplier)).ok_or(Error::NothingObserved)
-    }
-
-    /// The values of a candidate's parameters, where the domain is a space of them.
-    fn params(&self, spec: &Spec, candidate: usize) -> Vec<Value> {
-        spec.domain().space().map_or(vec![], |space| space.params(&self.domain().point(candidate)))
+        self.all_candidates()
+            .argmax(view, &ConfidenceBound(multiplier))
+            .ok_or(Error::Internal { what: "a finite domain is empty" })
     }
 
     /// A choice from its exact moments.
     fn choice(&self, spec: &Spec, found: Maximizer) -> Choice {
         let Maximizer { index: candidate, mean, sd, score } = found;
-        let params = self.params(spec, candidate);
+        let params = spec.domain().written_params(&self.domain().point(candidate));
         Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: Some(0.0), phase: Phase::Rule }
     }
 }
@@ -84,15 +85,15 @@ impl Chooser for Finite {
         Ok(Some(Choice { gap: None, phase: Phase::Design, ..self.choice(spec, found) }))
     }
 
-    fn widest(&mut self, context: Context<'_>) -> Result<Widest> {
+    fn largest_sd(&mut self, context: Context<'_>) -> Result<LargestSd> {
         let found = self.surface.argmax(context.view, &Variance).ok_or(EXHAUSTED)?;
         let choice = self.choice(context.spec, Maximizer { score: found.sd, ..found });
-        Ok(Widest { choice, variance: found.score })
+        Ok(LargestSd { choice, variance: found.score })
     }
 
-    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
+    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
         let found = self.surface.argmax(context.view, acquisition).ok_or(EXHAUSTED)?;
-        Ok(self.choice(context.spec, found))
+        Ok(found.score.is_finite().then(|| self.choice(context.spec, found)))
     }
 
     fn argmax_within(
@@ -102,7 +103,7 @@ impl Chooser for Finite {
         region: &LevelSet<'_>,
     ) -> Result<Option<Choice>> {
         let found = self.surface.argmax_within(context.view, acquisition, region);
-        Ok(found.map(|found| self.choice(context.spec, found)))
+        Ok(found.filter(|found| found.score.is_finite()).map(|found| self.choice(context.spec, found)))
     }
 
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
@@ -130,6 +131,24 @@ impl Chooser for Finite {
         self.maximum(context.view, multiplier).map(|found| found.score)
     }
 
+    fn moments(
+        &mut self,
+        context: Context<'_>,
+        among: Among,
+        can_matter: &dyn Fn(f64, f64) -> bool,
+    ) -> Result<Vec<(usize, Marginal)>> {
+        Ok(self.surface.moments_where(context.view, among, can_matter))
+    }
+
+    fn covariance(&self, context: Context<'_>, listed: &[usize]) -> Result<Vec<f64>> {
+        Ok(self.surface.covariance(context.view, listed)?)
+    }
+
+    fn choice_of(&mut self, context: Context<'_>, listed: usize, score: f64) -> Result<Choice> {
+        let (mean, sd) = self.surface.moments(context.view, listed);
+        Ok(self.choice(context.spec, Maximizer { index: listed, mean, sd, score }))
+    }
+
     fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {
         let upper = self.maximum(context.view, multiplier)?.score;
         let Maximizer { index, score: lower, .. } = self.maximum(context.view, -multiplier)?;
@@ -138,7 +157,7 @@ impl Chooser for Finite {
     }
 
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
-        Some(if observed < EVERY_CHECKPOINT { observed + 1 } else { observed + observed / 4 })
+        Some(if observed < EVERY_CHECKPOINT { observed + 1 } else { observed + observed / CHECKPOINT_PART })
     }
 
     fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool> {
@@ -157,7 +176,7 @@ impl Chooser for Finite {
         (self.domain().len() as f64).ln()
     }
 
-    fn largest_variance(&self, _: &Spec, _: &Prior) -> f64 {
+    fn largest_variance(&self, _: &Prior) -> f64 {
         self.surface.restricted().largest_variance()
     }
 
@@ -187,7 +206,7 @@ impl Chooser for Finite {
         Ok(self.greedy.insert(greedy))
     }
 
-    fn is_available(&self, _: &Spec, _: usize, candidate: usize) -> bool {
+    fn is_available(&self, _: usize, candidate: usize) -> bool {
         candidate < self.domain().len() && !self.surface.is_excluded(candidate)
     }
 
@@ -198,7 +217,7 @@ impl Chooser for Finite {
         }
     }
 
-    fn point(&self, _: &Spec, place: &Place) -> Result<Vec<f64>> {
+    fn point(&self, place: &Place) -> Result<Vec<f64>> {
         Ok(self.domain().point(place.candidate))
     }
 

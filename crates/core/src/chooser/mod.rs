@@ -4,19 +4,23 @@ mod candidates;
 mod continuous;
 mod discretized;
 mod finite;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
-use manyhands_gp::{self as gp, Acquisition, GreedyInformation, Key, LevelSet, Posterior, Prior, View};
+use manyhands_gp::{
+    self as gp, Acquisition, Among, GreedyInformation, Key, LevelSet, Marginal, Posterior, Prior, View,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
-use crate::compatibility::NO_GREEDY_GAIN;
+use crate::compatibility::{CUBE, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE, refusal};
 use crate::event::Asked;
-use crate::{Choice, Domain, Error, Result, Spec, Value};
+use crate::{Choice, Domain, Result, Spec, Value};
 
 /// What a pick may read: the spec, the posterior as the pick sees it, and the number of the trial.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +32,7 @@ pub(crate) struct Context<'a> {
 
 /// The pick of largest standard deviation, whose score is that sd, with its variance.
 #[derive(Debug, Clone)]
-pub(crate) struct Widest {
+pub(crate) struct LargestSd {
     pub choice: Choice,
     pub variance: f64,
 }
@@ -48,45 +52,95 @@ pub(crate) struct Extremes {
 }
 
 /// A domain as rules use it. Choices are in the model's units, of phase `Rule`, and with multiplier 0 unless the search is
-/// given one; callers change that where it does not hold.
+/// given one; callers change that where it does not hold. Default bodies are those of the appendix's cube, from which only
+/// gp-bts chooses.
 pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     /// A quasi-random pick of the first design; none where the domain has no such design.
-    fn design(&mut self, context: Context<'_>) -> Result<Option<Choice>>;
+    fn design(&mut self, _context: Context<'_>) -> Result<Option<Choice>> {
+        Ok(None)
+    }
 
     /// The pick of largest standard deviation.
-    fn widest(&mut self, context: Context<'_>) -> Result<Widest>;
+    fn largest_sd(&mut self, _context: Context<'_>) -> Result<LargestSd> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
 
-    /// The argmax of an acquisition function, with a gap where that is proven.
-    fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice>;
+    /// The argmax of an acquisition function, with a gap where that is proven; none if its value is finite nowhere.
+    fn argmax(&mut self, _context: Context<'_>, _acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
 
-    /// As [`Chooser::argmax`], inside a region defined by the observed points alone; none if no point of it may be chosen.
+    /// As [`Chooser::argmax`], inside a region defined by the observed points alone; none also if no point of it may be
+    /// chosen.
     fn argmax_within(
         &mut self,
-        context: Context<'_>,
-        acquisition: &dyn Acquisition,
-        region: &LevelSet<'_>,
-    ) -> Result<Option<Choice>>;
+        _context: Context<'_>,
+        _acquisition: &dyn Acquisition,
+        _region: &LevelSet<'_>,
+    ) -> Result<Option<Choice>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
 
     /// The argmax of a sample of GP(mean, multiplier^2 k).
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice>;
 
     /// The best point that no row has, if there is one.
-    fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>>;
+    fn best_new(&mut self, _context: Context<'_>, _acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
+        Ok(None)
+    }
 
     /// The highest value of mean + multiplier x sd over the whole domain, taken candidates included.
-    fn highest(&mut self, context: Context<'_>, multiplier: f64) -> Result<f64>;
+    fn highest(&mut self, _context: Context<'_>, _multiplier: f64) -> Result<f64> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The exact moments of the listed points that can matter, by index: those for which `can_matter` holds of upper bounds of
+    /// their mean and variance, and which are not left out by `among`. `can_matter` must not turn false as either grows.
+    ///
+    /// Listed are the candidates of a finite domain; on a space a set of quasi-random points that is fixed by the seed, and
+    /// the view's observed points after them.
+    fn moments(
+        &mut self,
+        _context: Context<'_>,
+        _among: Among,
+        _can_matter: &dyn Fn(f64, f64) -> bool,
+    ) -> Result<Vec<(usize, Marginal)>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The joint covariance of some listed points given the view's rows, row-major; listed as by [`Chooser::moments`].
+    fn covariance(&self, _context: Context<'_>, _listed: &[usize]) -> Result<Vec<f64>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The choice of a listed point with this score; listed as by [`Chooser::moments`].
+    fn choice_of(&mut self, _context: Context<'_>, _listed: usize, _score: f64) -> Result<Choice> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// Whether [`Chooser::band`] can be computed.
+    fn has_band(&self) -> bool {
+        self.next_band_checkpoint(0).is_some()
+    }
 
     /// The extremes of the band mean +- multiplier x sd over the whole domain.
-    fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes>;
+    fn band(&mut self, _context: Context<'_>, _multiplier: f64) -> Result<Extremes> {
+        Err(refusal("a certificate", CUBE, "its candidates change from round to round; use a space"))
+    }
 
     /// The number of values at which the running extremes of a band are computed next, after `observed`; none where bands
     /// have no extremes.
-    fn next_band_checkpoint(&self, observed: usize) -> Option<usize>;
+    fn next_band_checkpoint(&self, _observed: usize) -> Option<usize> {
+        None
+    }
 
     /// Whether a chosen point is that of a row.
-    fn is_known(&self, posterior: &Posterior, choice: &Choice) -> Result<bool>;
+    fn is_known(&self, _posterior: &Posterior, _choice: &Choice) -> Result<bool> {
+        Ok(false)
+    }
 
-    /// The sd given observed points alone at a chosen point; none where rules do not use it.
+    /// The sd given observed points alone at a chosen point. None on finite domains: what `auto` does with
+    /// it was settled on spaces, and reading it there too would change choices.
     fn observed_sd(&self, _posterior: &Posterior, _choice: &Choice) -> Result<Option<f64>> {
         Ok(None)
     }
@@ -108,7 +162,7 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     fn log_size(&self) -> f64;
 
     /// max k(x,x) over the domain.
-    fn largest_variance(&self, spec: &Spec, prior: &Prior) -> f64;
+    fn largest_variance(&self, prior: &Prior) -> f64;
 
     /// The prior variance that thresholds of `auto` are relative to.
     fn variance_scale(&self, prior: &Prior) -> f64 {
@@ -137,13 +191,13 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     }
 
     /// Whether a candidate of the log can be chosen; on a space that is searched, every valid point can.
-    fn is_available(&self, spec: &Spec, trial: usize, candidate: usize) -> bool;
+    fn is_available(&self, trial: usize, candidate: usize) -> bool;
 
     /// Takes a candidate out of a domain without repeats, or puts it back.
     fn set_taken(&mut self, _candidate: usize, _taken: bool) {}
 
     /// The coordinates of a place.
-    fn point(&self, spec: &Spec, place: &Place) -> Result<Vec<f64>>;
+    fn point(&self, place: &Place) -> Result<Vec<f64>>;
 
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn Chooser>;
@@ -158,9 +212,9 @@ impl Clone for Box<dyn Chooser> {
 /// The chooser of the spec's domain, under this prior.
 pub(crate) fn chooser(spec: &Spec, prior: &Prior) -> Result<Box<dyn Chooser>> {
     Ok(match (spec.finite(), spec.domain()) {
-        (Some(domain), _) => Box::new(Finite::new(spec, domain, prior)?),
+        (Some(domain), _) => Box::new(Finite::new(spec, domain.clone(), prior)?),
         (None, Domain::Space(space)) => Box::new(Continuous::new(space.clone())),
-        (None, _) => Box::new(Discretized::new(prior)?),
+        (None, _) => Box::new(Discretized::new(spec, prior)?),
     })
 }
 
@@ -185,9 +239,6 @@ fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
     rng.set_stream(trial as u64);
     rng
 }
-
-/// The error that a finite domain has no candidate left.
-const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 
 /// The highest value that may be chosen, the lowest index among ties.
 fn peak(values: &[f64], allowed: impl Fn(usize) -> bool) -> Option<(usize, f64)> {

@@ -1,16 +1,21 @@
 //! Climbing inside linear constraints: along the projected gradient, with steps that adapt.
 
-use super::{Maximum, Objective};
+use super::Maximum;
 use crate::Space;
-use crate::tuning::FIRST_STEP;
+use crate::tuning::{FIRST_STEP, STEP_FACTORS};
 
 /// Steps shorter than this end the climb.
 const SHORTEST: f64 = 1e-9;
 
 /// Climbs from a feasible point; every point it visits is feasible.
-pub(super) fn climb(space: &Space, maximum: &mut Maximum, evaluations: usize, objective: &mut impl Objective) {
+pub(super) fn climb(
+    space: &Space,
+    maximum: &mut Maximum,
+    evaluations: usize,
+    objective: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
+) {
     let mut gradient = vec![0.0; maximum.point.len()];
-    maximum.score = objective.at(&maximum.point, &mut gradient);
+    maximum.score = objective(&maximum.point, &mut gradient);
     let (mut length, mut left) = (FIRST_STEP, evaluations);
     let mut direction = uphill(space, &maximum.point, &gradient);
     while left > 0 && length > SHORTEST {
@@ -21,14 +26,14 @@ pub(super) fn climb(space: &Space, maximum: &mut Maximum, evaluations: usize, ob
         }
         let next = space.step(&maximum.point, along, reach);
         let mut slope = vec![0.0; next.len()];
-        let score = objective.at(&next, &mut slope);
+        let score = objective(&next, &mut slope);
         left -= 1;
         if score > maximum.score {
             *maximum = Maximum { point: next, score };
             direction = uphill(space, &maximum.point, &slope);
-            length = 2.0 * reach;
+            length = STEP_FACTORS.0 * reach;
         } else {
-            length = 0.25 * reach;
+            length = STEP_FACTORS.1 * reach;
         }
     }
 }

@@ -11,18 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::Space;
 use crate::space::Block;
-use crate::tuning::{DISTINCT_STARTS, EXCHANGE_ROUNDS, NEIGHBOUR_STEPS};
-
-/// A score at a point: returns its value and sets its gradient in the coordinates.
-pub(crate) trait Objective {
-    fn at(&mut self, point: &[f64], gradient: &mut [f64]) -> f64;
-}
-
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for F {
-    fn at(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
-        self(point, gradient)
-    }
-}
+use crate::tuning::{CHANGED_DRAW, DISTINCT_STARTS, EXCHANGE_ROUNDS, NEIGHBOUR_STEPS};
 
 /// A point of the space and its score.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,8 +53,7 @@ impl Search<'_> {
         if block.is_continuous() {
             let j = range.start;
             point[j] = (point[j] + step * self.lengthscales[j].min(1.0) * normal).clamp(0.0, 1.0);
-        } else if normal.abs() > 1.0 {
-            // About a third of the discrete parameters change.
+        } else if normal.abs() > CHANGED_DRAW {
             let options = block.neighbours(&point[range.clone()]);
             if let Some(option) = options.get((rng.next_u64() % options.len().max(1) as u64) as usize) {
                 point[range].copy_from_slice(option);
@@ -73,17 +61,16 @@ impl Search<'_> {
         }
     }
 
-    /// The best point that climbs from the best candidates reach. `scores` belong to `candidates`, in order.
+    /// The best point that climbs from the best candidates reach; none if no score is finite. `scores` belong to
+    /// `candidates`, in order. `objective` returns the score at a point and sets its gradient in the coordinates.
     pub fn maximize<'c>(
         &self,
         candidates: impl Fn(usize) -> &'c [f64],
         scores: &[f64],
-        objective: &mut impl Objective,
+        objective: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
     ) -> Option<Maximum> {
-        let mut order: Vec<usize> = (0..scores.len()).filter(|&i| scores[i].is_finite()).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         let mut starts: Vec<&[f64]> = Vec::new();
-        for i in order {
+        for i in descending(scores).into_iter().filter(|&i| scores[i].is_finite()) {
             let candidate = candidates(i);
             if starts.iter().all(|start| self.distance(start, candidate) > DISTINCT_STARTS) {
                 starts.push(candidate);
@@ -99,7 +86,8 @@ impl Search<'_> {
                 best = Some(maximum);
             }
         }
-        best
+        // A candidate's score is right up to rounding: at the edge of a region its own may not be finite.
+        best.filter(|maximum| maximum.score.is_finite())
     }
 
     /// Squared, in lengthscales.
@@ -108,7 +96,7 @@ impl Search<'_> {
     }
 
     /// Climbs and exchanges in turn, until neither helps.
-    fn improve(&self, start: &[f64], objective: &mut impl Objective) -> Maximum {
+    fn improve(&self, start: &[f64], objective: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> Maximum {
         // The score is not computed here: every climb evaluates its start first.
         let mut maximum = Maximum { point: start.to_vec(), score: f64::NEG_INFINITY };
         let discrete = self.space.blocks().iter().any(|block| !block.is_continuous());
@@ -122,7 +110,7 @@ impl Search<'_> {
     }
 
     /// Climbs along the continuous coordinates, and sets the score of a point that has none yet.
-    fn climb(&self, maximum: &mut Maximum, objective: &mut impl Objective) {
+    fn climb(&self, maximum: &mut Maximum, objective: &mut impl FnMut(&[f64], &mut [f64]) -> f64) {
         if !self.space.constraints().is_empty() {
             ascent::climb(self.space, maximum, self.evaluations, objective);
             return;
@@ -132,7 +120,7 @@ impl Search<'_> {
         let (mut point, mut gradient) = (maximum.point.clone(), vec![0.0; maximum.point.len()]);
         if free.is_empty() {
             if maximum.score == f64::NEG_INFINITY {
-                maximum.score = objective.at(&point, &mut gradient);
+                maximum.score = objective(&point, &mut gradient);
             }
             return;
         }
@@ -141,7 +129,7 @@ impl Search<'_> {
         let mut first = None;
         let peak = climb(&start, &vec![(0.0, 1.0); free.len()], self.evaluations, |x, slope| {
             free.iter().zip(x).for_each(|(&j, value)| point[j] = *value);
-            let score = objective.at(&point, &mut gradient);
+            let score = objective(&point, &mut gradient);
             free.iter().zip(slope).for_each(|(&j, slot)| *slot = gradient[j]);
             first = first.or(Some(score));
             score
@@ -149,14 +137,14 @@ impl Search<'_> {
         maximum.score = first.unwrap_or(maximum.score);
         free.iter().zip(&peak.point).for_each(|(&j, value)| point[j] = *value);
         let snapped = self.space.snap(&point);
-        let score = if snapped == point { peak.value } else { objective.at(&snapped, &mut gradient) };
+        let score = if snapped == point { peak.value } else { objective(&snapped, &mut gradient) };
         if score > maximum.score {
             *maximum = Maximum { point: snapped, score };
         }
     }
 
     /// Tries other settings of every discrete parameter; whether one was better.
-    fn exchange(&self, maximum: &mut Maximum, objective: &mut impl Objective) -> bool {
+    fn exchange(&self, maximum: &mut Maximum, objective: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> bool {
         let (mut better, mut gradient) = (false, vec![0.0; maximum.point.len()]);
         for (index, block) in self.space.blocks().iter().enumerate().filter(|(_, block)| !block.is_continuous()) {
             let range = block.coordinates();
@@ -169,7 +157,7 @@ impl Search<'_> {
                     self.space.repair_around(&point, index)
                 };
                 let Some(point) = kept else { continue };
-                let score = objective.at(&point, &mut gradient);
+                let score = objective(&point, &mut gradient);
                 if score > maximum.score {
                     (*maximum, better) = (Maximum { point, score }, true);
                 }
@@ -177,6 +165,13 @@ impl Search<'_> {
         }
         better
     }
+}
+
+/// The indices in the order of decreasing values, the lowest index first among equals.
+pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    order
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! GP-BTS, the paper's Algorithm 2: the argmax of a sample of GP(mu_S, v_t^2 k_{t-1}). With one worker it is GP-TS.
 
-use super::{Formulas, State};
+use super::{Formulas, RuleState};
 use crate::{Choice, Result};
 
 pub(super) struct GpBts;
 
 impl Formulas for GpBts {
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
         let (assumptions, hallucination) = (state.assumptions()?, state.hallucination()?);
         Ok(assumptions.gp_bts(state.information_observed()?, hallucination))
     }
 
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         state.argmax_of_sample(multiplier)
     }
 

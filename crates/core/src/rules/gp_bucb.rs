@@ -1,6 +1,6 @@
 //! GP-BUCB of Desautels, Krause and Burdick (2014), the paper's baseline: two multipliers, one argmax.
 
-use super::{Formulas, State};
+use super::{Formulas, RuleState};
 use crate::compatibility::NO_BAYESIAN_ON_A_BOX;
 use crate::{Choice, Result, Strategy};
 
@@ -8,12 +8,12 @@ use crate::{Choice, Result, Strategy};
 pub(super) struct GpBucb;
 
 impl Formulas for GpBucb {
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
         let (assumptions, hallucination, t) = (state.assumptions()?, state.hallucination()?, state.round());
         Ok(assumptions.gp_bucb(t, state.information(t)?, hallucination))
     }
 
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         state.argmax_upper(multiplier)
     }
 
@@ -26,18 +26,13 @@ impl Formulas for GpBucb {
 pub(super) struct GpBucbBayesian;
 
 impl Formulas for GpBucbBayesian {
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
         let (assumptions, hallucination) = (state.assumptions()?, state.hallucination()?);
-        let candidates = state.chooser.candidates().ok_or(NO_BAYESIAN_ON_A_BOX)?.len();
-        Ok(assumptions.gp_bucb_bayesian(state.round(), candidates, hallucination))
+        Ok(assumptions.gp_bucb_bayesian(state.round(), state.candidates()?, hallucination))
     }
 
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         state.argmax_upper(multiplier)
-    }
-
-    fn needs_norm_bound(&self) -> bool {
-        true
     }
 
     fn check(&self, _: &Strategy, is_finite: bool) -> Result<()> {

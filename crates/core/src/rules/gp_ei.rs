@@ -13,7 +13,7 @@ use std::f64::consts::{PI, SQRT_2};
 
 use manyhands_gp::Acquisition;
 
-use super::{Formulas, State};
+use super::{Formulas, RuleState};
 use crate::normal::{cumulative, density, scaled_erfc};
 use crate::{Choice, Result};
 
@@ -23,11 +23,11 @@ const FAR: f64 = -1e6;
 pub(super) struct GpEi;
 
 impl Formulas for GpEi {
-    fn multiplier(&self, _: &mut State<'_>) -> Result<f64> {
+    fn multiplier(&self, _: &mut RuleState<'_>) -> Result<f64> {
         Ok(0.0)
     }
 
-    fn choose(&self, state: &mut State<'_>, _: f64) -> Result<Choice> {
+    fn choose(&self, state: &mut RuleState<'_>, _: f64) -> Result<Choice> {
         let target = state.highest_observed_mean();
         state.argmax(&LogExpectedImprovement { target })
     }

@@ -11,30 +11,29 @@
 //! A pick is first when no pending pick of this rule was made at the present number of values. The first pick sees pending
 //! points in its sd: in a synchronous batch there are none, and asynchronously it would otherwise repeat them.
 
-use std::f64::consts::PI;
-
 use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
 
-use super::{Formulas, State};
+use super::{Formulas, RuleState};
+use crate::theory::log_union_bound;
 use crate::{Choice, Error, Result, Strategy};
 
 pub(super) struct GpUcbPe;
 
 impl Formulas for GpUcbPe {
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
         squared_width(state, state.batch()).map(f64::sqrt)
     }
 
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         if state.is_first_of_batch() {
             let choice = state.argmax(&ConfidenceBound(multiplier))?;
             return Ok(Choice { multiplier, ..choice });
         }
         let wider = squared_width(state, state.batch() + 1)?.sqrt();
         let acquisition = &ConfidenceBound(2.0 * state.widened(wider)?);
-        let threshold = state.chooser.highest(state.observed_only(), -multiplier)?;
+        let threshold = state.highest_observed(-multiplier)?;
         let region = LevelSet { acquisition, threshold };
-        match state.chooser.argmax_within(state.with_pending(), &StandardDeviation, &region)? {
+        match state.argmax_within(&StandardDeviation, &region)? {
             Some(choice) => Ok(choice),
             None => state.argmax(&StandardDeviation),
         }
@@ -46,11 +45,10 @@ impl Formulas for GpUcbPe {
 }
 
 /// beta_t, as in GP-UCB (Srinivas et al. 2012, Theorem 1).
-fn squared_width(state: &State<'_>, t: usize) -> Result<f64> {
+fn squared_width(state: &RuleState<'_>, t: usize) -> Result<f64> {
     let strategy = state.strategy();
-    let Some(candidates) = state.chooser.candidates() else {
-        return strategy.beta.ok_or(Error::NeedsBeta { rule: strategy.rule });
-    };
-    let log = (candidates.len() as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - strategy.delta.ln();
-    Ok(strategy.beta.unwrap_or(2.0 * log))
+    match strategy.beta {
+        Some(beta) => Ok(beta),
+        None => Ok(2.0 * log_union_bound(t, state.candidates()?, strategy.delta)),
+    }
 }

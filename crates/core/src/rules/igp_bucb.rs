@@ -1,17 +1,17 @@
 //! IGP-BUCB, the paper's Algorithm 1: argmax of mu_S + beta_t sigma_{t-1}. With one worker it is IGP-UCB.
 
-use super::{Formulas, State};
+use super::{Formulas, RuleState};
 use crate::{Choice, Result};
 
 pub(super) struct IgpBucb;
 
 impl Formulas for IgpBucb {
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64> {
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
         let (assumptions, hallucination) = (state.assumptions()?, state.hallucination()?);
         Ok(assumptions.igp_bucb(state.information_observed()?, hallucination))
     }
 
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice> {
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         state.argmax_upper(multiplier)
     }
 

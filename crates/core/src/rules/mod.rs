@@ -9,20 +9,25 @@ mod gp_ucb_pe;
 mod igp_bucb;
 mod state;
 
-pub(crate) use self::state::{State, assumptions};
-use crate::{Choice, Result, Strategy};
+pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
+use crate::{Choice, Error, Result, Strategy};
 
 /// The formulas of a rule.
 pub(crate) trait Formulas: Sync {
     /// The multiplier of the next pick, before the strategy's `width`; 0 for a rule that has none.
-    fn multiplier(&self, state: &mut State<'_>) -> Result<f64>;
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64>;
 
     /// The next pick, with this multiplier, the strategy's `width` included.
-    fn choose(&self, state: &mut State<'_>, multiplier: f64) -> Result<Choice>;
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice>;
 
     /// The next picks of an ask that wants `most` more: at least one, several where they are drawn jointly.
-    fn choose_jointly(&self, state: &mut State<'_>, multiplier: f64, _most: usize) -> Result<Vec<Choice>> {
+    fn choose_jointly(&self, state: &mut RuleState<'_>, multiplier: f64, _most: usize) -> Result<Vec<Choice>> {
         Ok(vec![self.choose(state, multiplier)?])
+    }
+
+    /// Whether [`Formulas::choose_jointly`] may return several picks. Such picks depend on how many the ask wants.
+    fn draws_jointly(&self) -> bool {
+        false
     }
 
     /// Whether it needs the bound B on the norm where the model is given.
@@ -104,15 +109,20 @@ impl Rule {
     }
 
     /// The multiplier of the next pick, times the strategy's `width`; refused where it is too large for a number.
-    pub(crate) fn multiplier(self, state: &mut State<'_>) -> Result<f64> {
+    pub(crate) fn multiplier(self, state: &mut RuleState<'_>) -> Result<f64> {
         let formula = self.formulas().multiplier(state)?;
         state.widened(formula)
     }
 
     /// The next picks of an ask that wants `most` more: at least one, several where the rule draws them jointly.
-    pub(crate) fn choose(self, state: &mut State<'_>, most: usize) -> Result<Vec<Choice>> {
+    pub(crate) fn choose(self, state: &mut RuleState<'_>, most: usize) -> Result<Vec<Choice>> {
         let multiplier = self.multiplier(state)?;
-        self.formulas().choose_jointly(state, multiplier, most)
+        counted(self.formulas().choose_jointly(state, multiplier, most)?, most)
+    }
+
+    /// Whether several picks may be drawn jointly: then they depend on how many an ask wants.
+    pub(crate) fn draws_jointly(self) -> bool {
+        self.formulas().draws_jointly()
     }
 
     /// Whether it needs the bound B on the norm where the model is given.
@@ -128,5 +138,28 @@ impl Rule {
     /// Refuses settings that it cannot choose with, on a domain that is finite or not.
     pub(crate) fn check(self, strategy: &Strategy, is_finite: bool) -> Result<()> {
         self.formulas().check(strategy, is_finite)
+    }
+}
+
+/// Refuses picks that are none, with which an ask would never end, or more than were wanted.
+fn counted(picks: Vec<Choice>, most: usize) -> Result<Vec<Choice>> {
+    let is_right = (1..=most).contains(&picks.len());
+    if is_right { Ok(picks) } else { Err(Error::Internal { what: "a rule made no pick, or more than were wanted" }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Phase;
+
+    #[test]
+    fn a_rule_makes_at_least_one_pick_and_no_more_than_are_wanted() {
+        let (params, gap, phase) = (vec![], None, Phase::Rule);
+        let pick = Choice { candidate: 0, params, mean: 0.0, sd: 1.0, multiplier: 0.0, score: 0.0, gap, phase };
+        for (made, wanted, is_right) in [(0, 1, false), (1, 1, true), (2, 1, false), (2, 3, true), (3, 3, true)] {
+            let picks = counted(vec![pick.clone(); made], wanted);
+            assert_eq!(picks.is_ok(), is_right, "{made} of {wanted}");
+            assert!(is_right || matches!(picks, Err(Error::Internal { .. })));
+        }
     }
 }

@@ -1,37 +1,67 @@
 //! What a rule may read and do: the log, the posterior, the theory's quantities, and the searches over the domain.
 
-use manyhands_gp::{Acquisition, ConfidenceBound, Posterior, View, Warp};
+use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
 
-use crate::chooser::{Chooser, Context, Widest};
+use crate::chooser::{Chooser, Context, LargestSd};
 use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::{Ledger, TrialState};
 use crate::strategy::{Hallucination, Information, Strategy};
 use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
-use crate::{Choice, Error, Event, Phase, Result, Spec};
+use crate::{Choice, Error, Event, Phase, Result, Spec, Tuning};
 
-/// A study at the moment of a pick.
-pub(crate) struct State<'a> {
+/// What the log of a study amounts to.
+#[derive(Clone, Copy)]
+pub(crate) struct StudyState<'a> {
     pub spec: &'a Spec,
     pub ledger: &'a Ledger,
     pub posterior: &'a Posterior,
-    pub chooser: &'a mut dyn Chooser,
     /// How values are warped, where the model is learned.
     pub warp: Option<&'a Warp>,
+}
+
+/// Which pick comes next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pick {
     /// The number of the trial to be chosen.
     pub trial: usize,
     /// How many picks of the current ask the rule has made.
     pub by_rule: usize,
 }
 
-impl<'a> State<'a> {
+/// A study at the moment of a pick.
+pub(crate) struct RuleState<'a> {
+    spec: &'a Spec,
+    ledger: &'a Ledger,
+    posterior: &'a Posterior,
+    warp: Option<&'a Warp>,
+    chooser: &'a mut dyn Chooser,
+    pick: Pick,
+}
+
+impl<'a> RuleState<'a> {
+    pub fn new(known: StudyState<'a>, chooser: &'a mut dyn Chooser, pick: Pick) -> Self {
+        let StudyState { spec, ledger, posterior, warp } = known;
+        Self { spec, ledger, posterior, warp, chooser, pick }
+    }
+
     /// How to choose.
     pub fn strategy(&self) -> &'a Strategy {
         self.spec.strategy()
     }
 
+    /// The constants of `auto`.
+    pub fn tuning(&self) -> &'a Tuning {
+        self.spec.tuning()
+    }
+
+    /// The number of the trial to be chosen.
+    pub fn trial(&self) -> usize {
+        self.pick.trial
+    }
+
     /// t, the round: rounds are counted from 1.
     pub fn round(&self) -> usize {
-        self.trial + 1
+        self.pick.trial + 1
     }
 
     /// The posterior with all pending points hallucinated.
@@ -44,7 +74,7 @@ impl<'a> State<'a> {
         self.context(self.posterior.view().observed_only())
     }
 
-    /// The posterior of the paper's rules: pending points are hallucinated unless the strategy says to ignore them.
+    /// The posterior of the paper's rules: pending points are hallucinated unless the strategy ignores them.
     pub fn as_configured(&self) -> Context<'a> {
         self.context(match self.strategy().hallucination {
             Hallucination::Off => self.posterior.past_view(self.posterior.observed()),
@@ -53,16 +83,16 @@ impl<'a> State<'a> {
     }
 
     fn context(&self, view: View<'a>) -> Context<'a> {
-        Context { spec: self.spec, view, trial: self.trial }
+        Context { spec: self.spec, view, trial: self.pick.trial }
     }
 
     /// The argmax of mean + multiplier x sd, by the posterior as the paper's rules see it.
     pub fn argmax_upper(&mut self, multiplier: f64) -> Result<Choice> {
-        let choice = self.chooser.argmax(self.as_configured(), &ConfidenceBound(multiplier))?;
+        let choice = self.argmax_given(self.as_configured(), &ConfidenceBound(multiplier))?;
         Ok(Choice { multiplier, ..choice })
     }
 
-    /// As [`State::argmax_upper`], among the points that no row has; none if there is no such point.
+    /// As [`RuleState::argmax_upper`], among the points that no row has; none if there is no such point.
     pub fn best_new(&mut self, multiplier: f64) -> Result<Option<Choice>> {
         let choice = self.chooser.best_new(self.as_configured(), &ConfidenceBound(multiplier))?;
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
@@ -82,7 +112,7 @@ impl<'a> State<'a> {
         let now = self.posterior.observed();
         let is_pending = |trial: usize| self.ledger.pending_trial(trial).is_ok();
         let mut picks = self.values_known_to_picks().into_iter();
-        self.by_rule == 0 && !picks.any(|(trial, count)| count == now && is_pending(trial))
+        self.pick.by_rule == 0 && !picks.any(|(trial, count)| count == now && is_pending(trial))
     }
 
     /// The rule's logged picks, each with how many values had arrived when it was made.
@@ -107,12 +137,59 @@ impl<'a> State<'a> {
 
     /// The argmax of an acquisition function that sees all pending points.
     pub fn argmax(&mut self, acquisition: &dyn Acquisition) -> Result<Choice> {
-        self.chooser.argmax(self.with_pending(), acquisition)
+        self.argmax_given(self.with_pending(), acquisition)
+    }
+
+    /// The argmax of an acquisition function; where its value is finite nowhere, as where no variance is left, the point of
+    /// largest sd.
+    fn argmax_given(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
+        match self.chooser.argmax(context, acquisition)? {
+            Some(choice) => Ok(choice),
+            None => self.largest_sd().map(|found| found.choice),
+        }
+    }
+
+    /// As [`RuleState::argmax`], inside a region defined by the observed points alone; none if no point of it may be chosen.
+    pub fn argmax_within(&mut self, acquisition: &dyn Acquisition, region: &LevelSet<'_>) -> Result<Option<Choice>> {
+        self.chooser.argmax_within(self.with_pending(), acquisition, region)
+    }
+
+    /// The highest value of mean + multiplier x sd over the whole domain, from observed points alone.
+    pub fn highest_observed(&mut self, multiplier: f64) -> Result<f64> {
+        self.chooser.highest(self.observed_only(), multiplier)
+    }
+
+    /// A quasi-random pick of the first design; none where the domain has no such design.
+    pub fn design(&mut self) -> Result<Option<Choice>> {
+        self.chooser.design(self.with_pending())
+    }
+
+    /// Whether a chosen point is that of a row.
+    pub fn is_known(&self, choice: &Choice) -> Result<bool> {
+        self.chooser.is_known(self.posterior, choice)
+    }
+
+    /// The sd given observed points alone at a chosen point; none where rules do not use it.
+    pub fn observed_sd(&self, choice: &Choice) -> Result<Option<f64>> {
+        self.chooser.observed_sd(self.posterior, choice)
+    }
+
+    /// The prior variance that thresholds are relative to.
+    pub fn variance_scale(&self) -> f64 {
+        self.chooser.variance_scale(self.posterior.prior())
+    }
+
+    /// |D|. Rules that count candidates refuse other domains when a spec is made.
+    pub fn candidates(&self) -> Result<usize> {
+        let candidates = self.chooser.candidates();
+        candidates
+            .map(|all| all.len())
+            .ok_or(Error::Internal { what: "the candidates of an infinite domain are counted" })
     }
 
     /// The point of largest sd; pending points are never ignored here.
-    pub fn widest(&mut self) -> Result<Widest> {
-        self.chooser.widest(self.with_pending())
+    pub fn largest_sd(&mut self) -> Result<LargestSd> {
+        self.chooser.largest_sd(self.with_pending())
     }
 
     /// The argmax of a sample of GP(mu_S, multiplier^2 k_{t-1}).
@@ -123,7 +200,7 @@ impl<'a> State<'a> {
     /// The multiplier times the strategy's `width`; refused where it is too large for a number.
     pub fn widened(&self, formula: f64) -> Result<f64> {
         let value = self.strategy().width * formula;
-        if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial: self.trial, value }) }
+        if value.is_finite() { Ok(value) } else { Err(Error::MultiplierTooLarge { trial: self.pick.trial, value }) }
     }
 
     /// B, R, lambda and delta at present.
@@ -158,7 +235,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// xi, as the strategy says.
+    /// xi, as configured.
     pub fn hallucination(&mut self) -> Result<f64> {
         let prior = self.posterior.prior();
         // Failed points stay hallucinated beside the M - 1 pending ones.
@@ -172,7 +249,7 @@ impl<'a> State<'a> {
                 None => Ok(self.posterior.hallucination_factor()?),
             },
             Hallucination::APriori => {
-                let largest = self.chooser.largest_variance(self.spec, prior);
+                let largest = self.chooser.largest_variance(prior);
                 Ok(a_priori_hallucination(workers, largest, prior.noise()))
             }
             Hallucination::WorstCase => {
@@ -180,6 +257,25 @@ impl<'a> State<'a> {
                 Ok(worst_case_hallucination(self.maximum_information(kind, workers - 1)?))
             }
         }
+    }
+}
+
+/// For rules that sum or draw over many points at once (est, pes, k-DPP samples).
+#[cfg_attr(not(test), expect(dead_code, reason = "no rule so far sums or draws over many points"))]
+impl RuleState<'_> {
+    /// The exact moments of the points that can matter, by index; see [`Chooser::moments`].
+    pub fn moments(&mut self, among: Among, can_matter: &dyn Fn(f64, f64) -> bool) -> Result<Vec<(usize, Marginal)>> {
+        self.chooser.moments(self.with_pending(), among, can_matter)
+    }
+
+    /// The joint covariance, given observed and pending points, of some points by their index; row-major.
+    pub fn covariance(&self, listed: &[usize]) -> Result<Vec<f64>> {
+        self.chooser.covariance(self.with_pending(), listed)
+    }
+
+    /// The choice of a point by its index, with this score.
+    pub fn choice_of(&mut self, listed: usize, score: f64) -> Result<Choice> {
+        self.chooser.choice_of(self.with_pending(), listed, score)
     }
 }
 

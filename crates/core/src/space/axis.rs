@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// The values of a parameter, laid out in the unit cube.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Axis {
+pub(super) enum CubeAxis {
     /// One value: no coordinate.
     Fixed(Value),
     /// Any number of an interval: one coordinate.
@@ -23,7 +23,7 @@ pub(super) enum Axis {
     Choice(Vec<Value>),
 }
 
-impl Axis {
+impl CubeAxis {
     /// How many coordinates it takes.
     pub fn dimension(&self) -> usize {
         match self {
@@ -173,7 +173,7 @@ fn largest(coordinates: &[f64]) -> usize {
     (1..coordinates.len()).fold(0, |best, c| if coordinates[c] > coordinates[best] { c } else { best })
 }
 
-fn refusal(parameter: &Parameter, value: &Value, axis: &Axis) -> Error {
+fn refusal(parameter: &Parameter, value: &Value, axis: &CubeAxis) -> Error {
     let allowed = match parameter.kind() {
         Kind::Float { low, high, .. } => format!("a number from {} to {}", plain(*low), plain(*high)),
         Kind::Int { low, high, .. } => format!("an integer from {low} to {high}"),
@@ -185,7 +185,7 @@ fn refusal(parameter: &Parameter, value: &Value, axis: &Axis) -> Error {
         Kind::Constant(constant) => format!("{}, its constant value", beginning(&constant.to_string())),
     };
     let nearest = match (axis, value.number()) {
-        (Axis::Ladder(ladder), Some(number)) if number.is_finite() => {
+        (CubeAxis::Ladder(ladder), Some(number)) if number.is_finite() => {
             format!(" (the nearest is {})", ladder.named(ladder.nearest_value(number)))
         }
         _ => String::new(),

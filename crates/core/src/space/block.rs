@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Axis;
+use super::CubeAxis;
 use super::ladder::Ladder;
-use crate::tuning::LISTED_VALUES;
+use crate::tuning::{LADDER_PARTS, LADDER_STEPS, LISTED_VALUES};
 
 /// The coordinates of one parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,14 +21,14 @@ enum Moves {
 }
 
 impl Block {
-    pub(super) fn new(axis: &Axis, start: usize) -> Self {
+    pub(super) fn new(axis: &CubeAxis, start: usize) -> Self {
         let option = |index| {
             let mut coordinates = Vec::new();
             axis.option(index, &mut coordinates);
             coordinates
         };
         let moves = match (axis, axis.len()) {
-            (Axis::Ladder(ladder), Some(len)) if len > LISTED_VALUES => Moves::Many(ladder.clone()),
+            (CubeAxis::Ladder(ladder), Some(len)) if len > LISTED_VALUES => Moves::Many(ladder.clone()),
             (_, Some(len)) => Moves::Few((0..len).map(option).collect()),
             (_, None) => Moves::Continuous,
         };
@@ -61,9 +61,9 @@ impl Block {
             Moves::Few(options) => options.iter().filter(|option| option.as_slice() != current).cloned().collect(),
             Moves::Many(ladder) => {
                 let (rung, last) = (ladder.nearest(current[0]), ladder.len() - 1);
-                let steps = [1, 2, last / 100, last / 20, last / 5];
+                let steps = LADDER_STEPS.into_iter().chain(LADDER_PARTS.map(|part| last / part));
                 let mut rungs = vec![0, last];
-                rungs.extend(steps.iter().flat_map(|step| [rung.saturating_sub(*step), (rung + step).min(last)]));
+                rungs.extend(steps.flat_map(|step| [rung.saturating_sub(step), (rung + step).min(last)]));
                 rungs.sort_unstable();
                 rungs.dedup();
                 rungs.into_iter().filter(|other| *other != rung).map(|rung| vec![ladder.coordinate(rung)]).collect()

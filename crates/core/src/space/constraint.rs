@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Axis, Space};
+use super::{CubeAxis, Space};
 use crate::text::{escaped, plain, quoted};
 use crate::{Error, Result};
 
@@ -93,7 +93,7 @@ impl Linear {
     }
 
     /// The smallest and largest sum within the parameters' bounds.
-    pub fn range(&self, axes: &[Axis]) -> (f64, f64) {
+    pub fn range(&self, axes: &[CubeAxis]) -> (f64, f64) {
         self.terms.iter().fold((0.0, 0.0), |(least, most), &(index, weight)| {
             let (low, high) = axes[index].ends().unwrap_or_default();
             (least + (weight * low).min(weight * high), most + (weight * low).max(weight * high))
@@ -107,7 +107,7 @@ impl Linear {
     }
 }
 
-impl Axis {
+impl CubeAxis {
     /// The smallest and largest value, if they are numbers.
     pub(super) fn ends(&self) -> Option<(f64, f64)> {
         match self {

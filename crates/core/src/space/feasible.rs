@@ -3,12 +3,15 @@
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::mixed::{Mixed, Partial, Variable};
+use super::mixed::{ConstrainedParameter, Mixed, Partial};
 use super::polytope::Local;
 use super::simplex::{Solved, Stalled};
 use super::{Constraint, Linear, Space, Value};
 use crate::text::plain;
-use crate::tuning::{CONSTRAINED_DRAWS, EXISTENCE_BUDGET, REJECTION_DRAWS, REPAIR_BUDGET, VALUE_OPTIONS};
+use crate::tuning::{
+    CONSTRAINED_DRAWS, CONTINUOUS_OPTIONS, EXISTENCE_BUDGET, REJECTION_DRAWS, REPAIR_BUDGET, REPAIR_STEPS,
+    VALUE_OPTIONS,
+};
 use crate::{Error, Result};
 
 /// The feasible set of a space, as its constraints define it.
@@ -117,10 +120,10 @@ impl Feasible {
     }
 
     fn random_shares(&self, rng: &mut impl Rng) -> Solved<Vec<f64>> {
-        let mut order = self.mixed.positions(Variable::is_pinned);
+        let mut order = self.mixed.positions(ConstrainedParameter::is_pinned);
         order.shuffle(rng);
         order.sort_by_key(|&i| self.mixed.freedom(i));
-        let mut options = |variable: &Variable, range| random_options(variable, range, rng);
+        let mut options = |variable: &ConstrainedParameter, range| random_options(variable, range, rng);
         let pinned = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut REPAIR_BUDGET.clone())?;
         let Some(partial) = pinned else { return Ok(None) };
         Ok(partial.polytope.sample(rng)?.map(|point| partial.complete(&point)))
@@ -129,14 +132,15 @@ impl Feasible {
     /// Shares near the target, with the variable at `kept` (a coordinate) left as it is.
     fn nearest_shares(&self, target: &[f64], kept: Option<usize>) -> Solved<Vec<f64>> {
         let variables = &self.mixed.variables;
-        let mut order = self.mixed.positions(Variable::is_pinned);
+        let mut order = self.mixed.positions(ConstrainedParameter::is_pinned);
         order.sort_by_key(|&i| self.mixed.freedom(i));
         let mut partial = self.mixed.open();
         if let Some(held) = variables.iter().position(|variable| Some(variable.coordinate) == kept) {
             order.retain(|&i| i != held);
             partial = partial.fix(held, variables[held].share_at(target[variables[held].coordinate]));
         }
-        let mut options = |variable: &Variable, range| near_options(variable, range, target[variable.coordinate]);
+        let mut options =
+            |variable: &ConstrainedParameter, range| near_options(variable, range, target[variable.coordinate]);
         let pinned = self.mixed.pin(partial, &order, &mut options, &mut REPAIR_BUDGET.clone())?;
         let Some(partial) = pinned else { return Ok(None) };
         let share = |&open: &usize| variables[open].share_at(target[variables[open].coordinate]);
@@ -149,7 +153,7 @@ impl Feasible {
 fn anchor(mixed: &Mixed, budget: &mut usize) -> Solved<Vec<f64>> {
     let mut order = mixed.positions(|variable| variable.interval().is_none());
     order.sort_by_key(|&i| mixed.freedom(i));
-    let mut options = |variable: &Variable, range: (f64, f64)| {
+    let mut options = |variable: &ConstrainedParameter, range: (f64, f64)| {
         near_options(variable, range, variable.coordinate_at((range.0 + range.1) / 2.0))
     };
     let Some(partial) = mixed.pin(mixed.open(), &order, &mut options, budget)? else { return Ok(None) };
@@ -159,11 +163,11 @@ fn anchor(mixed: &Mixed, budget: &mut usize) -> Solved<Vec<f64>> {
 }
 
 /// Shares of valid values in a range, at random on the parameter's scale.
-fn random_options(variable: &Variable, range: (f64, f64), rng: &mut impl Rng) -> Vec<f64> {
+fn random_options(variable: &ConstrainedParameter, range: (f64, f64), rng: &mut impl Rng) -> Vec<f64> {
     let (low, high) = (variable.raw_coordinate(range.0), variable.raw_coordinate(range.1));
     let Some(ladder) = variable.ladder() else {
         let draw = |_| low + (high - low) * rng.random::<f64>();
-        return (0..4).map(draw).map(|c| variable.share_at(c).clamp(range.0, range.1)).collect();
+        return (0..CONTINUOUS_OPTIONS).map(draw).map(|c| variable.share_at(c).clamp(range.0, range.1)).collect();
     };
     let rungs = variable.rungs(ladder, range);
     let mut chosen: Vec<usize> = if rungs.len() <= VALUE_OPTIONS {
@@ -176,7 +180,7 @@ fn random_options(variable: &Variable, range: (f64, f64), rng: &mut impl Rng) ->
 }
 
 /// Shares of valid values in a range, those near a coordinate first.
-fn near_options(variable: &Variable, range: (f64, f64), target: f64) -> Vec<f64> {
+fn near_options(variable: &ConstrainedParameter, range: (f64, f64), target: f64) -> Vec<f64> {
     let wanted = variable.share_at(target).clamp(range.0, range.1);
     let Some(ladder) = variable.ladder() else { return vec![wanted, (range.0 + range.1) / 2.0] };
     let rungs = variable.rungs(ladder, range);
@@ -185,7 +189,7 @@ fn near_options(variable: &Variable, range: (f64, f64), target: f64) -> Vec<f64>
     }
     let start = ladder.nearest(target).clamp(rungs.start, rungs.end - 1);
     let mut chosen = vec![start];
-    for step in 1..rungs.len().min(16 * VALUE_OPTIONS) {
+    for step in 1..rungs.len().min(REPAIR_STEPS) {
         chosen.extend(start.checked_sub(step).filter(|rung| rungs.contains(rung)));
         chosen.extend(Some(start + step).filter(|rung| rungs.contains(rung)));
     }
@@ -296,7 +300,8 @@ impl Space {
         }
         let Some(feasible) = &self.feasible else { return direction };
         let (partial, shares) = feasible.with_discrete_fixed(coordinates);
-        let variables: Vec<&Variable> = partial.columns.iter().map(|&open| &feasible.mixed.variables[open]).collect();
+        let variables: Vec<&ConstrainedParameter> =
+            partial.columns.iter().map(|&open| &feasible.mixed.variables[open]).collect();
         let own: Vec<f64> = variables.iter().map(|variable| gradient[variable.coordinate]).collect();
         let stretch: Vec<f64> =
             variables.iter().zip(&shares).map(|(variable, share)| variable.stretch(*share)).collect();

@@ -1,6 +1,6 @@
 //! Spaces counted: how many points, all of them in order, and the axes of a full grid.
 
-use super::{Axis, Space, Value};
+use super::{CubeAxis, Space, Value};
 
 impl Space {
     /// How many combinations of values there are, before constraints; None if a parameter is continuous or the number too
@@ -12,7 +12,7 @@ impl Space {
     /// The logarithm of the number of points, before constraints. Coordinates of floats are multiples of a step, so it is
     /// finite.
     pub(crate) fn log_size(&self) -> f64 {
-        self.axes.iter().map(Axis::log_len).sum()
+        self.axes.iter().map(CubeAxis::log_len).sum()
     }
 
     /// Every combination of values that keeps the constraints, the last parameter fastest; None if there are more than
@@ -39,9 +39,9 @@ impl Space {
         }
         self.size().filter(|size| *size <= u32::MAX as usize)?;
         let varying = self.axes.iter().filter(|axis| axis.dimension() > 0);
-        let coordinates = |axis: &Axis| match axis {
-            Axis::Ladder(ladder) => Some((0..ladder.len()).map(|rung| ladder.coordinate(rung)).collect()),
-            Axis::Fixed(_) | Axis::Line(_) | Axis::Choice(_) => None,
+        let coordinates = |axis: &CubeAxis| match axis {
+            CubeAxis::Ladder(ladder) => Some((0..ladder.len()).map(|rung| ladder.coordinate(rung)).collect()),
+            CubeAxis::Fixed(_) | CubeAxis::Line(_) | CubeAxis::Choice(_) => None,
         };
         varying.map(coordinates).collect()
     }

@@ -4,24 +4,25 @@
 //! that linear constraints stay linear. Discrete parameters, and those on a log scale, are *pinned* one after the other,
 //! each within the range that a linear program leaves it; the others then move in the polytope that is left.
 
-use super::Axis;
+use super::CubeAxis;
 use super::constraint::{Linear, Relation};
 use super::interval::Interval;
 use super::ladder::Ladder;
 use super::polytope::Polytope;
-use super::simplex::{Row, Solved};
+use super::simplex::{LinearRow, Solved};
+use crate::tuning::MANY_RUNGS;
 
 /// A parameter under a constraint that has more than one value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Variable {
+pub(super) struct ConstrainedParameter {
     /// Its coordinate.
     pub coordinate: usize,
-    pub axis: Axis,
+    pub axis: CubeAxis,
     low: f64,
     width: f64,
 }
 
-impl Variable {
+impl ConstrainedParameter {
     pub fn value(&self, share: f64) -> f64 {
         self.low + share * self.width
     }
@@ -33,26 +34,26 @@ impl Variable {
     /// The share at a coordinate.
     pub fn share_at(&self, coordinate: f64) -> f64 {
         match &self.axis {
-            Axis::Line(interval) => self.share(interval.value(interval.snap(coordinate))),
-            Axis::Ladder(ladder) => self.share(ladder.value(ladder.nearest(coordinate))),
-            Axis::Fixed(_) | Axis::Choice(_) => 0.0,
+            CubeAxis::Line(interval) => self.share(interval.value(interval.snap(coordinate))),
+            CubeAxis::Ladder(ladder) => self.share(ladder.value(ladder.nearest(coordinate))),
+            CubeAxis::Fixed(_) | CubeAxis::Choice(_) => 0.0,
         }
     }
 
     /// The valid coordinate nearest to a share.
     pub fn coordinate_at(&self, share: f64) -> f64 {
         match &self.axis {
-            Axis::Line(interval) if share >= 1.0 => interval.snap(1.0),
-            Axis::Line(interval) => interval.snap(interval.coordinate(self.value(share.max(0.0)))),
-            Axis::Ladder(ladder) => ladder.coordinate(ladder.nearest_value(self.value(share))),
-            Axis::Fixed(_) | Axis::Choice(_) => 0.0,
+            CubeAxis::Line(interval) if share >= 1.0 => interval.snap(1.0),
+            CubeAxis::Line(interval) => interval.snap(interval.coordinate(self.value(share.max(0.0)))),
+            CubeAxis::Ladder(ladder) => ladder.coordinate(ladder.nearest_value(self.value(share))),
+            CubeAxis::Fixed(_) | CubeAxis::Choice(_) => 0.0,
         }
     }
 
     /// The coordinate of a share, valid or not.
     pub fn raw_coordinate(&self, share: f64) -> f64 {
         match &self.axis {
-            Axis::Line(interval) => interval.coordinate(self.value(share)),
+            CubeAxis::Line(interval) => interval.coordinate(self.value(share)),
             _ => self.coordinate_at(share),
         }
     }
@@ -69,12 +70,12 @@ impl Variable {
 
     /// The interval of a continuous parameter.
     pub fn interval(&self) -> Option<&Interval> {
-        if let Axis::Line(interval) = &self.axis { Some(interval) } else { None }
+        if let CubeAxis::Line(interval) = &self.axis { Some(interval) } else { None }
     }
 
     /// The ladder of a discrete parameter.
     pub fn ladder(&self) -> Option<&Ladder> {
-        if let Axis::Ladder(ladder) = &self.axis { Some(ladder) } else { None }
+        if let CubeAxis::Ladder(ladder) = &self.axis { Some(ladder) } else { None }
     }
 
     /// Whether it is fixed before the polytope of the others is sampled: it is discrete, or on a log scale.
@@ -95,7 +96,7 @@ impl Variable {
 /// The constrained parameters and what the constraints leave of them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mixed {
-    pub variables: Vec<Variable>,
+    pub variables: Vec<ConstrainedParameter>,
     polytope: Polytope,
 }
 
@@ -111,14 +112,14 @@ pub(super) struct Partial {
 
 impl Mixed {
     /// The constraints over the axes, whose first coordinates are given.
-    pub fn new(axes: &[Axis], starts: &[usize], constraints: &[Linear]) -> Self {
+    pub fn new(axes: &[CubeAxis], starts: &[usize], constraints: &[Linear]) -> Self {
         let used = |index: &usize| constraints.iter().any(|c| c.terms.iter().any(|(term, _)| term == index));
         let indices: Vec<usize> = (0..axes.len()).filter(|i| axes[*i].dimension() > 0).filter(used).collect();
         let variable = |&index: &usize| {
             let (low, high) = axes[index].ends().unwrap_or_default();
-            Variable { coordinate: starts[index], axis: axes[index].clone(), low, width: high - low }
+            ConstrainedParameter { coordinate: starts[index], axis: axes[index].clone(), low, width: high - low }
         };
-        let variables: Vec<Variable> = indices.iter().map(variable).collect();
+        let variables: Vec<ConstrainedParameter> = indices.iter().map(variable).collect();
         let mut polytope = Polytope { dimension: variables.len(), planes: Vec::new(), halfspaces: Vec::new() };
         for constraint in constraints {
             let row = row(constraint, axes, &indices);
@@ -142,7 +143,7 @@ impl Mixed {
     }
 
     /// The variables that satisfy a condition, by position.
-    pub fn positions(&self, condition: impl Fn(&Variable) -> bool) -> Vec<usize> {
+    pub fn positions(&self, condition: impl Fn(&ConstrainedParameter) -> bool) -> Vec<usize> {
         (0..self.variables.len()).filter(|&i| condition(&self.variables[i])).collect()
     }
 
@@ -151,7 +152,7 @@ impl Mixed {
     pub fn freedom(&self, position: usize) -> (bool, bool, bool) {
         let ladder = self.variables[position].ladder();
         let unbound = self.polytope.planes.iter().all(|plane| plane.weights[position] == 0.0);
-        (ladder.is_none(), unbound, ladder.is_some_and(|ladder| ladder.len() > 64))
+        (ladder.is_none(), unbound, ladder.is_some_and(|ladder| ladder.len() > MANY_RUNGS))
     }
 
     /// Pins the variables in `order`, each to the first share among its `options` for which the rest is feasible: depth-first
@@ -160,7 +161,7 @@ impl Mixed {
         &self,
         partial: Partial,
         order: &[usize],
-        options: &mut impl FnMut(&Variable, (f64, f64)) -> Vec<f64>,
+        options: &mut impl FnMut(&ConstrainedParameter, (f64, f64)) -> Vec<f64>,
         budget: &mut usize,
     ) -> Solved<Partial> {
         let Some((&next, rest)) = order.split_first() else {
@@ -202,8 +203,8 @@ impl Partial {
 }
 
 /// A constraint in shares, its largest weight 1; halfspaces as "at most".
-fn row(constraint: &Linear, axes: &[Axis], indices: &[usize]) -> Row {
-    let mut row = Row { weights: vec![0.0; indices.len()], bound: constraint.bound };
+fn row(constraint: &Linear, axes: &[CubeAxis], indices: &[usize]) -> LinearRow {
+    let mut row = LinearRow { weights: vec![0.0; indices.len()], bound: constraint.bound };
     for &(index, weight) in &constraint.terms {
         let (low, high) = axes[index].ends().unwrap_or_default();
         row.bound -= weight * low;

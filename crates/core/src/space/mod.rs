@@ -16,7 +16,7 @@ mod simplex;
 mod tests;
 mod value;
 
-use axis::Axis;
+use axis::CubeAxis;
 pub(crate) use block::Block;
 pub use constraint::{Constraint, Relation};
 pub use parameter::{Kind as ParameterKind, Parameter, Scale};
@@ -50,7 +50,7 @@ use crate::{Error, Result};
 pub struct Space {
     parameters: Vec<Parameter>,
     constraints: Vec<Constraint>,
-    axes: Vec<Axis>,
+    axes: Vec<CubeAxis>,
     /// Of the parameters that vary, in order.
     blocks: Vec<Block>,
     groups: Vec<usize>,
@@ -66,7 +66,7 @@ impl Space {
                 return Err(Error::RepeatedParameter { name: parameter.name().to_string() });
             }
         }
-        let axes: Vec<Axis> = parameters.iter().map(|parameter| parameter.kind().axis()).collect();
+        let axes: Vec<CubeAxis> = parameters.iter().map(|parameter| parameter.kind().axis()).collect();
         let mut blocks: Vec<Block> = Vec::new();
         let mut groups = Vec::new();
         for axis in axes.iter().filter(|axis| axis.dimension() > 0) {
@@ -165,7 +165,7 @@ impl Space {
 
     /// The first coordinate of each parameter.
     fn starts(&self) -> Vec<usize> {
-        let dimension = |start: &mut usize, axis: &Axis| {
+        let dimension = |start: &mut usize, axis: &CubeAxis| {
             let own = *start;
             *start += axis.dimension();
             Some(own)
@@ -174,7 +174,7 @@ impl Space {
     }
 
     /// Each axis with its own coordinates.
-    fn parts<'a>(&'a self, mut coordinates: &'a [f64]) -> impl Iterator<Item = (&'a Axis, &'a [f64])> {
+    fn parts<'a>(&'a self, mut coordinates: &'a [f64]) -> impl Iterator<Item = (&'a CubeAxis, &'a [f64])> {
         self.axes.iter().map(move |axis| {
             let (own, rest) = coordinates.split_at(axis.dimension());
             coordinates = rest;

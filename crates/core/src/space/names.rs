@@ -1,6 +1,6 @@
 //! Parameters by name: values put in order.
 
-use super::{Axis, Space, Value};
+use super::{CubeAxis, Space, Value};
 use crate::{Error, Result};
 
 impl Space {
@@ -30,7 +30,7 @@ impl Space {
         }
         let complete = |(index, value): (usize, Option<Value>)| match (value, &self.axes[index]) {
             (Some(value), _) => Ok(value),
-            (None, Axis::Fixed(value)) => Ok(value.clone()),
+            (None, CubeAxis::Fixed(value)) => Ok(value.clone()),
             (None, _) => Err(Error::MissingParameter { name: self.parameters()[index].name().to_string() }),
         };
         params.into_iter().enumerate().map(complete).collect()

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::interval::Interval;
 use super::ladder::Ladder;
-use super::{Axis, Value};
+use super::{CubeAxis, Value};
 use crate::error::ParameterPart as Part;
 use crate::text::{beginning, plain, quoted};
 use crate::{Error, Result};
@@ -162,23 +162,23 @@ const NO_NUL: &str = "free of NUL characters, which no command can be given";
 
 impl Kind {
     /// The coordinates of these values.
-    pub(super) fn axis(&self) -> Axis {
+    pub(super) fn axis(&self) -> CubeAxis {
         match *self {
-            Self::Float { low, high, scale } => Axis::Line(Interval::new(low, high, scale)),
+            Self::Float { low, high, scale } => CubeAxis::Line(Interval::new(low, high, scale)),
             Self::Even { low, high, scale, points } => {
-                Axis::Ladder(Ladder::Even { points, interval: Interval::new(low, high, scale) })
+                CubeAxis::Ladder(Ladder::Even { points, interval: Interval::new(low, high, scale) })
             }
-            Self::Int { low, high, .. } if low == high => Axis::Fixed(Value::Int(low)),
-            Self::Int { low, high, scale: Scale::Linear } => Axis::Ladder(Ladder::Integers { low, high }),
+            Self::Int { low, high, .. } if low == high => CubeAxis::Fixed(Value::Int(low)),
+            Self::Int { low, high, scale: Scale::Linear } => CubeAxis::Ladder(Ladder::Integers { low, high }),
             Self::Int { low, high, scale: Scale::Log } => {
                 let interval = Interval::new(low as f64, high as f64, Scale::Log);
-                Axis::Ladder(Ladder::LogIntegers { low, high, interval })
+                CubeAxis::Ladder(Ladder::LogIntegers { low, high, interval })
             }
-            Self::Levels(ref levels) if levels.len() == 1 => Axis::Fixed(Value::Float(levels[0])),
-            Self::Levels(ref levels) => Axis::Ladder(Ladder::levels(levels.clone())),
-            Self::Choice(ref categories) if categories.len() == 1 => Axis::Fixed(categories[0].clone()),
-            Self::Choice(ref categories) => Axis::Choice(categories.clone()),
-            Self::Constant(ref value) => Axis::Fixed(value.clone()),
+            Self::Levels(ref levels) if levels.len() == 1 => CubeAxis::Fixed(Value::Float(levels[0])),
+            Self::Levels(ref levels) => CubeAxis::Ladder(Ladder::levels(levels.clone())),
+            Self::Choice(ref categories) if categories.len() == 1 => CubeAxis::Fixed(categories[0].clone()),
+            Self::Choice(ref categories) => CubeAxis::Choice(categories.clone()),
+            Self::Constant(ref value) => CubeAxis::Fixed(value.clone()),
         }
     }
 

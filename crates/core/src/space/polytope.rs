@@ -9,7 +9,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::simplex::{Row, Solved, maximize};
+use super::simplex::{LinearRow, Solved, maximize};
 use crate::tuning::{HIT_AND_RUN_STEPS, PROJECTION_ROUNDS};
 
 /// A face whose slack is below this is tight.
@@ -19,8 +19,8 @@ const TIGHT: f64 = 1e-9;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Polytope {
     pub dimension: usize,
-    pub planes: Vec<Row>,
-    pub halfspaces: Vec<Row>,
+    pub planes: Vec<LinearRow>,
+    pub halfspaces: Vec<LinearRow>,
 }
 
 /// What an ascent direction depends on, beside the gradient.
@@ -34,10 +34,10 @@ pub(super) struct Local {
 impl Polytope {
     /// The same with coordinate `column` set to a number and left out.
     pub fn fix(&self, column: usize, value: f64) -> Self {
-        let without = |row: &Row| {
+        let without = |row: &LinearRow| {
             let mut weights = row.weights.clone();
             let weight = weights.remove(column);
-            Row { weights, bound: row.bound - weight * value }
+            LinearRow { weights, bound: row.bound - weight * value }
         };
         Self {
             dimension: self.dimension - 1,
@@ -66,12 +66,12 @@ impl Polytope {
 
     /// A point whose distance to all faces is large (Chebyshev's centre but for the planes), and that distance.
     fn centre(&self) -> Solved<(Vec<f64>, f64)> {
-        let with_radius = |row: &Row, factor: f64| {
+        let with_radius = |row: &LinearRow, factor: f64| {
             let weights = row.weights.iter().copied().chain([factor * norm(&row.weights)]).collect();
-            Row { weights, bound: row.bound }
+            LinearRow { weights, bound: row.bound }
         };
-        let planes: Vec<Row> = self.planes.iter().map(|row| with_radius(row, 0.0)).collect();
-        let faces: Vec<Row> = self.faces().iter().map(|row| with_radius(row, 1.0)).collect();
+        let planes: Vec<LinearRow> = self.planes.iter().map(|row| with_radius(row, 0.0)).collect();
+        let faces: Vec<LinearRow> = self.faces().iter().map(|row| with_radius(row, 1.0)).collect();
         let mut objective = vec![0.0; self.dimension + 1];
         objective[self.dimension] = 1.0;
         let radius_last = |mut centre: Vec<f64>| centre.pop().map(|radius| (centre, radius));
@@ -152,9 +152,10 @@ impl Polytope {
 
     /// The steepest ascent direction along `gradient` that leaves no face and no plane, to first order.
     pub fn ascent(&self, x: &[f64], gradient: &[f64], local: Local) -> Vec<f64> {
-        let stretched = |row: &Row| row.weights.iter().zip(&local.stretch).map(|(weight, s)| weight * s).collect();
+        let stretched =
+            |row: &LinearRow| row.weights.iter().zip(&local.stretch).map(|(weight, s)| weight * s).collect();
         let planes: Vec<Vec<f64>> = self.planes.iter().map(stretched).collect();
-        let tight = |face: &&Row| face.bound - dot(&face.weights, x) <= local.touching;
+        let tight = |face: &&LinearRow| face.bound - dot(&face.weights, x) <= local.touching;
         let active: Vec<Vec<f64>> = self.faces().iter().filter(tight).map(stretched).collect();
         onto_cone(gradient, &planes, &active)
     }
@@ -170,15 +171,15 @@ impl Polytope {
         x
     }
 
-    fn frame(&self) -> Vec<Row> {
+    fn frame(&self) -> Vec<LinearRow> {
         frame(self.planes.iter())
     }
 
-    fn faces(&self) -> Vec<Row> {
+    fn faces(&self) -> Vec<LinearRow> {
         let side = |column: usize, weight: f64, bound: f64| {
             let mut weights = vec![0.0; self.dimension];
             weights[column] = weight;
-            Row { weights, bound }
+            LinearRow { weights, bound }
         };
         let sides = (0..self.dimension).flat_map(|j| [side(j, -1.0, 0.0), side(j, 1.0, 1.0)]);
         self.halfspaces.iter().cloned().chain(sides).collect()
@@ -190,7 +191,7 @@ impl Polytope {
 fn onto_cone(gradient: &[f64], planes: &[Vec<f64>], active: &[Vec<f64>]) -> Vec<f64> {
     let along = |working: &[usize]| {
         let rows = planes.iter().chain(working.iter().map(|&i| &active[i]));
-        let rows: Vec<Row> = rows.map(|weights| Row { weights: weights.clone(), bound: 0.0 }).collect();
+        let rows: Vec<LinearRow> = rows.map(|weights| LinearRow { weights: weights.clone(), bound: 0.0 }).collect();
         reject(gradient, &frame(rows.iter()))
     };
     let allowance = 1e-12 * norm(gradient);
@@ -221,8 +222,8 @@ fn onto_cone(gradient: &[f64], planes: &[Vec<f64>], active: &[Vec<f64>]) -> Vec<
 }
 
 /// Orthonormal rows that span the same planes, by Gram and Schmidt, twice; dependent rows are left out.
-fn frame<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Row> {
-    let mut frame: Vec<Row> = Vec::new();
+fn frame<'a>(rows: impl Iterator<Item = &'a LinearRow>) -> Vec<LinearRow> {
+    let mut frame: Vec<LinearRow> = Vec::new();
     for row in rows {
         let mut next = row.clone();
         for _ in 0..2 {
@@ -243,7 +244,7 @@ fn frame<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Row> {
 }
 
 /// The component of a vector orthogonal to the frame.
-fn reject(vector: &[f64], frame: &[Row]) -> Vec<f64> {
+fn reject(vector: &[f64], frame: &[LinearRow]) -> Vec<f64> {
     let mut rest = vector.to_vec();
     for row in frame {
         let share = dot(&row.weights, &rest);
@@ -253,9 +254,9 @@ fn reject(vector: &[f64], frame: &[Row]) -> Vec<f64> {
 }
 
 /// How far from x one can go along a direction before a face stops it.
-fn reach(faces: &[Row], x: &[f64], direction: &[f64]) -> f64 {
+fn reach(faces: &[LinearRow], x: &[f64], direction: &[f64]) -> f64 {
     let length = norm(direction);
-    let stop = |face: &Row| {
+    let stop = |face: &LinearRow| {
         let speed = dot(&face.weights, direction);
         let towards = speed > 1e-11 * length * norm(&face.weights);
         towards.then(|| (face.bound - dot(&face.weights, x)).max(0.0) / speed)
@@ -278,7 +279,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     fn simplex(n: usize) -> Polytope {
-        let planes = vec![Row { weights: vec![1.0; n], bound: 1.0 }];
+        let planes = vec![LinearRow { weights: vec![1.0; n], bound: 1.0 }];
         Polytope { dimension: n, planes, halfspaces: vec![] }
     }
 
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn a_polytope_that_is_flat_without_saying_so_has_a_point_inside() {
         // x + y <= 0 leaves x = y = 0; z is free.
-        let halfspaces = vec![Row { weights: vec![1.0, 1.0, 0.0], bound: 0.0 }];
+        let halfspaces = vec![LinearRow { weights: vec![1.0, 1.0, 0.0], bound: 0.0 }];
         let flat = Polytope { dimension: 3, planes: vec![], halfspaces };
         let (inside, _) = flat.inside().unwrap().unwrap();
         assert!(inside[0].abs() + inside[1].abs() < 1e-9 && inside[2] > 0.05 && inside[2] < 0.95, "{inside:?}");

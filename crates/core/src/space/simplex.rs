@@ -10,7 +10,7 @@
 
 /// weights . x against a bound.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
+pub(super) struct LinearRow {
     pub weights: Vec<f64>,
     pub bound: f64,
 }
@@ -21,7 +21,7 @@ const IMPROVES: f64 = 1e-11;
 const PIVOT: f64 = 1e-10;
 
 /// The pivots of each rule in each phase, for every row and column.
-const PATIENCE: usize = 100;
+const PIVOTS_PER_ENTRY: usize = 100;
 
 /// The limit of pivots was reached before an optimum was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,32 +34,32 @@ pub(super) type Solved<T> = Result<Option<T>, Stalled>;
 
 /// A point of the unit cube that maximizes objective . x with weights . x = bound on every plane and weights . x <= bound
 /// in every halfspace; None if there is no such point.
-pub(super) fn maximize(objective: &[f64], planes: &[Row], halfspaces: &[Row]) -> Solved<Vec<f64>> {
-    Program { objective, planes, halfspaces }.solve([PATIENCE, PATIENCE])
+pub(super) fn maximize(objective: &[f64], planes: &[LinearRow], halfspaces: &[LinearRow]) -> Solved<Vec<f64>> {
+    Program { objective, planes, halfspaces }.solve([PIVOTS_PER_ENTRY, PIVOTS_PER_ENTRY])
 }
 
 /// A linear program over the unit cube.
 struct Program<'a> {
     objective: &'a [f64],
-    planes: &'a [Row],
-    halfspaces: &'a [Row],
+    planes: &'a [LinearRow],
+    halfspaces: &'a [LinearRow],
 }
 
 impl Program<'_> {
-    /// `patience` is for Bland's rule and for the largest gain.
-    fn solve(&self, patience: [usize; 2]) -> Solved<Vec<f64>> {
+    /// `limits` are for Bland's rule and for the largest gain.
+    fn solve(&self, limits: [usize; 2]) -> Solved<Vec<f64>> {
         let mut tableau = Tableau::new(self.objective.len(), self.planes, self.halfspaces);
         let artificial = tableau.artificial..tableau.columns;
         let mut phase_one = vec![0.0; tableau.columns];
         phase_one[artificial].fill(-1.0);
-        tableau.optimize(&phase_one, tableau.columns, patience)?;
+        tableau.optimize(&phase_one, tableau.columns, limits)?;
         if tableau.artificial_sum() > FEASIBLE {
             return Ok(None);
         }
         tableau.drive_out_artificials();
         let mut phase_two = vec![0.0; tableau.columns];
         phase_two[..self.objective.len()].copy_from_slice(self.objective);
-        tableau.optimize(&phase_two, tableau.artificial, patience)?;
+        tableau.optimize(&phase_two, tableau.artificial, limits)?;
         Ok(Some(tableau.point(self.objective.len())))
     }
 }
@@ -81,7 +81,7 @@ struct Pivot {
 }
 
 impl Tableau {
-    fn new(dimension: usize, planes: &[Row], halfspaces: &[Row]) -> Self {
+    fn new(dimension: usize, planes: &[LinearRow], halfspaces: &[LinearRow]) -> Self {
         let slacks = halfspaces.len() + dimension;
         let artificial = dimension + slacks;
         // An equality, and a halfspace that excludes 0, need an artificial variable for a first basis.
@@ -119,8 +119,8 @@ impl Tableau {
     }
 
     /// Pivots until no variable before `allowed` improves the objective: by Bland's rule first, then by the largest gain.
-    fn optimize(&mut self, objective: &[f64], allowed: usize, patience: [usize; 2]) -> Result<(), Stalled> {
-        let [bland, pivots] = [patience[0], patience[0] + patience[1]].map(|p| p * (self.rows.len() + self.columns));
+    fn optimize(&mut self, objective: &[f64], allowed: usize, limits: [usize; 2]) -> Result<(), Stalled> {
+        let [bland, pivots] = [limits[0], limits[0] + limits[1]].map(|p| p * (self.rows.len() + self.columns));
         for pivot in 0..=pivots {
             let next = if pivot < bland { self.first(objective, allowed) } else { self.largest(objective, allowed) };
             let Some(Pivot { leaving, entering, .. }) = next else { return Ok(()) };
@@ -188,7 +188,7 @@ impl Tableau {
         basic.map(|(row, _)| row[self.columns].abs()).sum()
     }
 
-    /// Artificial variables left in the basis are 0; a row without another variable to take their place says 0 = 0.
+    /// Artificial variables left in the basis are 0; a row without another variable to take their place reads 0 = 0.
     fn drive_out_artificials(&mut self) {
         for i in 0..self.rows.len() {
             if self.basis[i] >= self.artificial
@@ -217,10 +217,10 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     /// Bland's rule alone, the largest gain alone, and what is used.
-    const RULES: [[usize; 2]; 3] = [[PATIENCE, 0], [0, PATIENCE], [PATIENCE, PATIENCE]];
+    const RULES: [[usize; 2]; 3] = [[PIVOTS_PER_ENTRY, 0], [0, PIVOTS_PER_ENTRY], [PIVOTS_PER_ENTRY, PIVOTS_PER_ENTRY]];
 
-    fn row(weights: &[f64], bound: f64) -> Row {
-        Row { weights: weights.to_vec(), bound }
+    fn row(weights: &[f64], bound: f64) -> LinearRow {
+        LinearRow { weights: weights.to_vec(), bound }
     }
 
     fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -258,10 +258,10 @@ mod tests {
         let marshall = [row(&[0.5, -5.5, -2.5, 9.0], 0.0), row(&[0.5, -1.5, -0.5, 1.0], 0.0)];
         let cases = [(beale, [0.75, -150.0, 0.02, -6.0], 0.05), (marshall, [10.0, -57.0, -9.0, -24.0], 1.0)];
         for (halfspaces, objective, optimum) in &cases {
-            for patience in RULES {
+            for limits in RULES {
                 let program = Program { objective, planes: &[], halfspaces };
-                let point = program.solve(patience).unwrap().unwrap();
-                assert!((dot(objective, &point) - optimum).abs() < 1e-9, "{patience:?}: {point:?}");
+                let point = program.solve(limits).unwrap().unwrap();
+                assert!((dot(objective, &point) - optimum).abs() < 1e-9, "{limits:?}: {point:?}");
             }
         }
     }
@@ -279,13 +279,13 @@ mod tests {
                 weights
             };
             let entry = |i: usize, j: usize| if i == j { 1.0 } else { 2.0 * shrink(j.abs_diff(i)) * f64::from(i < j) };
-            let halfspaces: Vec<Row> =
+            let halfspaces: Vec<LinearRow> =
                 (0..n).map(|j| row(&order((0..n).map(|i| entry(i, j)).collect()), 1.0)).collect();
             let objective = order((0..n).map(|j| shrink(n - 1 - j)).collect());
             let program = Program { objective: &objective, planes: &[], halfspaces: &halfspaces };
             assert_eq!(program.solve(RULES[0]).is_err(), n == 25 && !reversed, "{n}");
-            for patience in &RULES[1..] {
-                let point = program.solve(*patience).unwrap().unwrap();
+            for limits in &RULES[1..] {
+                let point = program.solve(*limits).unwrap().unwrap();
                 assert!((dot(&objective, &point) - 1.0).abs() < 1e-9, "{n}: {point:?}");
             }
         }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     /// The solution of a square system by elimination; None where it is singular.
-    fn crossing(mut rows: Vec<Row>) -> Option<Vec<f64>> {
+    fn crossing(mut rows: Vec<LinearRow>) -> Option<Vec<f64>> {
         let n = rows.len();
         for k in 0..n {
             let pivot = (k..n).max_by(|&a, &b| rows[a].weights[k].abs().total_cmp(&rows[b].weights[k].abs()))?;
@@ -327,12 +327,12 @@ mod tests {
     }
 
     /// The highest value at a vertex, by looking at all of them.
-    fn by_vertices(objective: &[f64], planes: &[Row], halfspaces: &[Row]) -> Option<f64> {
+    fn by_vertices(objective: &[f64], planes: &[LinearRow], halfspaces: &[LinearRow]) -> Option<f64> {
         let n = objective.len();
         let unit = |j: usize, sign: f64| (0..n).map(|i| if i == j { sign } else { 0.0 }).collect::<Vec<_>>();
         let sides = (0..n).flat_map(|j| [row(&unit(j, -1.0), 0.0), row(&unit(j, 1.0), 1.0)]);
-        let faces: Vec<Row> = halfspaces.iter().cloned().chain(sides).collect();
-        let all: Vec<Row> = planes.iter().cloned().chain(faces.clone()).collect();
+        let faces: Vec<LinearRow> = halfspaces.iter().cloned().chain(sides).collect();
+        let all: Vec<LinearRow> = planes.iter().cloned().chain(faces.clone()).collect();
         let vertices =
             subsets(all.len(), n).into_iter().filter_map(|set| crossing(set.iter().map(|&i| all[i].clone()).collect()));
         let kept = vertices.filter(|x| {
@@ -343,9 +343,9 @@ mod tests {
     }
 
     /// Weights in steps of a quarter, so that vertices lie on more faces than they need and rows repeat each other.
-    fn random_row(n: usize, rng: &mut impl Rng) -> Row {
+    fn random_row(n: usize, rng: &mut impl Rng) -> LinearRow {
         let mut quarter = |from: i32, to: i32| f64::from(rng.random_range(from..=to)) / 4.0;
-        Row { weights: (0..n).map(|_| quarter(-4, 4)).collect(), bound: quarter(-2, 6) }
+        LinearRow { weights: (0..n).map(|_| quarter(-4, 4)).collect(), bound: quarter(-2, 6) }
     }
 
     #[test]
@@ -354,13 +354,13 @@ mod tests {
         let mut feasible = 0;
         for _ in 0..1500 {
             let n = rng.random_range(1..=4);
-            let planes: Vec<Row> = (0..rng.random_range(0..2)).map(|_| random_row(n, rng)).collect();
-            let halfspaces: Vec<Row> = (0..rng.random_range(0..4)).map(|_| random_row(n, rng)).collect();
+            let planes: Vec<LinearRow> = (0..rng.random_range(0..2)).map(|_| random_row(n, rng)).collect();
+            let halfspaces: Vec<LinearRow> = (0..rng.random_range(0..4)).map(|_| random_row(n, rng)).collect();
             let objective = random_row(n, rng).weights;
             let optimum = by_vertices(&objective, &planes, &halfspaces);
-            for patience in RULES {
+            for limits in RULES {
                 let program = Program { objective: &objective, planes: &planes, halfspaces: &halfspaces };
-                let found = program.solve(patience).unwrap().map(|point| dot(&objective, &point));
+                let found = program.solve(limits).unwrap().map(|point| dot(&objective, &point));
                 let close = match (found, optimum) {
                     (Some(found), Some(optimum)) => (found - optimum).abs() < 1e-9,
                     (found, optimum) => found.is_none() && optimum.is_none(),

@@ -8,17 +8,17 @@ use crate::{Error, Phase, Result};
 
 /// The cost and the expected gain of one more suggestion.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outlook {
+pub struct PickWorth {
     /// The cost: the realised hallucination factor xi with it pending. Multipliers of later choices grow by sqrt(xi).
     pub hallucination: f64,
     /// The information gain of its value, (1/2) ln(1 + sd^2/lambda), given observed and pending trials.
     pub information: f64,
     /// Its expected improvement over the best posterior mean so far, in the user's units (under the pending-aware sd; to
-    /// first order where values are warped).
+    /// first order where values are warped); before the first value its sd.
     pub improvement: f64,
 }
 
-/// A batch of suggestions with the outlook of each, and of one more.
+/// A batch of suggestions with what each of them is worth, and one more.
 ///
 /// ```
 /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
@@ -26,7 +26,7 @@ pub struct Outlook {
 /// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
 /// let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
 /// let batch = study.ask_adaptive(3, 50.0)?;
-/// assert_eq!(batch.suggestions.len(), batch.outlooks.len());
+/// assert_eq!(batch.suggestions.len(), batch.worths.len());
 /// assert!(batch.next.is_some_and(|next| next.hallucination >= 1.0));
 /// # Ok(()) }
 /// ```
@@ -35,10 +35,10 @@ pub struct Outlook {
 pub struct Batch {
     /// The suggestions.
     pub suggestions: Vec<Suggestion>,
-    /// The outlook of each suggestion, in order.
-    pub outlooks: Vec<Outlook>,
-    /// The outlook of the next suggestion, which was not made; none if no more may be asked for.
-    pub next: Option<Outlook>,
+    /// What each suggestion is worth, in order.
+    pub worths: Vec<PickWorth>,
+    /// What the next suggestion, which was not made, would be worth; none if no more may be asked for.
+    pub next: Option<PickWorth>,
 }
 
 impl Study {
@@ -64,44 +64,44 @@ impl Study {
         if limit.is_nan() || limit < 1.0 {
             return Err(Error::Setting { setting: "the limit of xi".into(), allowed: "a number from 1", value: limit });
         }
+        if self.spec.strategy().rule.draws_jointly() {
+            return Err(Error::Incompatible {
+                setting: "a batch of adaptive size".into(),
+                with: "this rule",
+                reason: "it draws the picks of an ask jointly, so their number must be given",
+            });
+        }
         self.discard_tentative();
         self.check_ask(most.min(1))?;
         let mut events = self.begin_ask()?;
-        let (mut outlooks, mut next) = (Vec::new(), None);
-        while outlooks.len() < most {
-            if !outlooks.is_empty() && self.check_ask(outlooks.len() + 1).is_err() {
-                break;
-            }
+        let (mut worths, mut next) = (Vec::new(), None);
+        // The last pick is not suggested: it only shows what one more would be worth.
+        while next.is_none() && self.check_ask(worths.len() + 1).is_ok() {
             let asked = self.propose_one(&events)?;
-            let outlook = self.outlook(&asked)?;
-            if !outlooks.is_empty() && asked.choice.phase != Phase::Design && outlook.hallucination > limit {
-                next = Some(outlook);
+            let worth = self.worth(&asked)?;
+            let is_beyond = asked.choice.phase != Phase::Design && worth.hallucination > limit;
+            if worths.len() == most || (is_beyond && !worths.is_empty()) {
+                next = Some(worth);
                 self.tentative -= 1;
                 self.discard_picks(1);
-                break;
+            } else {
+                worths.push(worth);
+                events.push(Event::Asked(asked));
             }
-            outlooks.push(outlook);
-            events.push(Event::Asked(asked));
-        }
-        if next.is_none() && self.check_ask(outlooks.len() + 1).is_ok() {
-            let asked = self.propose_one(&events)?;
-            next = Some(self.outlook(&asked)?);
-            self.tentative -= 1;
-            self.discard_picks(1);
         }
         let first = self.ledger.trials().len();
         events.into_iter().try_for_each(|event| self.apply(event))?;
-        Ok(Batch { suggestions: self.suggestions_from(first), outlooks, next })
+        Ok(Batch { suggestions: self.suggestions_from(first), worths, next })
     }
 
     /// One more pick of the ask that has proposed these events.
     fn propose_one(&mut self, events: &[Event]) -> Result<Asked> {
         let by_rule = events.iter().filter(|event| is_by_rule(event)).count();
-        self.propose_next(Asking { most: 1, by_rule })?.pop().ok_or(Error::Internal { what: "a rule chose nothing" })
+        self.propose_next(Asking { most: 1, by_rule })?.pop().ok_or(Error::Internal { what: "a rule made no pick" })
     }
 
-    /// The outlook of the pick that was proposed last.
-    fn outlook(&self, asked: &Asked) -> Result<Outlook> {
+    /// What the pick that was proposed last is worth.
+    fn worth(&self, asked: &Asked) -> Result<PickWorth> {
         let rows = self.posterior.keys().len();
         let noise = self.posterior.prior().noise();
         // The last row is that pick. Its pivot squared is noise + variance given the rows before it.
@@ -109,7 +109,7 @@ impl Study {
         let best = self.posterior.view().row_means().into_iter().reduce(f64::max);
         let mean = self.posterior.predict(self.posterior.points().get(rows - 1))?.mean;
         let unit = self.learning.warp().map_or(1.0, |warp| 1.0 / warp.slope_at_best());
-        Ok(Outlook {
+        Ok(PickWorth {
             hallucination: self.posterior.hallucination_factor()?,
             information: 0.5 * (variance / noise).ln_1p(),
             improvement: best.map_or(asked.choice.sd, |best| unit * expected_improvement(mean - best, variance.sqrt())),

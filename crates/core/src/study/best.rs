@@ -58,7 +58,7 @@ pub struct Best {
 }
 
 /// A trial with its prediction and the lower end of its band.
-type Candidate<'a> = (&'a Trial, Bounded);
+type BoundedTrial<'a> = (&'a Trial, Bounded);
 
 impl Study {
     /// The observed trial with the highest lower bound (the lowest upper bound when minimizing). Above
@@ -84,7 +84,7 @@ impl Study {
             upper,
             regret_bound: None,
         };
-        if !many && self.has_scale() && self.chooser.next_band_checkpoint(0).is_some() {
+        if !many && self.has_scale() && self.chooser.has_band() {
             let Extremes { upper, lower, .. } = self.extremes()?;
             let ends = [upper, lower_end].map(|end| self.bound_in_units(end));
             let is_sound = upper >= lower && ends.iter().all(|end| representable(*end).is_some());
@@ -95,14 +95,14 @@ impl Study {
 
     /// The trial of highest lower end, the first of equals. A lower end is at most its mean, so trials are predicted in the
     /// order of falling means, until no mean reaches the best lower end.
-    fn best_of_all(&self) -> Result<Candidate<'_>> {
+    fn best_of_all(&self) -> Result<BoundedTrial<'_>> {
         let means = self.posterior.view().row_means();
         let mut order: Vec<(usize, f64)> = self.posterior.keys().iter().map(|key| key.id as usize).zip(means).collect();
         order.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
         let multiplier = self.band_multiplier(self.posterior.information())?;
         let mut best = None;
         for together in order.chunks(PREDICTED_TOGETHER) {
-            let no_mean_reaches = |(_, best): &Candidate<'_>| {
+            let no_mean_reaches = |(_, best): &BoundedTrial<'_>| {
                 together.first().is_none_or(|(_, mean)| mean + SLACK * mean.abs().max(1.0) < best.lower_end)
             };
             if best.as_ref().is_some_and(no_mean_reaches) {
@@ -119,7 +119,7 @@ impl Study {
     }
 
     /// As [`Study::best_of_all`], among the trials of the best values, each predicted from the values nearby.
-    fn best_of_short_list(&self) -> Result<Candidate<'_>> {
+    fn best_of_short_list(&self) -> Result<BoundedTrial<'_>> {
         let sign = self.spec.direction().sign();
         let observed = self.ledger.trials().iter().filter(|trial| trial.state() == TrialState::Observed);
         let mut list: Vec<(&Trial, f64)> = observed.filter_map(|trial| Some((trial, sign * trial.value()?))).collect();
@@ -139,11 +139,11 @@ impl Study {
     /// The one of two trials with the higher lower end, the first of equals.
     fn better<'a>(
         &self,
-        best: Option<Candidate<'a>>,
+        best: Option<BoundedTrial<'a>>,
         trial: &'a Trial,
         there: Marginal,
         multiplier: f64,
-    ) -> Option<Candidate<'a>> {
+    ) -> Option<BoundedTrial<'a>> {
         let next = self.bounded(&there, multiplier);
         match &best {
             Some((first, found))

@@ -8,7 +8,7 @@ use manyhands_gp::Key;
 use super::{Asking, Study};
 use crate::event::{Asked, ENGINE};
 use crate::ledger::TrialState;
-use crate::rules::State;
+use crate::rules::{Pick, RuleState, StudyState};
 use crate::strategy::Initial;
 use crate::theory::initialization_variance;
 use crate::{Choice, Phase, Result};
@@ -23,7 +23,7 @@ impl Study {
                 Some(choice) => vec![choice],
                 None => {
                     let rule = self.spec.strategy().rule;
-                    let mut state = State { by_rule: asking.by_rule, ..self.state(trial) };
+                    let mut state = self.state(Pick { trial, by_rule: asking.by_rule });
                     rule.choose(&mut state, asking.most)?
                 }
             },
@@ -35,17 +35,15 @@ impl Study {
         Ok((trial..).zip(choices).map(asked).collect())
     }
 
-    /// What a rule reads when it makes the first pick of an ask, for trial number `trial`.
-    pub(super) fn state(&mut self, trial: usize) -> State<'_> {
-        State {
-            spec: &self.spec,
-            ledger: &self.ledger,
-            posterior: &self.posterior,
-            chooser: &mut *self.chooser,
-            warp: self.learning.warp(),
-            trial,
-            by_rule: 0,
-        }
+    /// What a rule reads when it makes this pick.
+    fn state(&mut self, pick: Pick) -> RuleState<'_> {
+        let (spec, ledger, posterior, warp) = (&self.spec, &self.ledger, &self.posterior, self.learning.warp());
+        RuleState::new(StudyState { spec, ledger, posterior, warp }, &mut *self.chooser, pick)
+    }
+
+    /// As [`Study::state`], at the first pick of an ask.
+    pub(super) fn state_at_first_pick(&mut self, trial: usize) -> RuleState<'_> {
+        self.state(Pick { trial, by_rule: 0 })
     }
 
     /// A quasi-random pick, while a learned model has few values, or where the strategy asks for some.
@@ -56,8 +54,7 @@ impl Study {
         if placed >= wanted && (self.learner.is_none() || self.posterior.observed() > 0) {
             return Ok(None);
         }
-        let state = self.state(trial);
-        state.chooser.design(state.with_pending())
+        self.state_at_first_pick(trial).design()
     }
 
     /// A pick of the initialization scheme, if it is not over: it is over for good once the rule has chosen.
@@ -78,10 +75,10 @@ impl Study {
                 initialization_variance(target, workers.unwrap_or(1), self.posterior.prior().noise())
             }
         };
-        let widest = self.state(trial).widest()?;
-        let is_small = widest.variance <= target;
+        let largest = self.state_at_first_pick(trial).largest_sd()?;
+        let is_small = largest.variance <= target;
         let is_over = is_small && (self.posterior.pending() == 0 || self.settled_variance()? <= target);
-        Ok((!is_over).then_some(Choice { phase: Phase::Initial, ..widest.choice }))
+        Ok((!is_over).then_some(Choice { phase: Phase::Initial, ..largest.choice }))
     }
 
     /// The largest variance over the domain without the pending points: xi is relative to the observed points, so a pick of
@@ -96,6 +93,6 @@ impl Study {
 
     /// max k(x,x) over the domain.
     pub fn largest_variance(&self) -> f64 {
-        self.chooser.largest_variance(&self.spec, self.posterior.prior())
+        self.chooser.largest_variance(self.posterior.prior())
     }
 }

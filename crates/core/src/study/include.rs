@@ -1,56 +1,10 @@
 //! Trials from elsewhere: evaluations made outside the study, finished or still running.
 
-use manyhands_gp as gp;
-
 use super::Study;
 use crate::chooser::Place;
+use crate::domain::NamedPoint;
 use crate::event::{Event, Included};
-use crate::{Domain, Error, Result, Value};
-
-/// A point that a user names, as an event records it.
-struct NamedPoint {
-    /// The candidate's index in the domain; none where the domain is not finite.
-    candidate: Option<usize>,
-    /// The values as the study writes them; empty for pools: `candidate` identifies the row.
-    params: Vec<Value>,
-}
-
-/// The point with these named values; refused where it is not a candidate or not in the space.
-fn find_point(domain: &Domain, finite: Option<&gp::Domain>, named: &[(String, Value)]) -> Result<NamedPoint> {
-    match domain {
-        Domain::Pool(pool) => Ok(NamedPoint { candidate: Some(pool.find(named)?), params: vec![] }),
-        Domain::Space(space) => {
-            let given = space.from_named(named)?;
-            let point = space.embed(&given)?;
-            let candidate = finite.map(|finite| candidate_at(finite, &point)).transpose()?;
-            // Normalized as the study itself writes values (3 for 3.0), except that a continuous value keeps its exact bits.
-            let written = |(own, given): (Value, &Value)| match (own, given.number()) {
-                (Value::Float(_), Some(number)) if candidate.is_none() => Value::Float(number),
-                (own, _) => own,
-            };
-            Ok(NamedPoint { candidate, params: space.params(&point).into_iter().zip(&given).map(written).collect() })
-        }
-        Domain::Points(_) | Domain::Grid(_) | Domain::Discretized { .. } => Err(Error::NoParameters),
-    }
-}
-
-/// The candidate at this point; refused where there is none, naming the nearest.
-fn candidate_at(domain: &gp::Domain, point: &[f64]) -> Result<usize> {
-    let distance = |i: usize| -> f64 { domain.point(i).iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum() };
-    let mut nearest = (f64::INFINITY, 0);
-    for i in 0..domain.len() {
-        let distance = distance(i);
-        if distance < nearest.0 {
-            nearest = (distance, i);
-        }
-    }
-    match nearest {
-        (0.0, candidate) if domain.point(candidate).len() == point.len() => Ok(candidate),
-        (_, candidate) => {
-            Err(Error::NotACandidate { point: point.to_vec(), candidate, nearest: domain.point(candidate) })
-        }
-    }
-}
+use crate::{Error, Result, Value};
 
 impl Study {
     /// Adds an evaluation made elsewhere (a warm start) or, without a value, one that is running elsewhere: it is pending
@@ -80,11 +34,16 @@ impl Study {
 
     /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
     pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
-        let NamedPoint { candidate, params } = find_point(self.spec.domain(), self.chooser.candidates(), named)?;
+        let NamedPoint { candidate, params } = self.spec.domain().find(self.spec.finite(), named)?;
+        self.included_at(candidate, params, value)
+    }
+
+    /// The event that includes this point, checked.
+    fn included_at(&self, candidate: Option<usize>, params: Vec<Value>, value: Option<f64>) -> Result<Included> {
         let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
-        if !self.chooser.is_available(&self.spec, trial, candidate) {
+        if !self.chooser.is_available(trial, candidate) {
             return Err(Error::CandidateTaken { candidate });
         }
         Ok(Included { trial, candidate, params, value })
@@ -92,21 +51,15 @@ impl Study {
 
     /// As [`Study::include`], for a candidate of a finite domain.
     pub fn include_candidate(&mut self, candidate: usize, value: Option<f64>) -> Result<usize> {
-        let domain = self.chooser.candidates().ok_or(Error::NoCandidates)?;
-        if candidate >= domain.len() {
-            return Err(Error::UnknownCandidate { candidate, candidates: domain.len() });
+        let candidates = self.spec.finite().ok_or(Error::NoCandidates)?;
+        if candidate >= candidates.len() {
+            return Err(Error::UnknownCandidate { candidate, candidates: candidates.len() });
         }
-        let point = domain.point(candidate);
-        let params = match self.spec.domain() {
-            Domain::Space(space) => space.params(&point),
-            _ => vec![],
-        };
-        self.include_at(candidate, params, value)
-    }
-
-    fn include_at(&mut self, candidate: usize, params: Vec<Value>, value: Option<f64>) -> Result<usize> {
-        let trial = self.ledger.trials().len();
-        self.apply(Event::Included(Included { trial, candidate, params, value }))?;
+        let params = self.spec.domain().written_params(&candidates.point(candidate));
+        self.discard_tentative();
+        let included = self.included_at(Some(candidate), params, value)?;
+        let trial = included.trial;
+        self.apply(Event::Included(included))?;
         Ok(trial)
     }
 
@@ -114,14 +67,13 @@ impl Study {
         let trial = included.trial;
         included.value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
         self.discard_tentative();
-        if !self.chooser.is_available(&self.spec, trial, included.candidate) {
-            return Err(Error::CandidateTaken { candidate: included.candidate });
+        if !self.chooser.is_available(trial, included.candidate) {
+            return Err(self.ledger.bad_log(&format!("candidate {} is not available", included.candidate)));
         }
         let place = Place { trial, candidate: included.candidate, params: included.params.clone() };
-        let point = self.chooser.point(&self.spec, &place)?;
-        let value_in_model_units = included.value.map(|value| self.warp_value(value));
-        self.hallucinate(&place)?;
-        if let Some(value_in_model_units) = value_in_model_units {
+        let point = self.hallucinate(&place)?;
+        if let Some(value) = included.value {
+            let value_in_model_units = self.warp_value(value);
             if let Err(error) = self.posterior.settle(trial as u64, value_in_model_units) {
                 self.discard_picks(1);
                 return Err(error.into());

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const NO_LEARNER: Error = Error::Internal { what: "a model that is given was to be fitted" };
 
 /// Warped values are clamped to this range until the next fit standardizes them.
-const LARGEST: f64 = 1e6;
+const LARGEST_WARPED: f64 = 1e6;
 
 /// The current fit, and what it replaced if it is not logged yet.
 #[derive(Debug, Clone, Default)]
@@ -25,11 +25,11 @@ pub(super) struct Learning {
     /// How many values the fit was based on.
     known: usize,
     surprised: bool,
-    before: Option<Box<Before>>,
+    before: Option<Box<ReplacedModel>>,
 }
 
 #[derive(Debug, Clone)]
-struct Before {
+struct ReplacedModel {
     learning: Learning,
     posterior: Posterior,
     chooser: Box<dyn Chooser>,
@@ -131,7 +131,7 @@ impl Study {
     }
 
     /// Makes a fit the current one; returns what it replaced.
-    fn install(&mut self, fitted: &Fitted) -> Result<Before> {
+    fn install(&mut self, fitted: &Fitted) -> Result<ReplacedModel> {
         let learner = self.learner.as_ref().ok_or(NO_LEARNER)?;
         let prior = learner.prior(&fitted.hyperparameters)?;
         let values: Vec<f64> = self.values().iter().map(|&value| bounded(fitted.warp.forward(value))).collect();
@@ -145,7 +145,7 @@ impl Study {
         let known = self.values_by(fitted.seen);
         let surprised = values[known.min(values.len())..].iter().any(|warped| warped.abs() > SURPRISE);
         let learning = Learning { fitted: Some(fitted.clone()), known, surprised, before: None };
-        Ok(Before {
+        Ok(ReplacedModel {
             learning: replace(&mut self.learning, learning),
             posterior: replace(&mut self.posterior, posterior),
             chooser: replace(&mut self.chooser, chooser),
@@ -159,7 +159,7 @@ impl Study {
 
     pub(super) fn discard_fit(&mut self) {
         if let Some(before) = self.learning.before.take() {
-            let Before { learning, posterior, chooser } = *before;
+            let ReplacedModel { learning, posterior, chooser } = *before;
             (self.learning, self.posterior, self.chooser) = (learning, posterior, chooser);
             self.band = Default::default();
         }
@@ -204,5 +204,5 @@ impl Study {
 }
 
 fn bounded(warped: f64) -> f64 {
-    if warped.is_nan() { 0.0 } else { warped.clamp(-LARGEST, LARGEST) }
+    if warped.is_nan() { 0.0 } else { warped.clamp(-LARGEST_WARPED, LARGEST_WARPED) }
 }

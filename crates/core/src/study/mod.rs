@@ -14,7 +14,7 @@ mod verify;
 
 use manyhands_gp::{Key, Posterior, Prior};
 
-pub use self::batch::{Batch, Outlook};
+pub use self::batch::{Batch, PickWorth};
 pub use self::best::Best;
 use self::certificate::Band;
 pub use self::certificate::{BoundKind, Certificate};
@@ -280,17 +280,22 @@ impl Study {
         let row = self.posterior.keys().len() - self.tentative;
         let expected = Key { id: *trial as u64, site: choice.candidate };
         let same_point = |point: &Vec<f64>| self.posterior.points().get(row) == point.as_slice();
-        let proposed = self.posterior.keys().get(row) == Some(&expected) && !self.learning.is_tentative();
-        if proposed && self.chooser.point(&self.spec, &place).is_ok_and(|point| same_point(&point)) {
-            self.tentative -= 1;
-        } else {
-            self.discard_tentative();
-            if !self.chooser.is_available(&self.spec, *trial, choice.candidate) {
-                return Err(self.ledger.bad_log(&format!("candidate {} is not available", choice.candidate)));
+        let is_proposed = self.posterior.keys().get(row) == Some(&expected) && !self.learning.is_tentative();
+        let proposed = if is_proposed { self.chooser.point(&place).ok().filter(same_point) } else { None };
+        let point = match proposed {
+            Some(point) => {
+                self.tentative -= 1;
+                point
             }
-            self.hallucinate(&place)?;
-        }
-        self.points.push(self.chooser.point(&self.spec, &place)?);
+            None => {
+                self.discard_tentative();
+                if !self.chooser.is_available(*trial, choice.candidate) {
+                    return Err(self.ledger.bad_log(&format!("candidate {} is not available", choice.candidate)));
+                }
+                self.hallucinate(&place)?
+            }
+        };
+        self.points.push(point);
         Ok(())
     }
 
@@ -322,11 +327,12 @@ impl Study {
         }
     }
 
-    fn hallucinate(&mut self, place: &Place) -> Result<()> {
-        let point = self.chooser.point(&self.spec, place)?;
+    /// Adds a pending row; returns its coordinates.
+    fn hallucinate(&mut self, place: &Place) -> Result<Vec<f64>> {
+        let point = self.chooser.point(place)?;
         self.posterior.hallucinate(Key { id: place.trial as u64, site: place.candidate }, &point)?;
         self.chooser.set_taken(place.candidate, true);
-        Ok(())
+        Ok(point)
     }
 
     /// Discards what was proposed and not logged: picks, and the fit they were made with.

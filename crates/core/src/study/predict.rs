@@ -1,13 +1,10 @@
 //! Posterior predictions at any points, candidates or not.
 
-use manyhands_gp::Marginal;
+use manyhands_gp::{Marginal, Warp};
 
 use super::Study;
 use super::certificate::BoundKind;
 use crate::{Direction, Result, Value};
-
-/// The inverse warp of a learned model is clamped to this size, so that differences of bounds are finite.
-const LIMIT: f64 = 0.25 * f64::MAX;
 
 /// A number of a prediction in the user's units, if a float can represent it: one at the clamp of the inverse warp only says
 /// that the value is at least as extreme.
@@ -17,7 +14,7 @@ const LIMIT: f64 = 0.25 * f64::MAX;
 /// assert_eq!([1e300, 0.25 * f64::MAX, f64::INFINITY].map(representable), [Some(1e300), None, None]);
 /// ```
 pub fn representable(value: f64) -> Option<f64> {
-    (value.abs() < LIMIT).then_some(value)
+    (value.abs() < Warp::LARGEST).then_some(value)
 }
 
 /// The posterior at one point, in the user's units.

@@ -19,7 +19,7 @@ impl Study {
     pub fn quantities(&mut self) -> Result<Quantities> {
         self.discard_tentative();
         let (information, rule) = (self.posterior.information(), self.spec.strategy().rule);
-        let mut state = self.state(self.ledger.trials().len());
+        let mut state = self.state_at_first_pick(self.ledger.trials().len());
         Ok(Quantities { information, hallucination: state.hallucination()?, multiplier: rule.multiplier(&mut state)? })
     }
 }
@@ -30,7 +30,7 @@ impl Study {
     pub fn next_multiplier(&mut self) -> Result<f64> {
         self.discard_tentative();
         let rule = self.spec.strategy().rule;
-        rule.multiplier(&mut self.state(self.ledger.trials().len()))
+        rule.multiplier(&mut self.state_at_first_pick(self.ledger.trials().len()))
     }
 }
 

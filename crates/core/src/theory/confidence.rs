@@ -63,9 +63,14 @@ impl Assumptions {
     /// Theorem 2, case 1): sqrt(2 xi ln(|D| t^2 pi^2/(6 delta))). Their index is the last round that was observed; with t,
     /// as in [`Assumptions::gp_bucb`], the multiplier is a little larger and their bound holds all the more.
     pub fn gp_bucb_bayesian(&self, t: usize, candidates: usize, hallucination: f64) -> f64 {
-        let log = (candidates as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - self.delta.ln();
-        (2.0 * hallucination * log).sqrt()
+        (2.0 * hallucination * log_union_bound(t, candidates, self.delta)).sqrt()
     }
+}
+
+/// ln(|D| t^2 pi^2/(6 delta)): the logarithm of a union bound over all candidates and rounds. Twice this is beta_t of GP-UCB
+/// (Srinivas et al. 2012, Theorem 1).
+pub fn log_union_bound(t: usize, candidates: usize, delta: f64) -> f64 {
+    (candidates as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - delta.ln()
 }
 
 /// The a-priori hallucination factor 1 + (M - 1) max k(x,x)/lambda: valid before any data, attained by repeats.

@@ -4,5 +4,8 @@
 mod closed_form;
 mod confidence;
 
-pub use self::closed_form::{closed_form, logarithm};
-pub use self::confidence::{Assumptions, a_priori_hallucination, initialization_variance, worst_case_hallucination};
+pub use self::closed_form::closed_form;
+pub(crate) use self::closed_form::logarithm;
+pub use self::confidence::{
+    Assumptions, a_priori_hallucination, initialization_variance, log_union_bound, worst_case_hallucination,
+};

@@ -26,13 +26,8 @@ use self::model::{Around, Model};
 use self::region::Cell;
 pub use self::region::Region;
 use crate::prior::check_size;
+use crate::tuning::{PROOF_CLIMB_REACH, PROOF_CLIMB_STEPS, PROOF_CLIMBS};
 use crate::{Error, Provable, Result, View};
-
-/// The steps of one climb, and its first reach in lengthscales.
-const CLIMB: usize = 24;
-const REACH: f64 = 0.25;
-/// How many cells may start a climb.
-const CLIMBS: usize = 64;
 
 /// When to stop: at this gap, or after this many nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,7 +91,7 @@ pub fn maximize(
     let model = Model::new(view, &region.corner())?;
     let whole = region.whole();
     let first = whole.nearest(region, &whole.centre());
-    let mut search = Search::new(&model, objective, region, budget, first);
+    let mut search = BranchAndBound::new(&model, objective, region, budget, first);
     for start in starts {
         search.offer(region.nearest(start)?);
     }
@@ -149,20 +144,20 @@ impl Ord for Node {
 
 /// The best point so far.
 #[derive(Debug, Clone)]
-struct Best {
+struct Incumbent {
     point: Vec<f64>,
     mean: f64,
     variance: f64,
     score: f64,
 }
 
-struct Search<'a> {
+struct BranchAndBound<'a> {
     model: &'a Model<'a>,
     bounds: CellBounds<'a>,
     objective: Provable,
     region: &'a Region,
     budget: Budget,
-    best: Best,
+    best: Incumbent,
     waiting: BinaryHeap<Node>,
     /// The highest bound of a cell that is not split any more.
     settled: f64,
@@ -170,7 +165,7 @@ struct Search<'a> {
     climbs: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> BranchAndBound<'a> {
     fn new(model: &'a Model<'a>, objective: Provable, region: &'a Region, budget: Budget, first: Vec<f64>) -> Self {
         let best = evaluate(model, objective, first);
         let (bounds, settled) = (CellBounds::new(model, objective), f64::NEG_INFINITY);
@@ -192,7 +187,7 @@ impl<'a> Search<'a> {
                 self.settled = self.settled.max(node.upper);
                 return;
             }
-            match node.cell.split(self.region, self.widest(&node.cell)) {
+            match node.cell.split(self.region, self.widest_coordinate(&node.cell)) {
                 Some(halves) => halves.into_iter().for_each(|half| self.visit(half, node.upper)),
                 None => self.settled = self.settled.max(node.upper),
             }
@@ -214,7 +209,7 @@ impl<'a> Search<'a> {
         self.waiting.push(Node { upper, number, cell: cell.clone() });
         let before = self.best.score;
         self.offer(cell.nearest(self.region, &self.moved(&centre, &moving, &peak.step)));
-        if self.best.score - before > self.budget.tolerance && self.climbs < CLIMBS {
+        if self.best.score - before > self.budget.tolerance && self.climbs < PROOF_CLIMBS {
             self.climb();
         }
     }
@@ -225,8 +220,8 @@ impl<'a> Search<'a> {
             return;
         }
         self.climbs += 1;
-        let mut reach = REACH;
-        for _ in 0..CLIMB {
+        let mut reach = PROOF_CLIMB_REACH;
+        for _ in 0..PROOF_CLIMB_STEPS {
             let centre = self.best.point.clone();
             let scales = &self.model.scales;
             let cell = Cell::around(self.region, &centre, |j| reach / scales[j]);
@@ -263,22 +258,22 @@ impl<'a> Search<'a> {
     }
 
     /// The coordinate across which the cell is widest in lengthscales, the first of equals.
-    fn widest(&self, cell: &Cell) -> usize {
+    fn widest_coordinate(&self, cell: &Cell) -> usize {
         let half = self.half_widths(cell);
         (0..half.len()).reduce(|best, j| if half[j] > half[best] { j } else { best }).unwrap_or(0)
     }
 
     fn result(self) -> Certified {
-        let Best { point, mean, variance, score } = self.best;
+        let Incumbent { point, mean, variance, score } = self.best;
         let waiting = self.waiting.peek().map_or(f64::NEG_INFINITY, |node| node.upper);
         let upper = self.settled.max(waiting).max(score);
         Certified { point, mean, sd: variance.sqrt(), score, upper, nodes: self.nodes }
     }
 }
 
-fn evaluate(model: &Model<'_>, objective: Provable, point: Vec<f64>) -> Best {
+fn evaluate(model: &Model<'_>, objective: Provable, point: Vec<f64>) -> Incumbent {
     let (mean, variance) = model.moments(&point);
-    Best { point, mean, variance, score: objective.value(mean, variance) }
+    Incumbent { point, mean, variance, score: objective.value(mean, variance) }
 }
 
 /// The coordinates along which a cell has any width.

@@ -7,7 +7,7 @@
 //! | \|\|mu\|\|_k | norm | of mean less prior mean: sqrt(w' K_O w) = sqrt(z'z - lambda w'w) |
 //! | n | rows | of the view, observed and pending |
 //!
-//! **Rounding.** Cholesky factor and substitutions answer for a matrix off by c n eps tr(K + lambda I) (Higham 2002,
+//! **Rounding.** Cholesky factor and substitutions are exact for a matrix perturbed by c n eps tr(K + lambda I) (Higham 2002,
 //! Theorems 8.5 and 10.3), so that a bilinear form a' (K + lambda I)^{-1} b is off by that times |(K + lambda I)^{-1} a|
 //! |(K + lambda I)^{-1} b|. If a are the values at X of a function g, the first of these is at most
 //! ||g||_k/(2 sqrt(lambda)): it is A^{1/2} (A + lambda)^{-1} applied to something of norm at most ||g||_k, and
@@ -63,8 +63,7 @@ impl<'a> Model<'a> {
             (None, Family::Linear) => Shape::Linear,
             _ => return Err(Error::NoDerivative { family: "empirical" }),
         };
-        let lengthscales = kernel.lengthscales();
-        let scales = (0..corner.len()).map(|j| 1.0 / lengthscales[j.min(lengthscales.len() - 1)]).collect();
+        let scales = (0..corner.len()).map(|j| kernel.scale(j)).collect();
         let (weights, largest, noise) = (view.weights(), kernel.variance_at(corner), view.prior().noise());
         let rows = view.keys().len() as f64;
         let points = view.posterior().points().iter().take(view.keys().len());

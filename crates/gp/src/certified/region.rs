@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// A block of coordinates that are chosen together from a list.
 #[derive(Debug, Clone, PartialEq)]
-struct Block {
+struct OptionBlock {
     coordinates: Range<usize>,
     options: Vec<Vec<f64>>,
 }
@@ -29,7 +29,7 @@ struct Block {
 pub struct Region {
     low: Vec<f64>,
     high: Vec<f64>,
-    blocks: Vec<Block>,
+    blocks: Vec<OptionBlock>,
 }
 
 impl Region {
@@ -56,7 +56,7 @@ impl Region {
         if start >= end || options.is_empty() {
             return Err(Error::Empty { what: "a block of options" });
         }
-        let taken = |block: &Block| start < block.coordinates.end && block.coordinates.start < end;
+        let taken = |block: &OptionBlock| start < block.coordinates.end && block.coordinates.start < end;
         if end > self.low.len() || self.blocks.iter().any(taken) {
             return Err(Error::BlockMisplaced { start, end, dimension: self.low.len() });
         }
@@ -66,7 +66,7 @@ impl Region {
             }
             check_finite("an option's coordinate", option)?;
         }
-        self.blocks.push(Block { coordinates, options });
+        self.blocks.push(OptionBlock { coordinates, options });
         Ok(self)
     }
 
@@ -162,7 +162,7 @@ impl Cell {
         let middle = middle(low, high);
         let (mut left, mut right) = (self.clone(), self.clone());
         if let Some(block) = region.block_of(coordinate) {
-            let Block { coordinates, options } = &region.blocks[block];
+            let OptionBlock { coordinates, options } = &region.blocks[block];
             let value = |i: usize| options[i][coordinate - coordinates.start];
             // Next to its neighbour the middle may be rounded to the upper end.
             let below = |i: &usize| value(*i) <= middle && value(*i) < high;
@@ -181,7 +181,7 @@ impl Cell {
 
     /// Makes the box no larger than the options left in a block.
     fn fit(&mut self, region: &Region, block: usize) {
-        let Block { coordinates, options } = &region.blocks[block];
+        let OptionBlock { coordinates, options } = &region.blocks[block];
         for coordinate in coordinates.clone() {
             let values = self.options[block].iter().map(|&i| options[i][coordinate - coordinates.start]);
             (self.low[coordinate], self.high[coordinate]) =

@@ -8,13 +8,13 @@
 //! | K | | C + rho I |
 //! | m, s^2 | mean, variance | given, or profiled: where the density is highest given theta, in closed form |
 //! | a | alpha | K^{-1} (z - m) |
-//! | Q | quadratic | (z - m)' K^{-1} (z - m) + m^2/t^2, with t the prior spread of the mean in units of s; where m is given, without m^2/t^2 |
+//! | Q | quadratic | (z - m)' K^{-1} (z - m) + m^2/t^2, t the mean's prior spread in units of s; no m^2/t^2 if m is given |
 //! | w | weight | n + a, with an inverse-gamma prior of shape a/2 and scale b/2 on s^2 |
 //! | u | surplus | (Q + b)/s^2 - w: 0 where s^2 is profiled |
 //!
 //! The density is, up to constants, -1/2 (w ln s^2 + u + ln det K) + ln p(theta), and its gradient
 //! 1/2 tr((a a'/s^2 - K^{-1}) dK) + d ln p + u/2 d ln s^2. Where m is not given, m = 1'K^{-1}z/(1'K^{-1}1 + 1/t^2), and by
-//! the envelope theorem its own change counts for nothing.
+//! the envelope theorem its own change does not contribute.
 //!
 //! | given | s^2 | d ln s^2 |
 //! |---|---|---|

@@ -6,8 +6,7 @@ use crate::{Error, Result};
 
 /// What a learned model takes as given; none of it unless set.
 ///
-/// A fit takes the numbers in the units of its points and values. A study takes them in the user's: lengthscales in the
-/// unit cube (relative to how far a coordinate reaches), noise, variance and mean in the units of the told values.
+/// All numbers are in the units of the points and values that are fitted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Given {
     /// One lengthscale for every parameter (group of coordinates).

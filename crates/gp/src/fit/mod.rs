@@ -8,15 +8,10 @@ pub use given::Given;
 pub use priors::Priors;
 
 use self::density::{Density, Profiled};
-use crate::optimize::{End, climb_until};
+use crate::optimize::{StopRule, climb_until};
 use crate::prior::check_size;
+use crate::tuning::{FIT_CLIMBS, FIT_GAIN, LENGTHSCALE_SDS};
 use crate::{Error, Kernel, Points, Prior, Result};
-
-/// How many starts a fit climbs from.
-const CLIMBS: usize = 2;
-
-/// A climb ends at steps that gain less than this, relative to the log density: data do not distinguish such parameters.
-const GAIN: f64 = 1e-6;
 
 /// Where the noise is given, the prior variance is searched within this factor of the values' own.
 const VARIANCES: f64 = 1e12;
@@ -90,7 +85,7 @@ impl Fit<'_> {
     /// The hyperparameters of highest posterior density that climbs find: from `warm` if there is one, and from the best
     /// of the starts made from the priors. `values` are those of the first points.
     pub fn run(&self, points: &Points, values: &[f64], warm: Option<&Hyperparameters>) -> Result<Hyperparameters> {
-        self.best_of(CLIMBS, points, values, warm)
+        self.best_of(FIT_CLIMBS, points, values, warm)
     }
 
     /// As [`Fit::run`], by one climb from `warm` alone: for values of which most were known when it was found.
@@ -111,7 +106,7 @@ impl Fit<'_> {
         let median = self.median(count, values);
         let bounds = self.bounds(&median);
         let starts = self.promising(&mut density, (&median, &bounds), warm, climbs);
-        let mut best = Candidate { density: f64::NEG_INFINITY, theta: median };
+        let mut best = ScoredTheta { density: f64::NEG_INFINITY, theta: median };
         for start in starts {
             let peak = self.climb(&mut density, &bounds, &start);
             for found in [start, peak] {
@@ -122,16 +117,16 @@ impl Fit<'_> {
     }
 
     /// The best point of a climb that moves only parameters whose bounds leave room.
-    fn climb(&self, density: &mut Density<'_>, bounds: &[(f64, f64)], start: &Candidate) -> Candidate {
+    fn climb(&self, density: &mut Density<'_>, bounds: &[(f64, f64)], start: &ScoredTheta) -> ScoredTheta {
         let free: Vec<usize> = (0..bounds.len()).filter(|&i| bounds[i].0 < bounds[i].1).collect();
-        let mut best = Candidate { density: start.density, theta: start.theta.clone() };
+        let mut best = ScoredTheta { density: start.density, theta: start.theta.clone() };
         if free.is_empty() {
             return best;
         }
         let (mut theta, mut slopes) = (start.theta.clone(), vec![0.0; bounds.len()]);
         let from: Vec<f64> = free.iter().map(|&i| start.theta[i]).collect();
         let within: Vec<(f64, f64)> = free.iter().map(|&i| bounds[i]).collect();
-        let end = End { budget: self.evaluations, gain: GAIN };
+        let end = StopRule { budget: self.evaluations, gain: FIT_GAIN };
         let peak = climb_until(&from, &within, end, |moved, gradient| {
             free.iter().zip(moved).for_each(|(&i, t)| theta[i] = *t);
             let value = density.value_and_gradient(&theta, &mut slopes);
@@ -139,7 +134,7 @@ impl Fit<'_> {
             value
         });
         free.iter().zip(peak.point).for_each(|(&i, t)| best.theta[i] = t);
-        Candidate { density: peak.value, ..best }
+        ScoredTheta { density: peak.value, ..best }
     }
 
     /// The hyperparameters before any value: the priors' medians with mean 0 and variance 1, or what is given.
@@ -172,12 +167,12 @@ impl Fit<'_> {
         (median, bounds): (&[f64], &[(f64, f64)]),
         warm: Option<&Hyperparameters>,
         climbs: usize,
-    ) -> Vec<Candidate> {
+    ) -> Vec<ScoredTheta> {
         let mut evaluate = |mut theta: Vec<f64>| {
             theta.iter_mut().zip(bounds).for_each(|(t, (low, high))| *t = t.clamp(*low, *high));
-            Some(Candidate { density: density.value(&theta)?.density, theta })
+            Some(ScoredTheta { density: density.value(&theta)?.density, theta })
         };
-        let mut chosen: Vec<Candidate> = warm.and_then(|warm| evaluate(warm.theta())).into_iter().collect();
+        let mut chosen: Vec<ScoredTheta> = warm.and_then(|warm| evaluate(warm.theta())).into_iter().collect();
         if chosen.len() >= climbs {
             return chosen;
         }
@@ -223,7 +218,8 @@ impl Fit<'_> {
     fn bounds(&self, median: &[f64]) -> Vec<(f64, f64)> {
         let (ratio, lengthscales) = median.split_last().map_or((0.0, median), |(ratio, scales)| (*ratio, scales));
         let sd = if self.given.lengthscales.is_some() { 0.0 } else { self.priors.lengthscale.1 };
-        let mut bounds: Vec<(f64, f64)> = lengthscales.iter().map(|t| (t - 6.0 * sd, t + 6.0 * sd)).collect();
+        let mut bounds: Vec<(f64, f64)> =
+            lengthscales.iter().map(|t| (t - LENGTHSCALE_SDS * sd, t + LENGTHSCALE_SDS * sd)).collect();
         let (low, high) = self.priors.noise_range;
         bounds.push(match (self.given.noise, self.given.variance) {
             (Some(_), Some(_)) => (ratio, ratio),
@@ -261,7 +257,7 @@ impl Fit<'_> {
 }
 
 /// Parameters and their density.
-struct Candidate {
+struct ScoredTheta {
     density: f64,
     theta: Vec<f64>,
 }

@@ -1,6 +1,7 @@
 //! Priors of the hyperparameters, which keep a fit with few observations reasonable.
 
 use super::Given;
+use crate::tuning::PRIORS;
 
 /// Priors of the hyperparameters of a kernel on coordinates in the unit cube, for standardized values.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,13 +22,7 @@ pub struct Priors {
 impl Default for Priors {
     /// For one parameter.
     fn default() -> Self {
-        Self {
-            lengthscale: (0.13, 0.5),
-            noise_ratio: (1e-4, 3.0),
-            noise_range: (1e-8, 1e2),
-            variance: (2.0, 2.0),
-            mean_spread: 3.0,
-        }
+        PRIORS
     }
 }
 

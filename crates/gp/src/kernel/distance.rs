@@ -35,7 +35,7 @@ pub(super) fn plain(x: &[f64], y: &[f64], scales: &[f64]) -> f64 {
 
 #[cold]
 fn lifted(x: &[f64], y: &[f64], scales: &[f64]) -> f64 {
-    // A shared scale goes round; one each is as long as the points.
+    // A shared scale is repeated; one each is as long as the points.
     let total: f64 =
         x.iter().zip(y).zip(scales.iter().cycle()).map(|((a, b), scale)| square((a - b) * scale * LIFT)).sum();
     total.sqrt() / LIFT

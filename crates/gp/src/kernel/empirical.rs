@@ -2,7 +2,7 @@
 //!
 //! | symbol | name in code | meaning |
 //! |---|---|---|
-//! | n | len | how many things the matrix is about |
+//! | n | len | how many rows the matrix has |
 //! | e_i, u_i | eigenvalues, eigenvectors | of the symmetrized matrix, ascending |
 //! | eps | f64::EPSILON | |
 
@@ -41,7 +41,7 @@ pub struct Covariance {
 }
 
 impl Covariance {
-    /// A covariance matrix over `len` things from its entries, row by row.
+    /// A covariance matrix of `len` rows from its entries, row by row.
     ///
     /// Rounding is forgiven: mirrored entries may differ by 1e-9 of the largest entry and are averaged, and eigenvalues
     /// down to -1e-6 of the largest diagonal entry are set to 0, which [`Covariance::clipped`] reports.
@@ -62,7 +62,7 @@ impl Covariance {
         Ok(Self { entries, len, clipped })
     }
 
-    /// How many things the matrix is about.
+    /// How many rows the matrix has.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -72,7 +72,7 @@ impl Covariance {
         self.len == 0
     }
 
-    /// The covariance of thing `i` and thing `j`; panics, as a slice does, if there is no such thing.
+    /// The entry of row `i` and column `j`; panics, as a slice does, if there is no such row.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         self.entries[i * self.len..(i + 1) * self.len][j]
     }
@@ -82,7 +82,7 @@ impl Covariance {
         self.clipped
     }
 
-    /// The covariances of thing `i` with all things.
+    /// All entries of row `i`.
     pub(super) fn row(&self, i: usize) -> Option<&[f64]> {
         self.entries.chunks_exact(self.len).nth(i)
     }

@@ -135,6 +135,7 @@ impl Kernel {
     }
 
     /// Which family it belongs to.
+    #[inline]
     pub fn family(&self) -> Family {
         match &self.form {
             Form::SquaredExponential => Family::SquaredExponential,
@@ -145,16 +146,19 @@ impl Kernel {
     }
 
     /// The factor in front of the kernel.
+    #[inline]
     pub fn variance(&self) -> f64 {
         self.variance
     }
 
     /// One lengthscale for all coordinates, or one each; none for an empirical kernel.
+    #[inline]
     pub fn lengthscales(&self) -> &[f64] {
         &self.lengthscales
     }
 
     /// Whether the covariance depends on the difference of its points alone.
+    #[inline]
     pub fn is_stationary(&self) -> bool {
         matches!(self.form, Form::SquaredExponential | Form::Matern(_))
     }
@@ -190,6 +194,7 @@ impl Kernel {
     }
 
     /// k(x, x).
+    #[inline]
     pub fn variance_at(&self, x: &[f64]) -> f64 {
         if self.is_stationary() { self.variance } else { self.covariance(x, x) }
     }

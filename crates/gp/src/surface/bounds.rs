@@ -84,7 +84,7 @@ impl Intervals<'_> {
 
 /// How far the variances computed with the same rows in two orders can differ.
 ///
-/// Each answers for a matrix off by some E and so moves by |w|^2 |E|, w = (K + lambda I)^{-1} k(X, x), with
+/// Each is exact for a matrix perturbed by some E and so moves by |w|^2 |E|, w = (K + lambda I)^{-1} k(X, x), with
 /// |w|^2 <= k/(4 lambda). Rounding errors of both signs make |E| about n eps (k + lambda) (Higham and Mary 2019); eight
 /// times that for the two of them.
 pub(super) fn reordering(restricted: &Restricted, view: View<'_>) -> f64 {

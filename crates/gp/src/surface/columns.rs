@@ -39,7 +39,7 @@ impl Exact {
 }
 
 #[derive(Debug, Clone)]
-struct Column {
+struct CachedColumn {
     solved: Vec<f64>,
     used: u64,
 }
@@ -54,7 +54,7 @@ struct Unsolved {
 /// The cache of solved columns.
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
-    columns: HashMap<usize, Column>,
+    columns: HashMap<usize, CachedColumn>,
     entries: usize,
     budget: usize,
     clock: u64,
@@ -101,14 +101,14 @@ impl Columns {
         let mut column = self.columns.remove(&index).map(|c| c.solved).unwrap_or_default();
         self.entries -= column.len();
         let start = column.len().min(rows);
-        // A column longer than the view belongs to a later moment; its leading part is what the view asks for.
+        // A column longer than the view was solved for more rows; its leading part is what the view asks for.
         column.resize(rows, 0.0);
         Unsolved { index, start, column }
     }
 
     fn put(&mut self, work: Unsolved) {
         self.entries += work.column.len();
-        self.columns.insert(work.index, Column { solved: work.column, used: self.clock });
+        self.columns.insert(work.index, CachedColumn { solved: work.column, used: self.clock });
     }
 
     fn forget(&mut self) {

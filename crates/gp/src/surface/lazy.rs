@@ -42,7 +42,7 @@ impl Lazy {
         (&self.upper, self.slack)
     }
 
-    /// Brings the bounds to the rows of `view`: what rows that left have contributed is forgotten.
+    /// Brings the bounds to the rows of `view`: contributions of removed rows are dropped.
     pub fn sync(&mut self, restricted: &Restricted, view: View<'_>) {
         let keys = view.keys();
         if self.conditioned.is_empty() && keys.len() > SPREAD {

@@ -42,7 +42,7 @@ impl Leader {
     }
 
     /// Whether a candidate whose value is at most `upper` can be the best, or the first of those tied with it.
-    pub fn could_lose_to(&self, upper: f64, index: usize) -> bool {
+    pub fn could_be_beaten_by(&self, upper: f64, index: usize) -> bool {
         upper > self.best || (upper >= self.threshold() && self.winner.is_none_or(|(_, w)| index < w.index))
     }
 

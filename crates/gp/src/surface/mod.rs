@@ -24,7 +24,7 @@ use self::bounds::{Bounds, Intervals};
 use self::columns::{Columns, Exact};
 pub use self::leader::TIE;
 use self::search::Query;
-use crate::acquisition::{Acquisition, Checked, ConfidenceBound, LevelSet, Provable, Variance};
+use crate::acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, Variance, WithoutNan};
 use crate::restricted::Restricted;
 use crate::{Error, Key, Marginal, Result, View, vector};
 
@@ -114,6 +114,7 @@ impl Surface {
     }
 
     /// The domain and its kernel.
+    #[inline]
     pub fn restricted(&self) -> &Arc<Restricted> {
         &self.restricted
     }
@@ -129,6 +130,7 @@ impl Surface {
     }
 
     /// Whether a candidate is left out.
+    #[inline]
     pub fn is_excluded(&self, index: usize) -> bool {
         self.excluded.get(index).copied().unwrap_or(false)
     }
@@ -183,11 +185,6 @@ impl Surface {
     /// Values within [`TIE`] of the highest are tied with it. Where all values are minus infinity, all are tied.
     #[doc(alias = "acquisition function")]
     pub fn argmax(&mut self, view: View<'_>, acquisition: &dyn Acquisition) -> Option<Maximizer> {
-        self.argmax_among(view, acquisition, Among::Eligible)
-    }
-
-    /// As [`Surface::argmax`], over all of the domain if so wanted: for quantities that are not about what may be chosen.
-    pub fn argmax_among(&mut self, view: View<'_>, acquisition: &dyn Acquisition, among: Among) -> Option<Maximizer> {
         if acquisition.as_provable() != Some(Provable::Variance) {
             self.sync_means(view);
         }
@@ -195,12 +192,10 @@ impl Surface {
         // The built-in ones are called once per candidate, so not through a table of functions.
         match acquisition.as_provable() {
             Some(Provable::ConfidenceBound(multiplier)) => {
-                self.search(view, &Query { acquisition: &ConfidenceBound(multiplier), given, among, within: None })
+                self.search(view, &Query { acquisition: &ConfidenceBound(multiplier), given, within: None })
             }
-            Some(Provable::Variance) => {
-                self.search(view, &Query { acquisition: &Variance, given, among, within: None })
-            }
-            None => self.search(view, &Query { acquisition: &Checked(acquisition), given, among, within: None }),
+            Some(Provable::Variance) => self.search(view, &Query { acquisition: &Variance, given, within: None }),
+            None => self.search(view, &Query { acquisition: &WithoutNan(acquisition), given, within: None }),
         }
     }
 
@@ -220,8 +215,8 @@ impl Surface {
         self.observed_bounds
             .get_or_insert_with(|| Box::new(Bounds::new(&self.restricted)))
             .sync(&self.restricted, view.observed_only());
-        let (given, among) = (Conditioning::AllRows, Among::Eligible);
-        self.search(view, &Query { acquisition: &Checked(acquisition), given, among, within: Some(region) })
+        let given = Conditioning::AllRows;
+        self.search(view, &Query { acquisition: &WithoutNan(acquisition), given, within: Some(region) })
     }
 
     /// sup over the domain of sigma_S(x)^2/sigma_{t-1}(x)^2, the exact hallucination factor, by evaluating every candidate.
@@ -301,11 +296,11 @@ impl Surface {
 
     /// Intervals that hold the variances of all candidates.
     fn variance_intervals(&self, given: Conditioning) -> Intervals<'_> {
-        // Far from all rows the variance is the prior's, which no slack may lift: there everything is tied.
+        // Far from all rows the variance is the prior's, which slack must not exceed: there everything is tied.
         self.bounds(given).intervals(self.restricted.largest_variance())
     }
 
-    /// Exact moments, in any order; the bounds take note of them.
+    /// Computes exact moments, in any order, and tightens the bounds.
     fn evaluate(&mut self, view: View<'_>, given: Conditioning, indices: &[usize]) -> Vec<Exact> {
         let exact = self.columns.exact(&self.restricted, view, indices);
         match (given, &mut self.observed_bounds) {

@@ -9,9 +9,9 @@ use super::bounds::Intervals;
 use super::columns::Exact;
 use super::highest::HighestUpper;
 use super::leader::Leader;
-use super::{Among, BLOCK, Conditioning, Maximizer, Surface};
+use super::{BLOCK, Conditioning, Maximizer, Surface};
 use crate::View;
-use crate::acquisition::{Acquisition, Checked, LevelSet, Provable};
+use crate::acquisition::{Acquisition, LevelSet, Provable, WithoutNan};
 
 /// Candidates whose highest bound is kept as one number.
 const CHUNK: usize = 1 << 12;
@@ -22,17 +22,16 @@ const FIRST: usize = 8;
 pub(super) struct Query<'a, A: ?Sized> {
     pub acquisition: &'a A,
     pub given: Conditioning,
-    pub among: Among,
     pub within: Option<&'a LevelSet<'a>>,
 }
 
 /// A candidate that may win: an upper bound of its value, and its index.
-type Contender = (f64, usize);
+type BoundedCandidate = (f64, usize);
 
 impl<A: Acquisition + ?Sized> Query<'_, A> {
     /// The multiplier, if bounds are those of mean + multiplier sd for all candidates: then the sweep is vectorized.
     fn upper_multiplier(&self, surface: &Surface) -> Option<f64> {
-        let is_everyone = self.within.is_none() && (self.among == Among::All || surface.excluded.is_empty());
+        let is_everyone = self.within.is_none() && surface.excluded.is_empty();
         match self.acquisition.as_provable() {
             Some(Provable::ConfidenceBound(multiplier)) if multiplier >= 0.0 && is_everyone => Some(multiplier),
             _ => None,
@@ -56,12 +55,12 @@ impl Surface {
     ) -> Option<Maximizer> {
         let peaks = Sweep::new(self, query).peaks();
         let mut leader = Leader::new();
-        let mut first: Vec<Contender> = peaks.iter().flatten().copied().collect();
+        let mut first: Vec<BoundedCandidate> = peaks.iter().flatten().copied().collect();
         first.sort_by(by_bound_then_index);
         first.truncate(if self.bounds(query.given).are_tight() { 1 } else { FIRST });
         self.compute(view, query, &first, &mut leader);
         let (threshold, sweep) = (leader.threshold(), Sweep::new(self, query));
-        let mut rest: Vec<Contender> = Vec::new();
+        let mut rest: Vec<BoundedCandidate> = Vec::new();
         for (chunk, peak) in peaks.iter().enumerate() {
             if peak.is_some_and(|(upper, _)| upper >= threshold) {
                 rest.extend(sweep.reaching(chunk, threshold).filter(|(_, i)| first.iter().all(|(_, j)| i != j)));
@@ -71,8 +70,8 @@ impl Surface {
         // From the highest bound down, so that those after the winner's value need no evaluation.
         let (mut rest, mut block) = (rest.into_iter().peekable(), FIRST);
         while rest.peek().is_some() {
-            let next: Vec<Contender> =
-                rest.by_ref().filter(|&(upper, index)| leader.could_lose_to(upper, index)).take(block).collect();
+            let next: Vec<BoundedCandidate> =
+                rest.by_ref().filter(|&(upper, index)| leader.could_be_beaten_by(upper, index)).take(block).collect();
             self.compute(view, query, &next, &mut leader);
             block = (2 * block).min(BLOCK);
         }
@@ -83,7 +82,7 @@ impl Surface {
         &mut self,
         view: View<'_>,
         query: &Query<'_, A>,
-        contenders: &[Contender],
+        contenders: &[BoundedCandidate],
         leader: &mut Leader,
     ) {
         let indices: Vec<usize> = contenders.iter().map(|c| c.1).collect();
@@ -112,7 +111,7 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
     }
 
     /// The candidate with the highest bound in each chunk of the domain.
-    fn peaks(&self) -> Vec<Option<Contender>> {
+    fn peaks(&self) -> Vec<Option<BoundedCandidate>> {
         let multiplier = self.query.upper_multiplier(self.surface);
         let peak = |chunk: usize| match multiplier {
             Some(multiplier) => self.highest_upper(self.chunk(chunk), multiplier),
@@ -123,14 +122,14 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
     }
 
     /// The candidates of a chunk whose bound is at least `threshold`.
-    fn reaching(&self, chunk: usize, threshold: f64) -> impl Iterator<Item = Contender> {
+    fn reaching(&self, chunk: usize, threshold: f64) -> impl Iterator<Item = BoundedCandidate> {
         self.contenders(chunk).filter(move |(upper, _)| *upper >= threshold)
     }
 
     /// The candidates of a chunk that count, with their bounds.
     #[inline(always)]
-    fn contenders(&self, chunk: usize) -> impl Iterator<Item = Contender> {
-        let counts = |index: &usize| self.surface.is_among(*index, self.query.among) && self.may_be_inside(*index);
+    fn contenders(&self, chunk: usize) -> impl Iterator<Item = BoundedCandidate> {
+        let counts = |index: &usize| !self.surface.is_excluded(*index) && self.may_be_inside(*index);
         self.chunk(chunk).filter(counts).map(|index| (self.upper(index), index))
     }
 
@@ -143,7 +142,7 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
     fn may_be_inside(&self, index: usize) -> bool {
         let upper = |(region, observed): &(&LevelSet<'_>, Intervals<'_>)| {
             let (least, most) = observed.at(index);
-            Checked(region.acquisition).bound(self.upper_mean(index), least, most) >= region.threshold
+            WithoutNan(region.acquisition).bound(self.upper_mean(index), least, most) >= region.threshold
         };
         self.region.as_ref().is_none_or(upper)
     }
@@ -161,7 +160,7 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
     }
 
     /// The candidate of `range` with the highest bound of mean + multiplier sd, vectorized.
-    fn highest_upper(&self, range: Range<usize>, multiplier: f64) -> Option<Contender> {
+    fn highest_upper(&self, range: Range<usize>, multiplier: f64) -> Option<BoundedCandidate> {
         let (surface, from) = (self.surface, range.start);
         let (uppers, slack) = surface.bounds(self.query.given).uppers();
         let (means, variances) = (&surface.means[range.clone()], &uppers[range]);
@@ -172,6 +171,6 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
     }
 }
 
-fn by_bound_then_index(a: &Contender, b: &Contender) -> Ordering {
+fn by_bound_then_index(a: &BoundedCandidate, b: &BoundedCandidate) -> Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }

@@ -7,7 +7,7 @@
 //!
 //! A new row takes one product, whatever the number of rows; a row that leaves is added back by the product it would take
 //! to append it again. The variances are true up to `slack`, which is bounded from the rounding of the products. Thin
-//! per-axis factors make the whole surface anew at the price of a few dozen sweeps, which resets the slack.
+//! per-axis factors recompute the whole surface at the price of a few dozen sweeps, which resets the slack.
 
 use std::collections::HashSet;
 
@@ -16,14 +16,9 @@ use rayon::prelude::*;
 use super::bounds::{contains_all, reordering};
 use crate::posterior::remaining;
 use crate::restricted::{Restricted, Structure};
+use crate::tuning::{MANY_ROWS, SOLVED_ROWS, SWEEPS};
 use crate::{Factor, Key, View, vector};
 
-/// Sweeps after which thin factors make the surface anew, and new rows from which that is cheaper than sweeping them.
-const SWEEPS: usize = 64;
-const MANY_ROWS: usize = 24;
-/// A cold start with this many rows solves every candidate rather than sweeping every row, where there are no thin
-/// factors: n^2 operations per candidate against n times those of an FFT.
-const SOLVED_ROWS: std::ops::Range<usize> = 8..256;
 /// The error of an FFT is spread evenly over the grid; this times the largest error at the rows' own sites bounds it.
 const SAFETY: f64 = 64.0;
 /// Rows from which that can be relied on.
@@ -40,7 +35,7 @@ pub(super) struct Swept {
 }
 
 /// One row of V: the last of `sites`, given the others, which are the leading rows of `factor`.
-struct Row<'a> {
+struct SweptRow<'a> {
     factor: &'a Factor,
     sites: &'a [usize],
 }
@@ -96,7 +91,7 @@ impl Swept {
         if stayed == keys[..stayed.len()] {
             let sites: Vec<usize> = keys.iter().map(|key| key.site).collect();
             for row in stayed.len()..keys.len() {
-                let row = Row { factor: view.posterior().factor(), sites: &sites[..=row] };
+                let row = SweptRow { factor: view.posterior().factor(), sites: &sites[..=row] };
                 self.sweep(restricted, view, row, -1.0);
             }
         } else {
@@ -109,13 +104,13 @@ impl Swept {
         let sites: Vec<usize> = before.iter().chain(rows).map(|key| key.site).collect();
         let factor = factor_of(restricted, &sites, view.prior().noise());
         for row in before.len()..sites.len() {
-            self.sweep(restricted, view, Row { factor: &factor, sites: &sites[..=row] }, sign);
+            self.sweep(restricted, view, SweptRow { factor: &factor, sites: &sites[..=row] }, sign);
         }
         self.slack += reordering(restricted, view);
     }
 
     /// Adds `sign` times the squares of one row of V.
-    fn sweep(&mut self, restricted: &Restricted, view: View<'_>, row: Row<'_>, sign: f64) {
+    fn sweep(&mut self, restricted: &Restricted, view: View<'_>, row: SweptRow<'_>, sign: f64) {
         let mut weights = vec![0.0; row.sites.len()];
         weights[row.sites.len() - 1] = 1.0;
         row.factor.solve_upper(&mut weights);
@@ -186,7 +181,7 @@ fn factor_of(restricted: &Restricted, sites: &[usize], noise: f64) -> Factor {
 
 /// A bound on the error of a product by FFT from its error at the rows' own sites, where K = L L' - lambda I gives row p of
 /// V as -lambda w_j, and as L_pp - lambda w_p at the row itself.
-fn error_from_rows(restricted: &Restricted, noise: f64, row: &Row<'_>, weights: &[f64], values: &[f64]) -> f64 {
+fn error_from_rows(restricted: &Restricted, noise: f64, row: &SweptRow<'_>, weights: &[f64], values: &[f64]) -> f64 {
     let last = weights.len() - 1;
     if last < ENOUGH_ROWS {
         return f64::INFINITY;
