@@ -294,6 +294,13 @@ fn where_everything_was_tried_there_is_still_an_answer() {
 }
 
 #[test]
+fn an_adaptive_batch_may_take_all_that_is_left_of_a_pool() {
+    let mut live = study(&learned(pool(7)).without_repeats().unwrap());
+    let batch = live.ask_adaptive(9, 1e300).unwrap();
+    assert_eq!((batch.suggestions.len(), batch.next), (7, None));
+}
+
+#[test]
 fn an_exhausted_pool_without_repeats_refuses() {
     let mut live = study(&learned(pool(3)).without_repeats().unwrap());
     assert_eq!(live.ask(4), Err(Error::PoolExhausted { asked: 4, left: 3 }));

@@ -28,8 +28,13 @@ pub struct Peak {
 /// });
 /// assert!((peak.point[0] - 0.7).abs() < 1e-6);
 /// ```
-pub fn climb(start: &[f64], bounds: &[(f64, f64)], budget: usize, f: impl FnMut(&[f64], &mut [f64]) -> f64) -> Peak {
-    climb_until(start, bounds, StopRule { budget, gain: 10.0 * f64::EPSILON }, f)
+pub fn climb(
+    start: &[f64],
+    bounds: &[(f64, f64)],
+    budget: usize,
+    mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
+) -> Peak {
+    climb_until(start, bounds, StopRule { budget, gain: 10.0 * f64::EPSILON }, &mut f)
 }
 
 /// When a climb is stopped.
@@ -46,7 +51,7 @@ pub(crate) fn climb_until(
     start: &[f64],
     bounds: &[(f64, f64)],
     StopRule { budget, gain }: StopRule,
-    f: impl FnMut(&[f64], &mut [f64]) -> f64,
+    f: &mut Function<'_>,
 ) -> Peak {
     let inside: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();
     let best = Peak { point: inside.clone(), value: f64::NEG_INFINITY, evaluations: 0 };
@@ -63,11 +68,14 @@ pub(crate) fn climb_until(
     objective.state.into_inner().1
 }
 
-struct BoundedObjective<F> {
+/// What is climbed. It is dynamic, so that the solver is compiled once and not for every function.
+type Function<'a> = dyn FnMut(&[f64], &mut [f64]) -> f64 + 'a;
+
+struct BoundedObjective<'a> {
     low: Vec<f64>,
     high: Vec<f64>,
     budget: usize,
-    state: RefCell<(F, Peak)>,
+    state: RefCell<(&'a mut Function<'a>, Peak)>,
 }
 
 /// Why a climb ended before it converged.
@@ -82,7 +90,7 @@ impl std::fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> BoundedObjective<F> {
+impl BoundedObjective<'_> {
     fn evaluate(&self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Stopped> {
         let (f, best) = &mut *self.state.borrow_mut();
         if best.evaluations >= self.budget {
@@ -102,7 +110,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> BoundedObjective<F> {
     }
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> CostFunction for &BoundedObjective<F> {
+impl CostFunction for &BoundedObjective<'_> {
     type Param = Vec<f64>;
     type Output = f64;
     type Error = Stopped;
@@ -112,7 +120,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> CostFunction for &BoundedObjective<F> 
     }
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Gradient for &BoundedObjective<F> {
+impl Gradient for &BoundedObjective<'_> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, x: &Vec<f64>) -> Result<Vec<f64>, Stopped> {
@@ -126,7 +134,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Gradient for &BoundedObjective<F> {
     }
 }
 
-impl<F> Constraints for &BoundedObjective<F> {
+impl Constraints for &BoundedObjective<'_> {
     type Set = ConstraintSet<BoxBounds<Vec<f64>>>;
 
     fn constraints(&self) -> <Self::Set as ConstraintDescription>::Borrowed<'_> {

@@ -269,7 +269,8 @@ impl Study {
             return Err(Error::TooManyPending { asked: count, pending, max_pending });
         }
         match self.chooser.left() {
-            Some(left) if count > left => Err(Error::PoolExhausted { asked: count, left }),
+            // Tentative picks of this ask are taken already, and are part of `count`.
+            Some(left) if count > left + self.tentative => Err(Error::PoolExhausted { asked: count, left }),
             _ => Ok(()),
         }
     }

@@ -127,7 +127,7 @@ impl Fit<'_> {
         let from: Vec<f64> = free.iter().map(|&i| start.theta[i]).collect();
         let within: Vec<(f64, f64)> = free.iter().map(|&i| bounds[i]).collect();
         let end = StopRule { budget: self.evaluations, gain: FIT_GAIN };
-        let peak = climb_until(&from, &within, end, |moved, gradient| {
+        let peak = climb_until(&from, &within, end, &mut |moved, gradient| {
             free.iter().zip(moved).for_each(|(&i, t)| theta[i] = *t);
             let value = density.value_and_gradient(&theta, &mut slopes);
             gradient.iter_mut().zip(&free).for_each(|(slope, &i)| *slope = slopes[i]);
