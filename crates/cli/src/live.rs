@@ -14,7 +14,7 @@ use manyhands_report::certificate::brief;
 use manyhands_report::news::line;
 use manyhands_report::run::Progress;
 use manyhands_report::value::params_line;
-use manyhands_run::{News, Plan, Standing};
+use manyhands_run::{News, Plan, StudyProgress};
 use manyhands_store::Session;
 
 use crate::stderr::{draw_target, say};
@@ -34,8 +34,8 @@ struct State {
     progress: Progress,
     running: Vec<(usize, ProgressBar)>,
     is_waiting: bool,
-    /// The latest trouble: the same one is not reported twice in a row.
-    trouble: Option<String>,
+    /// The latest warning: the same one is not reported twice in a row.
+    warning: Option<String>,
 }
 
 enum Screen {
@@ -46,17 +46,17 @@ enum Screen {
 impl Live {
     /// `another` opens another session of the same study, for the certificate.
     pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
-        let standing = Standing::of(session);
+        let study = StudyProgress::of(session);
         let state = State {
             progress: Progress {
-                standing,
-                ended_before: standing.ended,
+                study,
+                ended_before: study.ended,
                 trials: plan.trials,
                 superlative: session.spec().direction().superlative(),
             },
             running: vec![],
             is_waiting: false,
-            trouble: None,
+            warning: None,
         };
         let screen = match (quiet, stderr().is_terminal()) {
             (true, _) => None,
@@ -64,8 +64,8 @@ impl Live {
             (false, true) => Some(terminal(another())),
         };
         let live = Self { state: RefCell::new(state), screen: RefCell::new(screen), start: Instant::now() };
-        if standing.ended > 0 {
-            live.line(&format!("continuing after {}", counted(standing.ended, "trial")));
+        if study.ended > 0 {
+            live.line(&format!("continuing after {}", counted(study.ended, "trial")));
         }
         live.refresh();
         live
@@ -127,18 +127,18 @@ impl State {
         let was_waiting = std::mem::replace(&mut self.is_waiting, matches!(news, News::Waiting { .. }));
         match news {
             News::Started { trial, params, .. } => self.begin(*trial, params, screen),
-            News::Told { trial, standing, .. } => {
-                self.end(*trial, *standing);
+            News::Told { trial, progress, .. } => {
+                self.end(*trial, *progress);
                 return line(news).map(|line| line + &self.progress.suffix());
             }
-            News::Failed { trial, standing, .. } => self.end(*trial, *standing),
+            News::Failed { trial, progress, .. } => self.end(*trial, *progress),
             News::Stopped { trial }
             | News::CalledOff { trial, .. }
             | News::TooLate { trial }
             | News::Kept { trial, .. } => self.clear(*trial),
-            News::Delivered { standing, .. } => self.progress.standing = *standing,
-            News::Trouble { what } if self.trouble.as_ref() == Some(what) => return None,
-            News::Trouble { what } => self.trouble = Some(what.clone()),
+            News::Delivered { progress, .. } => self.progress.study = *progress,
+            News::Warning { what } if self.warning.as_ref() == Some(what) => return None,
+            News::Warning { what } => self.warning = Some(what.clone()),
             News::Waiting { .. } if was_waiting => return None,
             _ => {}
         }
@@ -160,9 +160,9 @@ impl State {
         self.running.push((trial, bar));
     }
 
-    fn end(&mut self, trial: usize, standing: Standing) {
-        self.progress.standing = standing;
-        self.trouble = None;
+    fn end(&mut self, trial: usize, study: StudyProgress) {
+        self.progress.study = study;
+        self.warning = None;
         self.clear(trial);
     }
 

@@ -168,7 +168,7 @@ impl Target {
 
     /// The study's session, to be read: nothing is created, upgraded or written.
     pub fn open_to_read(&self) -> Result<Session> {
-        self.open_as_described(Access::Read).map(Session::as_of_now)
+        self.open_as_described(Access::Read).map(Session::frozen)
     }
 
     /// The study's session, if there is one and its study file describes it.

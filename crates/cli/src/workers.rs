@@ -62,7 +62,7 @@ pub fn plan(
     local: Option<(RunSettings, PathBuf)>,
 ) -> Result<Plan> {
     if target.file().is_some() {
-        session.keep_text()?;
+        session.store_text()?;
     }
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
     let (settings, folder) = match local {
@@ -80,8 +80,8 @@ pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
 
 /// Runs trials. All sessions share one store, and so one connection.
 pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
-    let asker = session.twin();
-    let live = Live::new(&session, &plan, quiet, || Some(session.twin()));
+    let asker = session.another_session();
+    let live = Live::new(&session, &plan, quiet, || Some(session.another_session()));
     let summary = manyhands_run::run(session, asker, plan, control, |news| live.show(&news));
     live.finish();
     Ok(summary?)

@@ -1,7 +1,7 @@
 //! What happens during a run, one line per piece of news.
 
 use manyhands_core::text::{counted, short};
-use manyhands_run::{Before, News};
+use manyhands_run::{News, StartReason};
 
 use crate::run::seconds;
 use crate::trials::first_line;
@@ -17,7 +17,7 @@ pub fn line(news: &News) -> Option<String> {
             let (idle, pending) = (seconds(*idle), trials(*pending, "pending"));
             Some(format!("leaving: nothing to run here for {idle}, {pending} elsewhere (--leave-when-idle)"))
         }
-        News::Trouble { what } => Some(format!("warning: {what}")),
+        News::Warning { what } => Some(format!("warning: {what}")),
         News::Waiting { pending, elsewhere, most } => Some(waiting(*pending, *elsewhere, *most)),
         _ => None,
     }
@@ -26,7 +26,7 @@ pub fn line(news: &News) -> Option<String> {
 /// A trial, and what happened to it.
 fn about_trial(news: &News) -> Option<(usize, String)> {
     Some(match news {
-        News::Started { trial, before, .. } => (*trial, started(*before)?.to_string()),
+        News::Started { trial, reason, .. } => (*trial, started(*reason)?.to_string()),
         News::Told { trial, value, took, .. } => (*trial, format!("{} in {}", short(*value), seconds(*took))),
         News::Failed { trial, reason, took, .. } => {
             (*trial, format!("failed after {}: {}", seconds(*took), reason.replace('\n', "\n    ")))
@@ -46,12 +46,12 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
     })
 }
 
-fn started(before: Before) -> Option<&'static str> {
-    match before {
-        Before::LeftUnfinished => Some("left unfinished, run again"),
-        Before::Silent => Some("taken over from a worker that no longer renews its lease"),
-        Before::TakenAway => Some("taken from the worker that held it"),
-        Before::Nothing => None,
+fn started(reason: StartReason) -> Option<&'static str> {
+    match reason {
+        StartReason::LeftUnfinished => Some("left unfinished, run again"),
+        StartReason::Silent => Some("taken over from a worker that no longer renews its lease"),
+        StartReason::TakenAway => Some("taken from the worker that held it"),
+        StartReason::New => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use manyhands_store::{Lease, Life, Result, Session};
+use manyhands_store::{Lease, Liveness, Result, Session};
 use serde_json::{Value as Json, json};
 
 /// A worker that has not renewed its lease for this many terms is reported as silent.
@@ -77,10 +77,10 @@ impl State {
 }
 
 fn state(lease: &Lease) -> State {
-    match lease.holder.life() {
-        Life::Gone => State::Gone,
+    match lease.holder.liveness() {
+        Liveness::Gone => State::Gone,
         _ if lease.silent > lease.term * SILENT_TERMS => State::Silent,
-        Life::Unknown if lease.has_lapsed() => State::Gone,
+        Liveness::Unknown if lease.has_lapsed() => State::Gone,
         _ => State::Running,
     }
 }

@@ -97,22 +97,22 @@ impl Job {
         let err = err.map(|err| Output::read(err, err_file)).transpose().map_err(Error::logs(&err_path))?;
         let start = Instant::now();
         let is_late = || plan.settings.timeout.is_some_and(|limit| start.elapsed() >= limit);
-        let is_enough = || stop.is_urgent() || self.called_off.load(Ordering::Relaxed);
+        let is_stop_wanted = || stop.is_urgent() || self.called_off.load(Ordering::Relaxed);
         let grace = || match stop.is_urgent() {
             true => Some(GRACES.1),
-            false => (is_enough() || is_late()).then_some(GRACES.0),
+            false => (is_stop_wanted() || is_late()).then_some(GRACES.0),
         };
         let ended = group.wait(grace).map_err(cannot)?;
         let printed = |output: Option<Output>| output.map(|o| o.finish(|| stop.is_urgent())).unwrap_or_default();
         let (out, err) = (printed(out), printed(err));
         for (printed, file) in [(&out, &out_path), (&err, &err_path)] {
-            if let Some(trouble) = &printed.trouble {
-                notify(News::Trouble { what: format!("trial {}: {trouble} ({})", self.trial, file.display()) });
+            if let Some(warning) = &printed.warning {
+                notify(News::Warning { what: format!("trial {}: {warning} ({})", self.trial, file.display()) });
             }
         }
         Ok(match ended {
             Ended::ByItself(status) => outcome_of(status, &out, &err),
-            Ended::Stopped if is_enough() => Outcome::Stopped,
+            Ended::Stopped if is_stop_wanted() => Outcome::Stopped,
             Ended::Stopped => {
                 let limit = plan.settings.timeout.unwrap_or_default();
                 Outcome::Failed(Failure::new(Cause::TimedOut(limit), &err.tail))

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::process::{PidfdFlags, pidfd_open};
 
 /// How long to wait before checking whether the command is to be stopped.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
 
 /// How long to wait before checking whether the command has ended, where the system cannot signal it.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -86,7 +86,7 @@ impl Group {
     /// Waits a little, and not beyond the end of the command.
     fn pause(&self) {
         let Some(end) = &self.end else { return sleep(PAUSE) };
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(POLL.subsec_nanos()) };
         // The caller waits again if a signal cuts this short.
         if poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&timeout)).is_err() {
             sleep(PAUSE);

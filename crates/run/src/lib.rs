@@ -32,7 +32,7 @@
 //! # let folder = folder.path();
 //! let plan = Plan::new(settings, folder.to_path_buf(), Duration::from_secs(60));
 //! let control = Control { stop: Stop::new(), unreported: Unreported::of(&session, &plan) };
-//! let (asker, mut reader) = (session.twin(), session.twin());
+//! let (asker, mut reader) = (session.another_session(), session.another_session());
 //! let summary = run(session, asker, plan, &control, |news| println!("{news:?}"))?;
 //! assert_eq!((summary.told, summary.failed), (4, 0));
 //! assert!(reader.study()?.best()?.value <= 1.0);
@@ -56,7 +56,7 @@ mod value;
 
 pub use error::{Error, Result};
 pub use failure::{Cause, Failure};
-pub use plan::{Before, News, Plan, Standing, Summary};
+pub use plan::{News, Plan, StartReason, StudyProgress, Summary};
 pub use runner::{Control, run};
 pub use settings::{RunSettings, attach_settings};
 pub use stop::Stop;

@@ -48,14 +48,14 @@ impl Plan {
 
 /// How far a study is, all its workers together.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Standing {
+pub struct StudyProgress {
     /// How many suggested trials have ended, with a value or without one.
     pub ended: usize,
     /// The trial with the best value, and the value.
     pub best: Option<(usize, f64)>,
 }
 
-impl Standing {
+impl StudyProgress {
     /// Of a session's study, as of its last look at the log.
     pub fn of(session: &Session) -> Self {
         let sign = if session.spec().direction() == Direction::Maximize { 1.0 } else { -1.0 };
@@ -72,9 +72,9 @@ impl Standing {
 
 /// How a trial came to be started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub enum StartReason {
     /// It has just been chosen.
-    Nothing,
+    New,
     /// A run that has ended began it and left it unfinished.
     LeftUnfinished,
     /// A worker began it and does not renew its lease any more.
@@ -94,7 +94,7 @@ pub enum News {
         /// Its parameters.
         params: Vec<(String, Value)>,
         /// How it came to be started.
-        before: Before,
+        reason: StartReason,
     },
     /// A trial's command failed and is run again.
     Retried {
@@ -112,7 +112,7 @@ pub enum News {
         /// How long it took.
         took: Duration,
         /// How the study stands with it.
-        standing: Standing,
+        progress: StudyProgress,
     },
     /// A failure is in the log.
     Failed {
@@ -123,7 +123,7 @@ pub enum News {
         /// How long it took.
         took: Duration,
         /// How the study stands with it.
-        standing: Standing,
+        progress: StudyProgress,
     },
     /// A trial that ran here was cancelled by someone else, or given to another worker, and was stopped.
     CalledOff {
@@ -151,7 +151,7 @@ pub enum News {
         /// Whether it came too late and is kept as evidence only.
         too_late: bool,
         /// How the study stands with it.
-        standing: Standing,
+        progress: StudyProgress,
     },
     /// An outcome that could not be reported was written next to the logs; the next run there reports it.
     Kept {
@@ -175,7 +175,7 @@ pub enum News {
         urgent: bool,
     },
     /// Something went wrong that does not end the run.
-    Trouble {
+    Warning {
         /// What.
         what: String,
     },

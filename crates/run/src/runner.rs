@@ -15,13 +15,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, TrialState};
-use manyhands_store::{Claimed, Error as StoreError, Keeper, Session};
+use manyhands_store::{Claimed, Error as StoreError, LeaseRenewer, Session};
 
 use self::asker::start_asker;
 use self::watch::Watch;
 use crate::attempt::Outcome;
 use crate::unreported::Unreported;
-use crate::{Before, Error, News, Plan, Result, Stop, Summary};
+use crate::{Error, News, Plan, Result, StartReason, Stop, Summary};
 
 /// How often to check whether a stop was requested.
 const TICK: Duration = Duration::from_millis(100);
@@ -46,7 +46,7 @@ pub struct Control {
 pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, notify: impl Fn(News)) -> Result<Summary> {
     let (plan, (messages, inbox)) = (Arc::new(plan), channel());
     let requests = start_asker(asker, plan.clone(), messages.clone())?;
-    let (running, asked, summary, streak) = (Vec::new(), false, Summary::default(), 0);
+    let (running, is_asking, summary, failures_in_a_row) = (Vec::new(), false, Summary::default(), 0);
     let (watch, idle, error, announced) = (Watch::new(&session, plan.term), None, None, (false, false));
     let mut workers = WorkerPool {
         session,
@@ -56,9 +56,9 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, noti
         messages,
         requests,
         running,
-        asked,
+        is_asking,
         summary,
-        streak,
+        failures_in_a_row,
         watch,
         idle,
         error,
@@ -74,7 +74,7 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, noti
 
 fn retry_news(error: &StoreError) -> News {
     let hint = error.hint().map_or(String::new(), |hint| format!(" ({hint})"));
-    News::Trouble { what: format!("{error}; trying again{hint}") }
+    News::Warning { what: format!("{error}; trying again{hint}") }
 }
 
 /// What threads send to the coordinator.
@@ -86,7 +86,7 @@ enum Message {
         took: Duration,
     },
     /// The asker has ended.
-    Broken(Error),
+    AskerPanicked(Error),
     News(News),
 }
 
@@ -95,7 +95,7 @@ struct Running {
     /// The name of its report.
     origin: String,
     /// Renews the lease while the trial runs.
-    keeper: Keeper,
+    renewer: LeaseRenewer,
     /// Stops its command.
     called_off: Arc<AtomicBool>,
 }
@@ -110,10 +110,10 @@ struct WorkerPool<'a, F> {
     requests: Sender<usize>,
     running: Vec<Running>,
     /// Whether an ask is under way.
-    asked: bool,
+    is_asking: bool,
     summary: Summary,
     /// Failures since the run began, or since the last success.
-    streak: usize,
+    failures_in_a_row: usize,
     /// When to check what other processes do.
     watch: Watch,
     /// Since when there has been nothing to run here, if that is so.
@@ -133,7 +133,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 self.stop_cancelled()?;
                 self.assign_free_workers()?;
             }
-            let is_asking = self.asked && !is_urgent;
+            let is_asking = self.is_asking && !is_urgent;
             if self.running.is_empty() && !is_asking && self.is_over()? {
                 break;
             }
@@ -171,7 +171,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     /// or failed run to their end: their results are kept as evidence.
     fn stop_cancelled(&mut self) -> Result<()> {
         // Before the log is read: the log then says whether a lease is gone because its trial has ended.
-        let lost = |running: &Running| running.keeper.has_lost().then_some(running.claimed.trial);
+        let lost = |running: &Running| running.renewer.is_lost().then_some(running.claimed.trial);
         let lost: Vec<usize> = self.running.iter().filter_map(lost).collect();
         if self.running.is_empty() || !self.watch.is_time_for_cancellations(!lost.is_empty()) {
             return Ok(());
@@ -200,7 +200,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     /// Gives every free worker a trial: one that was left behind, or a new one.
     fn assign_free_workers(&mut self) -> Result<()> {
-        if self.is_ending() || self.asked {
+        if self.is_ending() || self.is_asking {
             return Ok(());
         }
         let mut free = self.plan.workers.saturating_sub(self.running.len());
@@ -214,7 +214,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let count = free.min(self.free_places());
         if count > 0 {
             // The asker lives as long as the pool.
-            self.asked = self.requests.send(count).is_ok();
+            self.is_asking = self.requests.send(count).is_ok();
         }
         Ok(())
     }
@@ -269,14 +269,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         match message {
             Message::News(news) => (self.notify)(news),
             Message::Asked(Ok(claims)) => {
-                self.asked = false;
+                self.is_asking = false;
                 for claimed in claims {
-                    self.start(claimed, Before::Nothing)?;
+                    self.start(claimed, StartReason::New)?;
                 }
             }
             Message::Asked(Err(error)) => self.handle_ask_error(error),
-            Message::Broken(error) => {
-                self.asked = false;
+            Message::AskerPanicked(error) => {
+                self.is_asking = false;
                 self.error = Some(error);
             }
             Message::Ended { trial, outcome, took } => self.end(trial, outcome, took)?,
@@ -285,10 +285,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     fn handle_ask_error(&mut self, error: StoreError) {
-        self.asked = false;
+        self.is_asking = false;
         match error {
             StoreError::Study(Refusal::PoolExhausted { left: 0, .. }) => self.summary.exhausted = true,
-            error if error.is_passing() => {
+            error if error.is_temporary() => {
                 (self.notify)(retry_news(&error));
                 sleep(PAUSE);
             }
@@ -305,12 +305,12 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         loop {
             match work(&mut self.session, self.plan.term) {
                 Ok(result) => return Ok(Some(result)),
-                Err(error) if error.is_passing() && !self.stop().is_urgent() => {
+                Err(error) if error.is_temporary() && !self.stop().is_urgent() => {
                     (self.notify)(retry_news(&error));
                     sleep(PAUSE);
                 }
-                Err(error) if error.is_passing() => {
-                    (self.notify)(News::Trouble { what: error.to_string() });
+                Err(error) if error.is_temporary() => {
+                    (self.notify)(News::Warning { what: error.to_string() });
                     return Ok(None);
                 }
                 Err(error) => return Err(error.into()),

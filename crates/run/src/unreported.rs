@@ -64,7 +64,7 @@ pub struct Saved {
 }
 
 /// What an earlier run left: a file, and its outcome or why that is not reported here.
-pub(crate) type LeftOver = (PathBuf, std::result::Result<Finished, String>);
+pub(crate) type LeftoverFile = (PathBuf, std::result::Result<Finished, String>);
 
 #[derive(Debug)]
 struct ListedOutcome {
@@ -119,7 +119,7 @@ impl Unreported {
     }
 
     /// What earlier runs had to leave here, by file name.
-    pub(crate) fn left_over(&self) -> Result<Vec<LeftOver>> {
+    pub(crate) fn left_over(&self) -> Result<Vec<LeftoverFile>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
             entries => entries.map_err(Error::logs(&self.folder))?,

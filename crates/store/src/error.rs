@@ -36,7 +36,7 @@ pub enum Error {
     },
     /// A server's certificate does not prove its identity.
     #[error("the store {store} is not trusted: {reason}")]
-    Distrusted {
+    UntrustedCertificate {
         /// The store, without its password.
         store: String,
         /// What is wrong with its certificate.
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// A server has no free connection.
     #[error("the store {store} has no free connection: {reason}")]
-    Crowded {
+    NoFreeConnection {
         /// The store, without its password.
         store: String,
         /// What it said.
@@ -243,8 +243,8 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Location { .. } | Self::NoPostgres => "store-address",
             Self::Unavailable { .. } => "store-unavailable",
-            Self::Distrusted { .. } => "store-not-trusted",
-            Self::Crowded { .. } => "store-crowded",
+            Self::UntrustedCertificate { .. } => "store-not-trusted",
+            Self::NoFreeConnection { .. } => "store-crowded",
             Self::Refused { .. } | Self::RefusedFile { .. } => "store-refused",
             Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => "no-store",
             Self::Older { .. } => "older-store",
@@ -281,11 +281,11 @@ impl Error {
     }
 
     /// Whether the condition is temporary: the same call may succeed later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
             Self::Unavailable { .. }
-                | Self::Crowded { .. }
+                | Self::NoFreeConnection { .. }
                 | Self::Locked { .. }
                 | Self::Full { .. }
                 | Self::Busy { .. }

@@ -5,10 +5,11 @@ use crate::Error;
 const ADDRESS: &str = "a store is sqlite:PATH or postgres://USER@HOST/DATABASE";
 const UNAVAILABLE: &str = "check that the server runs and that the address, user and password (PGPASSWORD, ~/.pgpass or \
                            MANYHANDS_STORE_FILE) are right";
-const DISTRUSTED: &str = "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or \
+const UNTRUSTED_CERTIFICATE: &str = "name the host as its certificate does (subjectAltName), and the file of its issuer's certificate or \
                           its own: sslmode=verify-full&sslrootcert=FILE; sslmode=require encrypts and does not check the \
                           certificate";
-const CROWDED: &str = "end clients that are idle, or raise max_connections (or the role's limit) on the server";
+const NO_FREE_CONNECTION: &str =
+    "end clients that are idle, or raise max_connections (or the role's limit) on the server";
 const REFUSED_FILE: &str = "check that the path names what it should, and that you may read and write there";
 const REFUSED_SERVER: &str = "check that the address names what it should, that the user may read and write there, and the \
                               password (PGPASSWORD, ~/.pgpass or MANYHANDS_STORE_FILE)";
@@ -29,8 +30,8 @@ impl Error {
             Self::NoPostgres => "build it with the feature \"postgres\", which is on by default, or use sqlite:PATH",
             Self::Location { .. } => ADDRESS,
             Self::Unavailable { .. } => UNAVAILABLE,
-            Self::Distrusted { .. } => DISTRUSTED,
-            Self::Crowded { .. } => CROWDED,
+            Self::UntrustedCertificate { .. } => UNTRUSTED_CERTIFICATE,
+            Self::NoFreeConnection { .. } => NO_FREE_CONNECTION,
             Self::KeyUsed { .. } => "ask for the same number again, or use another key",
             Self::BadKey { .. } => "use any short text that names this ask, such as plate-7",
             Self::RefusedFile { .. } => REFUSED_FILE,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use manyhands_core::{Event, Ledger};
 
-use crate::chain::Link;
+use crate::chain::HashedEvent;
 use crate::codec::decode;
 use crate::record::Record;
 use crate::{Error, Result, Time};
@@ -85,8 +85,8 @@ impl History {
             return if is_older { Ok(None) } else { Err("it has no hash, and events before it have one".to_string()) };
         };
         let (sequence, time, version, key) = (*sequence as i64, *time, *version, key.as_deref());
-        let link = Link { sequence, time, kind, version, key, body };
-        match link.after(self.hash.as_deref()) == *stored {
+        let hashed = HashedEvent { sequence, time, kind, version, key, body };
+        match hashed.after(self.hash.as_deref()) == *stored {
             true => Ok(hash.clone()),
             false => Err("it or an event before it is not what was written: its hash differs".to_string()),
         }

@@ -39,7 +39,7 @@
 //! ```
 //!
 //! Workers claim trials instead of asking by hand: [`Session::ask_for_worker`] and [`Session::survey`] give a [`Claimed`]
-//! trial under a lease, a [`Keeper`] renews the lease while the trial runs, and [`Session::report`] records the result. A
+//! trial under a lease, a [`LeaseRenewer`] renews the lease while the trial runs, and [`Session::report`] records the result. A
 //! trial whose worker died is offered to others; a result that comes after that is kept as evidence only ([`Reported`]).
 //!
 //! A study moves to another store as text: [`Session::export_log`], [`StudyLog::read`], [`Session::import`]. Damage is looked
@@ -62,7 +62,6 @@ mod error;
 mod hint;
 mod history;
 mod holder;
-mod keeper;
 mod lease;
 mod location;
 mod memory;
@@ -71,6 +70,7 @@ mod network;
 mod postgres;
 mod queue;
 mod record;
+mod renewer;
 mod replace;
 mod session;
 mod source;
@@ -82,13 +82,13 @@ mod tests;
 pub use clock::Time;
 pub use error::{Error, Result};
 pub use history::Times;
-pub use holder::{Holder, Life};
-pub use keeper::Keeper;
+pub use holder::{Holder, Liveness};
 pub use lease::Lease;
 pub use location::{Access, Location};
 #[cfg(feature = "postgres")]
 pub use postgres::Address;
+pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
-pub use session::{Claimed, Inspection, Outside, Reported, Session, StudyLog, Survey};
+pub use session::{Claimed, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey};
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};

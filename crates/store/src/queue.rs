@@ -7,7 +7,7 @@ use crate::lease::{Acquired, Claim, Lease};
 use crate::{Holder, Result};
 
 /// How long a place is kept for a process that has stopped waiting without a word.
-pub const KEPT: Duration = Duration::from_secs(2);
+pub const PLACE_KEPT_FOR: Duration = Duration::from_secs(2);
 
 /// How long to wait between two reads, at least and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));

@@ -133,7 +133,7 @@ impl Stored {
     }
 
     /// As [`Stored::read`]; refuses a file of the user's that describes another study.
-    pub fn agreeing(store: &Store, row: &StudyRow, own: Option<Source>) -> Result<Self> {
+    pub fn read_checked(store: &Store, row: &StudyRow, own: Option<Source>) -> Result<Self> {
         let stored = Self::read(store, row, own)?;
         stored.own.as_ref().map_or(Ok(()), |own| own.check_same(&stored.source))?;
         Ok(stored)

@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> Result<u8> {
     if options.workers.is_some() {
         session.set_workers(Some(plan.workers));
     }
-    let twin = session.twin();
+    let twin = session.another_session();
     let control = control(&session, &plan, stop);
     listening.guard(&control.unreported);
     let summary = work(session, plan.clone(), &control, options.work.quiet)?;
@@ -93,7 +93,7 @@ fn cut_short(options: &Options, name: &str) -> Result<u8> {
 fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
     // Picture and status are of the same moment.
     session.sync()?;
-    let mut session = session.as_of_now();
+    let mut session = session.frozen();
     let path = picture_path(options, plan, session.name());
     // The status is printed even if the picture cannot be drawn.
     let drawn = draw(&mut session, &path);

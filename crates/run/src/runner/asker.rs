@@ -20,7 +20,7 @@ pub(super) fn start_asker(mut asker: Session, plan: Arc<Plan>, messages: Sender<
                 Ok(asked) => Message::Asked(asked),
                 // A panic may have left its session inconsistent.
                 Err(panic) => {
-                    let _ = messages.send(Message::Broken(panic_error("choosing trials", panic.as_ref())));
+                    let _ = messages.send(Message::AskerPanicked(panic_error("choosing trials", panic.as_ref())));
                     return;
                 }
             };

@@ -9,7 +9,7 @@ use manyhands_store::{Claimed, Error as StoreError, Reported};
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
 use crate::attempt::{Outcome, Report};
 use crate::unreported::{Finished, Saved};
-use crate::{Error, News, Result, Standing};
+use crate::{Error, News, Result, StudyProgress};
 
 impl<F: Fn(News)> WorkerPool<'_, F> {
     /// Reports what earlier runs had to leave next to the logs.
@@ -19,7 +19,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 Ok(finished) => self.deliver_left_over(&path, finished)?,
                 Err(reason) => {
                     let what = format!("{} is not reported and stays: {reason}", path.display());
-                    (self.notify)(News::Trouble { what });
+                    (self.notify)(News::Warning { what });
                 }
             }
         }
@@ -37,8 +37,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             return Ok(());
         };
         self.control.unreported.remove(path)?;
-        let standing = Standing::of(&self.session);
-        (self.notify)(News::Delivered { trial, outcome, too_late: reported == Reported::TooLate, standing });
+        let progress = StudyProgress::of(&self.session);
+        (self.notify)(News::Delivered { trial, outcome, too_late: reported == Reported::TooLate, progress });
         Ok(())
     }
 
@@ -52,7 +52,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     pub(super) fn end(&mut self, trial: usize, outcome: Outcome, took: Duration) -> Result<()> {
         let Some(place) = self.running.iter().position(|running| running.claimed.trial == trial) else { return Ok(()) };
-        let Running { claimed, origin, keeper, called_off } = self.running.remove(place);
+        let Running { claimed, origin, renewer, called_off } = self.running.remove(place);
         match outcome {
             Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
             Outcome::Failed(failure) => self.record(&claimed, &origin, Err(failure.to_string()), took)?,
@@ -61,12 +61,12 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 (self.notify)(News::CalledOff { trial, taken });
             }
             Outcome::Stopped => {
-                drop(keeper);
+                drop(renewer);
                 self.release(&claimed);
                 (self.notify)(News::Stopped { trial });
             }
             Outcome::Impossible(error) => {
-                drop(keeper);
+                drop(renewer);
                 self.release(&claimed);
                 self.error = Some(error);
             }
@@ -79,7 +79,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         if let Err(error) = self.session.release(claimed) {
             let trial = claimed.trial;
             let what = format!("trial {trial} is offered again only when its lease has lapsed: {error}");
-            (self.notify)(News::Trouble { what });
+            (self.notify)(News::Warning { what });
         }
     }
 
@@ -92,19 +92,20 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             Some((Reported::TooLate, _)) => (self.notify)(News::TooLate { trial }),
             Some((Reported::Recorded, Ok(value))) => {
                 self.summary.told += 1;
-                self.streak = 0;
-                let standing = Standing::of(&self.session);
-                (self.notify)(News::Told { trial, value, took, standing });
+                self.failures_in_a_row = 0;
+                let progress = StudyProgress::of(&self.session);
+                (self.notify)(News::Told { trial, value, took, progress });
             }
             Some((Reported::Recorded, Err(reason))) => {
                 self.summary.failed += 1;
-                self.streak += 1;
-                let standing = Standing::of(&self.session);
-                (self.notify)(News::Failed { trial, reason: reason.clone(), took, standing });
-                let gives_up = self.summary.told == 0 && self.streak >= FAILURES_TO_GIVE_UP.max(self.plan.workers);
+                self.failures_in_a_row += 1;
+                let progress = StudyProgress::of(&self.session);
+                (self.notify)(News::Failed { trial, reason: reason.clone(), took, progress });
+                let gives_up =
+                    self.summary.told == 0 && self.failures_in_a_row >= FAILURES_TO_GIVE_UP.max(self.plan.workers);
                 if gives_up && !self.plan.keep_going {
                     let logs = self.plan.logs(self.session.name());
-                    self.error = Some(Error::AllFail { failed: self.streak, reason, logs });
+                    self.error = Some(Error::AllFail { failed: self.failures_in_a_row, reason, logs });
                 }
             }
         }
@@ -138,7 +139,7 @@ impl Saved {
                     Ok(value) => format!("value {value}"),
                     Err(reason) => format!("failure ({reason})"),
                 };
-                News::Trouble { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }
+                News::Warning { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }
             }
         }
     }

@@ -45,7 +45,7 @@ fn record(row: &Row) -> Record {
 
 /// The end of a log, and whether events may be added there.
 #[derive(Debug)]
-pub struct End {
+pub struct AppendCheck {
     pub tail: Tail,
     /// Whether an append of this origin is in the log.
     pub is_stored: bool,
@@ -55,8 +55,8 @@ pub struct End {
     pub taken: Option<usize>,
 }
 
-/// Selects all that an append depends on; read by [`End::read`].
-pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
+/// Selects all that an append depends on; read by [`AppendCheck::read`].
+pub fn append_check<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
     let trials = |wanted: Unique| -> Vec<i64> {
         let unique = append.events.iter().filter_map(NewEvent::unique);
         unique.filter(|(unique, _)| *unique == wanted).map(|(_, trial)| trial as i64).collect()
@@ -83,7 +83,7 @@ pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
     statement.with(begun, Type::INT8_ARRAY).with(ended, Type::INT8_ARRAY)
 }
 
-impl End {
+impl AppendCheck {
     pub fn read(row: &Row) -> Self {
         Self {
             tail: Tail { sequence: usize::try_from(row.get::<_, i64>(0)).unwrap_or(0), hash: row.get(1) },

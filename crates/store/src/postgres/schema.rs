@@ -69,7 +69,7 @@ pub const STEPS: [&str; 4] = [
 pub const HASHED: i64 = 3;
 
 /// The first schema with checksums of study files.
-pub const SUMMED: i64 = 4;
+pub const WITH_CHECKSUMS: i64 = 4;
 
 /// Only one process at a time makes tables.
 const LOCK: i64 = 0x6d6e_7968;

@@ -51,7 +51,7 @@ impl<'a> Statement<'a> {
 
 /// The stage of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum TransactionStage {
     /// Single statements, without a transaction.
     Outside,
     /// It begins with its first statement.
@@ -66,30 +66,30 @@ pub struct Transaction<'a> {
     client: &'a Client,
     limit: Duration,
     start: Instant,
-    stage: Cell<Stage>,
+    stage: Cell<TransactionStage>,
 }
 
 impl<'a> Transaction<'a> {
     /// For statements outside of any transaction.
     pub fn none(runtime: &'a Runtime, client: &'a Client, limit: Duration) -> Self {
-        Self { runtime, client, limit, start: Instant::now(), stage: Cell::new(Stage::Outside) }
+        Self { runtime, client, limit, start: Instant::now(), stage: Cell::new(TransactionStage::Outside) }
     }
 
     /// Statements from here on belong to one transaction.
     pub fn begin(&self) {
-        self.stage.set(Stage::Ahead);
+        self.stage.set(TransactionStage::Ahead);
     }
 
-    /// Commits or rolls back; nothing happens if [`Transaction::finish`] has committed.
+    /// Commits or rolls back; nothing happens if [`Transaction::send_and_commit`] has committed.
     pub fn end(&self, commits: bool) -> Result<(), CallFailure> {
-        match self.stage.replace(Stage::Over) {
-            Stage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
-            Stage::Outside | Stage::Ahead | Stage::Over => Ok(()),
+        match self.stage.replace(TransactionStage::Over) {
+            TransactionStage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
+            TransactionStage::Outside | TransactionStage::Ahead | TransactionStage::Over => Ok(()),
         }
     }
 
     pub fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, CallFailure> {
-        Ok(self.together(vec![statement])?.swap_remove(0))
+        Ok(self.send_together(vec![statement])?.swap_remove(0))
     }
 
     /// The first row, if there is one.
@@ -100,7 +100,7 @@ impl<'a> Transaction<'a> {
     /// Statements without parameters.
     pub fn run(&self, sql: &str) -> Result<(), CallFailure> {
         let begins = self.begins();
-        self.within(async {
+        self.with_timeout(async {
             if begins {
                 self.client.batch_execute(BEGIN).await?;
             }
@@ -109,19 +109,19 @@ impl<'a> Transaction<'a> {
     }
 
     /// Sends several statements at once; the rows of each.
-    pub fn together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
+    pub fn send_together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
         self.pipeline(&statements, false)
     }
 
-    /// As [`Transaction::together`], and commits.
-    pub fn finish(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
+    /// As [`Transaction::send_together`], and commits.
+    pub fn send_and_commit(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
         self.pipeline(&statements, true)
     }
 
     fn begins(&self) -> bool {
-        let begins = self.stage.get() == Stage::Ahead;
+        let begins = self.stage.get() == TransactionStage::Ahead;
         if begins {
-            self.stage.set(Stage::Open);
+            self.stage.set(TransactionStage::Open);
         }
         begins
     }
@@ -135,16 +135,16 @@ impl<'a> Transaction<'a> {
         }
         answers.extend(statements.iter().map(|statement| Box::pin(statement.send(self.client)) as Answer<'_>));
         if commits {
-            self.stage.set(Stage::Over);
+            self.stage.set(TransactionStage::Over);
             // After a failed statement this rolls back, and the statement's error is reported.
             answers.push(Box::pin(control("COMMIT")));
         }
-        let rows = self.within(in_order(answers))?;
+        let rows = self.with_timeout(in_order(answers))?;
         Ok(rows.into_iter().skip(usize::from(begins)).take(statements.len()).collect())
     }
 
-    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CallFailure> {
-        within(self.runtime, self.limit, self.limit.saturating_sub(self.start.elapsed()), work)
+    fn with_timeout<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CallFailure> {
+        with_timeout(self.runtime, self.limit, self.limit.saturating_sub(self.start.elapsed()), work)
     }
 }
 
@@ -152,21 +152,21 @@ type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, tokio_postgres::E
 
 /// Waits for all answers, or the first error. A request is sent when its future is first polled, so they go out in order.
 async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
-    let mut come: Vec<Option<Result<Vec<Row>, tokio_postgres::Error>>> = answers.iter().map(|_| None).collect();
+    let mut results: Vec<Option<Result<Vec<Row>, tokio_postgres::Error>>> = answers.iter().map(|_| None).collect();
     poll_fn(|context| {
-        for (answer, come) in answers.iter_mut().zip(&mut come).filter(|(_, come)| come.is_none()) {
-            if let Poll::Ready(result) = answer.as_mut().poll(context) {
-                *come = Some(result);
+        for (answer, result) in answers.iter_mut().zip(&mut results).filter(|(_, result)| result.is_none()) {
+            if let Poll::Ready(answered) = answer.as_mut().poll(context) {
+                *result = Some(answered);
             }
         }
-        if come.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+        if results.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-    come.into_iter().flatten().collect()
+    results.into_iter().flatten().collect()
 }
 
 /// Waits for an answer within the time that is left.
-pub fn within<T>(
+pub fn with_timeout<T>(
     runtime: &Runtime,
     limit: Duration,
     left: Duration,
@@ -174,6 +174,6 @@ pub fn within<T>(
 ) -> Result<T, CallFailure> {
     match runtime.block_on(async { tokio::time::timeout(left, work).await }) {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(CallFailure::Silence(limit)),
+        Err(_) => Err(CallFailure::Timeout(limit)),
     }
 }

@@ -31,7 +31,7 @@ impl Inspection {
         let has_sound_file = damage.is_none() || own.is_some();
         let source = match own {
             Some(own) if damage.is_some() => own,
-            own => Stored::agreeing(store, &row, own)?.source,
+            own => Stored::read_checked(store, &row, own)?.source,
         };
         faults.extend(damage.map(|error| error.to_string()));
         let (found, unread) = store.backend.readable_events(row.id)?;

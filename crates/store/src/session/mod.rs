@@ -14,7 +14,7 @@ use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 pub use self::claim::{Claimed, Survey};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
-pub use self::tell::{Outside, Reported};
+pub use self::tell::{ExternalEvaluation, Reported};
 use crate::history::History;
 use crate::record::{Append, Appended, Record};
 use crate::source::Stored;
@@ -51,7 +51,7 @@ pub struct Session {
     history: History,
     study: Option<Study>,
     /// Whether [`Session::study`] reads the log again.
-    follows: bool,
+    reads_new_events: bool,
     holder: Holder,
     workers: Option<usize>,
 }
@@ -70,12 +70,12 @@ impl Session {
     pub fn open_described(store: Store, source: Source, shown: &str) -> Result<Self> {
         let row = store.find_known(&source.study().name, shown)?;
         row.check_text()?;
-        let stored = Stored::agreeing(&store, &row, Some(source))?;
+        let stored = Stored::read_checked(&store, &row, Some(source))?;
         Self::at(store, &row, stored.source)
     }
 
     /// The study of a file, created if it is not there. A file that describes another study than the stored one is
-    /// refused; its `[run]` is this session's, and [`Session::keep_text`] makes it everyone's.
+    /// refused; its `[run]` is this session's, and [`Session::store_text`] makes it everyone's.
     pub fn open_or_create(store: Store, source: Source) -> Result<Self> {
         let name = &source.study().name;
         let row = match store.find(name)? {
@@ -90,7 +90,7 @@ impl Session {
             },
         };
         row.check_text()?;
-        let Stored { source, own } = Stored::agreeing(&store, &row, Some(source))?;
+        let Stored { source, own } = Stored::read_checked(&store, &row, Some(source))?;
         Self::at(store, &row, own.unwrap_or(source))
     }
 
@@ -100,19 +100,19 @@ impl Session {
     }
 
     /// Another session of the same study on the same store, which knows what this one knows and has a model of its own.
-    pub fn twin(&self) -> Self {
+    pub fn another_session(&self) -> Self {
         let (store, source, history, holder) =
             (self.store.clone(), self.source.clone(), self.history.clone(), self.holder.clone());
         Self { store, source, history, holder, study: None, ..*self }
     }
 
     /// The same session as of one moment: [`Session::study`] reads nothing more from the log.
-    pub fn as_of_now(self) -> Self {
-        Self { follows: false, ..self }
+    pub fn frozen(self) -> Self {
+        Self { reads_new_events: false, ..self }
     }
 
     /// Keeps the study file as it was given, for those who know the study by its name.
-    pub fn keep_text(&self) -> Result<()> {
+    pub fn store_text(&self) -> Result<()> {
         if self.is_text_stored { Ok(()) } else { self.store.backend.set_text(self.id, self.source.text()) }
     }
 
@@ -127,7 +127,18 @@ impl Session {
         let is_text_stored = row.text == source.text();
         let (history, holder, source) = (History::default(), Holder::this_process(), Arc::new(source));
         let (id, created) = (row.id, row.created);
-        Self { store, id, created, source, is_text_stored, history, study: None, follows: true, holder, workers: None }
+        Self {
+            store,
+            id,
+            created,
+            source,
+            is_text_stored,
+            history,
+            study: None,
+            reads_new_events: true,
+            holder,
+            workers: None,
+        }
     }
 
     /// Reads what has been logged since the last read.
@@ -143,12 +154,12 @@ impl Session {
     fn append(&mut self, append: &Append<'_>) -> Result<Appended> {
         let appended = self.store.backend.append(self.id, append)?;
         if let Appended::Stored { records, .. } = &appended {
-            self.take_in(append, records);
+            self.apply_appended(append, records);
         }
         Ok(appended)
     }
 
-    fn take_in(&mut self, append: &Append<'_>, records: &[Record]) {
+    fn apply_appended(&mut self, append: &Append<'_>, records: &[Record]) {
         let next = self.ledger().events().len() + 1;
         let is_next = records.first().map_or(append.events.is_empty(), |record| record.sequence == next);
         let is_taken_in = is_next && records.iter().try_for_each(|record| self.history.apply(record)).is_ok();
@@ -160,7 +171,7 @@ impl Session {
 
     /// The study with its model, up to date.
     pub fn study(&mut self) -> Result<&mut Study> {
-        if self.follows {
+        if self.reads_new_events {
             self.sync()?;
         }
         self.model()
@@ -177,13 +188,13 @@ impl Session {
     }
 
     /// A number that changes when the study's log or leases change, where that can be known without a transaction.
-    pub fn pulse(&self) -> Result<Option<u64>> {
-        self.store.backend.pulse(self.id)
+    pub fn change_counter(&self) -> Result<Option<u64>> {
+        self.store.backend.change_counter(self.id)
     }
 
     /// How long to wait at least between two reads of what others do.
-    pub fn pace(&self) -> Duration {
-        self.store.backend.pace()
+    pub fn poll_interval(&self) -> Duration {
+        self.store.backend.poll_interval()
     }
 
     /// Acts for another process than this one.

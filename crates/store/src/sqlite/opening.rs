@@ -10,7 +10,7 @@ use std::time::Instant;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::identity::Identity;
+use super::identity::FileIdentity;
 use super::refusal::{check_folder, refused, shown};
 use super::{PATIENCE, PAUSE, schema};
 use crate::{Access, Error, Result};
@@ -36,7 +36,7 @@ pub fn open(path: &Path, access: Access) -> Result<(Connection, i64)> {
     let made = if is_missing { make(path)? } else { None };
     open_to_write(path).inspect_err(|_| {
         // Only the file that this process has created and nobody has replaced.
-        if made.is_some() && made == Identity::of(path) {
+        if made.is_some() && made == FileIdentity::of(path) {
             remove(path);
         }
     })
@@ -50,14 +50,14 @@ fn open_to_write(path: &Path) -> Result<(Connection, i64)> {
 }
 
 /// Creates a store, completely or not at all. Its identity, if it was this process that created it.
-fn make(path: &Path) -> Result<Option<Identity>> {
+fn make(path: &Path) -> Result<Option<FileIdentity>> {
     // A name that no other thread or process uses: SQLite must open a file under one name only.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let draft = beside(path, &format!(".{}-{}.new", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
     let made = open_to_write(&draft).and_then(|(connection, _)| {
         // Closing writes the write-ahead log into the file.
         connection.close().map_err(|(_, error)| refused(path, &error))?;
-        let identity = Identity::of(&draft);
+        let identity = FileIdentity::of(&draft);
         let sync = || fs::File::open(&draft)?.sync_all();
         sync().map_err(|error| Error::Unavailable { store: shown(path), reason: error.to_string() })?;
         // Fails if another process was faster, or where files cannot be linked: either way it is then opened by its name.
@@ -95,7 +95,7 @@ fn open_to_read(path: &Path) -> Result<(Connection, i64)> {
         Ok(opened) => opened,
         Err(error) if is_denied(&error) && !has_log(path) => {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            Connection::open_with_flags(unchanging(path), flags)
+            Connection::open_with_flags(immutable_uri(path), flags)
                 .and_then(look)
                 .map_err(|error| refused(path, &error))?
         }
@@ -133,10 +133,10 @@ fn has_log(path: &Path) -> bool {
 }
 
 /// The URI of a file that SQLite is to treat as immutable.
-fn unchanging(path: &Path) -> String {
-    const KEPT: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
+fn immutable_uri(path: &Path) -> String {
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_encoded_bytes(), KEPT))
+    format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_encoded_bytes(), ENCODED))
 }
 
 fn known(path: &Path, found: schema::Found) -> Result<i64> {

@@ -75,7 +75,7 @@ pub const STEPS: [&str; 5] = [
 pub const HASHED: i64 = 3;
 
 /// The first schema with checksums of study files.
-pub const SUMMED: i64 = 5;
+pub const WITH_CHECKSUMS: i64 = 5;
 
 /// What a database file is.
 pub enum Found {

@@ -195,9 +195,9 @@ fn a_lease_lapses_by_itself_and_not_while_it_is_renewed() {
         let brief = |instead_of| Claim { resource: "ask", holder: &me, term: short, instead_of };
         assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(1));
         let fence = Fence { resource: "ask", token: 1 };
-        let keeper = crate::Keeper::start(store.clone(), id, fence, short);
+        let renewer = crate::LeaseRenewer::start(store.clone(), id, fence, short);
         std::thread::sleep(5 * short);
-        drop(keeper);
+        drop(renewer);
         assert!(store.renew(id, fence, short).unwrap(), "nobody could take it");
         std::thread::sleep(2 * short);
         assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(2));
@@ -300,9 +300,9 @@ fn the_pulse_changes_with_whatever_another_process_does() {
         let id = mine.create(&study("s")).unwrap().id;
         let me = holder();
         // PostgreSQL cannot tell without a transaction.
-        let Some(mut seen) = mine.pulse(id).unwrap() else { continue };
+        let Some(mut seen) = mine.change_counter(id).unwrap() else { continue };
         let mut changed = || {
-            let before = std::mem::replace(&mut seen, mine.pulse(id).unwrap().unwrap());
+            let before = std::mem::replace(&mut seen, mine.change_counter(id).unwrap().unwrap());
             seen != before
         };
         assert!(!changed());

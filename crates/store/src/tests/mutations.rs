@@ -12,7 +12,7 @@ use super::common::runner;
 use super::common::study::{GRID, LEARNED, POOL, outside, session, value};
 use crate::memory::Memory;
 use crate::store::sha256;
-use crate::{Location, Outside, Session, Store, StudyLog};
+use crate::{ExternalEvaluation, Location, Session, Store, StudyLog};
 
 /// JSON in place of other JSON: of another type, too large, or unusual.
 const VALUES: [&str; 18] = [
@@ -117,7 +117,7 @@ fn mutate_key(object: &str, at: Index, mutation: &KeyMutation) -> String {
 /// A session that has asked, been told, failed and cancelled.
 fn used(text: &str) -> Session {
     let mut session = session(Store::new(Memory::new()), text);
-    session.include(&Outside { params: outside(text, true), value: Some(0.5) }).unwrap();
+    session.include(&ExternalEvaluation { params: outside(text, true), value: Some(0.5) }).unwrap();
     for suggestion in session.ask(5).unwrap() {
         session.tell(suggestion.trial, value(&suggestion)).unwrap();
     }

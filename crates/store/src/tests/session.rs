@@ -11,7 +11,7 @@ use manyhands_core::{Error as Refusal, Study, TrialState};
 use crate::backend::Backend;
 use crate::memory::Memory;
 use crate::record::Record;
-use crate::{Error, Outside, Session, Store, StudyLog};
+use crate::{Error, ExternalEvaluation, Session, Store, StudyLog};
 
 const TERM: Duration = Duration::from_secs(60);
 
@@ -45,7 +45,7 @@ impl Twins {
         }
     }
 
-    fn include(&mut self, outside: &Outside) -> usize {
+    fn include(&mut self, outside: &ExternalEvaluation) -> usize {
         let trial = self.study.include_named(&outside.params, outside.value).unwrap();
         assert_eq!(self.session.include(outside).unwrap(), trial);
         trial
@@ -60,8 +60,8 @@ fn sessions_log_what_a_study_in_memory_does() {
                 session: session(place.open(), text),
                 study: Study::new(source(text).study().spec.clone()).unwrap(),
             };
-            twins.include(&Outside { params: outside(text, false), value: Some(-0.0) });
-            let running = twins.include(&Outside { params: outside(text, true), value: None });
+            twins.include(&ExternalEvaluation { params: outside(text, false), value: Some(-0.0) });
+            let running = twins.include(&ExternalEvaluation { params: outside(text, true), value: None });
             for round in 0..4 {
                 let asked = twins.ask(3);
                 // The last first, and one in three gives nothing.
@@ -166,7 +166,7 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
         let changed = format!("# mine\n{GRID}[run]\ncommand = [\"true\"]\nworkers = 3\n");
         let changed = session(place.open(), &changed);
         assert_eq!(place.open().find("grid").unwrap().unwrap().text, GRID, "looking changes nothing");
-        changed.keep_text().unwrap();
+        changed.store_text().unwrap();
         let stored = Session::open(place.open().into(), "grid", "it").unwrap();
         assert!(stored.source().study().run().is_some());
         assert_eq!(records(&stored).len(), 1);
@@ -250,7 +250,7 @@ fn a_trial_from_elsewhere_that_slips_into_an_ask_gets_its_own_number() {
         mine.ask(1).unwrap();
         let mut other = session(inner, GRID);
         store.plan(point, move || {
-            let included = other.include(&Outside { params: outside(GRID, true), value: None })?;
+            let included = other.include(&ExternalEvaluation { params: outside(GRID, true), value: None })?;
             assert_eq!(included, 1);
             Ok(())
         });

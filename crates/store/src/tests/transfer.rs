@@ -8,12 +8,12 @@ use manyhands_core::Study;
 
 use crate::memory::Memory;
 use crate::record::Record;
-use crate::{Error, Outside, Session, Store, StudyLog};
+use crate::{Error, ExternalEvaluation, Session, Store, StudyLog};
 
 /// A study with an event of every kind, and trials pending.
 fn lived(store: impl Into<Store>, text: &str) -> Session {
     let mut session = session(store, text);
-    session.include(&Outside { params: outside(text, true), value: Some(-0.0) }).unwrap();
+    session.include(&ExternalEvaluation { params: outside(text, true), value: Some(-0.0) }).unwrap();
     for suggestion in session.ask(6).unwrap() {
         session.tell(suggestion.trial, value(&suggestion)).unwrap();
     }

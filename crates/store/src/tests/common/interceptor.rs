@@ -126,7 +126,7 @@ impl Backend for Interceptor {
         self.inner.acquire_in_turn(study, claim, patience)
     }
 
-    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
-        self.inner.pulse(study)
+    fn change_counter(&self, study: StudyId) -> Result<Option<u64>> {
+        self.inner.change_counter(study)
     }
 }

@@ -10,16 +10,16 @@ use crate::backend::Backend;
 use crate::lease::Fence;
 use crate::store::StudyId;
 
-/// Renews a lease until it is dropped: [`Session::keep`](crate::Session::keep).
+/// Renews a lease until it is dropped: [`Session::renew_until_dropped`](crate::Session::renew_until_dropped).
 #[derive(Debug)]
-pub struct Keeper {
+pub struct LeaseRenewer {
     /// Dropping it ends the thread.
     stop: Option<Sender<()>>,
     is_lost: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl LeaseRenewer {
     /// Renews this lease at every third of its term.
     pub(crate) fn start(store: Arc<dyn Backend>, study: StudyId, fence: Fence<'_>, term: Duration) -> Self {
         let (resource, token) = (fence.resource.to_string(), fence.token);
@@ -39,12 +39,12 @@ impl Keeper {
     }
 
     /// Whether the lease is gone: its trial has ended, or someone else was given it.
-    pub fn has_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Keeper {
+impl Drop for LeaseRenewer {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
