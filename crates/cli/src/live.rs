@@ -44,14 +44,14 @@ enum Screen {
 }
 
 impl Live {
-    /// `another` opens another session of the same study, for the certificate.
-    pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
+    /// On a terminal the certificate is computed by another session of the same study.
+    pub fn new(session: &Session, plan: &Plan, quiet: bool) -> Self {
         let study = StudyProgress::of(session);
         let state = State {
             progress: Progress {
                 study,
                 ended_before: study.ended,
-                trials: plan.trials,
+                trials: plan.settings.trials,
                 superlative: session.spec().direction().superlative(),
             },
             running: vec![],
@@ -61,7 +61,7 @@ impl Live {
         let screen = match (quiet, stderr().is_terminal()) {
             (true, _) => None,
             (false, false) => Some(Screen::Lines),
-            (false, true) => Some(terminal(another())),
+            (false, true) => Some(terminal(session.another_session())),
         };
         let live = Self { state: RefCell::new(state), screen: RefCell::new(screen), start: Instant::now() };
         if study.ended > 0 {
@@ -86,7 +86,7 @@ impl Live {
         line.into_iter().for_each(|line| self.line(&line));
         self.refresh();
         if let (Some(Screen::Terminal { certificate, .. }), News::Told { .. }) = (&*self.screen.borrow(), news) {
-            // Nobody computes certificates where no second session could be opened.
+            // Nobody computes certificates where their thread could not be started.
             let _ = certificate.send(());
         }
     }
@@ -173,29 +173,27 @@ impl State {
     }
 }
 
-fn terminal(session: Option<Session>) -> Screen {
+fn terminal(mut session: Session) -> Screen {
     let all = MultiProgress::with_draw_target(draw_target());
     let summary = all.add(ProgressBar::new_spinner());
     if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
         summary.set_style(style);
     }
     let (certificate, wanted) = channel::<()>();
-    if let Some(mut session) = session {
-        let bar = summary.clone();
-        let watch = move || {
-            while wanted.recv().is_ok() {
-                let start = Instant::now();
-                if let Some(text) = opinion(&mut session) {
-                    bar.set_message(text);
-                }
-                // At most a tenth of the time goes into watching.
-                std::thread::sleep((10 * start.elapsed()).max(Duration::from_millis(500)));
-                while wanted.try_recv().is_ok() {}
+    let bar = summary.clone();
+    let watch = move || {
+        while wanted.recv().is_ok() {
+            let start = Instant::now();
+            if let Some(text) = opinion(&mut session) {
+                bar.set_message(text);
             }
-        };
-        // Without the thread there is no certificate before the end.
-        let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
-    }
+            // At most a tenth of the time goes into watching.
+            std::thread::sleep((10 * start.elapsed()).max(Duration::from_millis(500)));
+            while wanted.try_recv().is_ok() {}
+        }
+    };
+    // Without the thread there is no certificate before the end.
+    let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
     Screen::Terminal { all, summary, certificate }
 }
 

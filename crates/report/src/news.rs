@@ -1,7 +1,8 @@
 //! What happens during a run, one line per piece of news.
 
 use manyhands_core::text::{counted, short};
-use manyhands_run::{News, StartReason};
+use manyhands_run::{CallOffReason, News, StartReason};
+use manyhands_store::Reported;
 
 use crate::run::seconds;
 use crate::trials::first_line;
@@ -28,17 +29,21 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
     Some(match news {
         News::Started { trial, reason, .. } => (*trial, started(*reason)?.to_string()),
         News::Told { trial, value, took, .. } => (*trial, format!("{} in {}", short(*value), seconds(*took))),
-        News::Failed { trial, reason, took, .. } => {
-            (*trial, format!("failed after {}: {}", seconds(*took), reason.replace('\n', "\n    ")))
+        News::Failed { trial, failure, took, .. } => {
+            (*trial, format!("failed after {}: {}", seconds(*took), failure.to_string().replace('\n', "\n    ")))
         }
         News::Retried { trial, failure } => (*trial, format!("failed, trying again: {}", failure.cause)),
         News::Stopped { trial } => (*trial, "stopped, to be run again".to_string()),
-        News::CalledOff { trial, taken: true } => (*trial, "stopped, another worker has it".to_string()),
-        News::CalledOff { trial, taken: false } => (*trial, "stopped, it was cancelled".to_string()),
+        News::CalledOff { trial, reason: CallOffReason::GivenAway } => {
+            (*trial, "stopped, another worker has it".to_string())
+        }
+        News::CalledOff { trial, reason: CallOffReason::Cancelled } => {
+            (*trial, "stopped, it was cancelled".to_string())
+        }
         News::TooLate { trial } => {
             (*trial, "too late, it has ended or another worker has it; kept as a late result".to_string())
         }
-        News::Delivered { trial, outcome, too_late, .. } => (*trial, delivered(outcome, *too_late)),
+        News::Delivered { trial, outcome, reported, .. } => (*trial, delivered(outcome, *reported)),
         News::Kept { trial, path } => {
             (*trial, format!("its result could not be recorded; the next run reports it from {}", path.display()))
         }
@@ -55,12 +60,15 @@ fn started(reason: StartReason) -> Option<&'static str> {
     }
 }
 
-fn delivered(outcome: &Result<f64, String>, too_late: bool) -> String {
+fn delivered(outcome: &Result<f64, String>, reported: Reported) -> String {
     let outcome = match outcome {
         Ok(value) => short(*value),
         Err(reason) => format!("failed: {}", first_line(reason)),
     };
-    let end = if too_late { "too late, kept as a late result" } else { "recorded now" };
+    let end = match reported {
+        Reported::TooLate => "too late, kept as a late result",
+        Reported::Recorded => "recorded now",
+    };
     format!("{outcome}, which an earlier run could not record; {end}")
 }
 

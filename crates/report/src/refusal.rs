@@ -43,7 +43,7 @@ impl From<&RunError> for Refusal {
     fn from(error: &RunError) -> Self {
         let is_bad_input = match error {
             RunError::Session(error) => is_bad_request(error),
-            RunError::NoCommand { .. } => true,
+            RunError::NoCommand { .. } | RunError::StoredSettings { .. } => true,
             _ => false,
         };
         Self { code: error.code(), message: error.to_string(), hint: error.hint(), is_bad_input }
@@ -65,7 +65,10 @@ fn is_bad_request(error: &StoreError) -> bool {
         | StoreError::BadKey { .. }
         | StoreError::KeyUsed { .. }
         | StoreError::File(_)
-        | StoreError::Corrupt { .. } => true,
+        | StoreError::CorruptStudy { .. }
+        | StoreError::CorruptEvent { .. }
+        | StoreError::CorruptExport { .. }
+        | StoreError::CorruptExportedEvent(_) => true,
         _ => false,
     }
 }

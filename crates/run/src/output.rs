@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How many bytes of what is printed go to the log.
 const LOG_LIMIT: usize = 16 << 20;
 
-/// How many bytes of a line are kept; a longer line is no value.
+/// How many bytes of a line are kept; a longer line is not a value.
 pub const LINE_LIMIT: usize = 1 << 20;
 
 /// How many bytes of the end are kept.
@@ -67,7 +67,7 @@ impl Output {
         let is_held = ended.is_err();
         let mut printed = lock(&self.reader).printed();
         if is_held {
-            let held = "something that left the command's process group still holds its output";
+            let held = "a process outside the command's group still holds its output open";
             printed.warning.get_or_insert_with(|| held.to_string());
         }
         printed

@@ -51,6 +51,9 @@ pub trait Backend: Send + Sync + Debug {
     /// The events after the first `after`, in order.
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>>;
 
+    /// The events after the first `after`, in order, and all leases, as of one moment.
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)>;
+
     /// The events up to the first that cannot be read, and why it cannot.
     fn readable_events(&self, study: StudyId) -> Result<(Vec<Record>, Option<Error>)> {
         Ok((self.events(study, 0)?, None))

@@ -170,6 +170,13 @@ impl Backend for Memory {
         Ok(self.state().study(study)?.records.iter().skip(after).cloned().collect())
     }
 
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        let mut state = self.state();
+        let stored = state.study(study)?;
+        let leases = stored.leases.iter().map(MemoryLease::lease).collect();
+        Ok((stored.records.iter().skip(after).cloned().collect(), leases))
+    }
+
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let mut state = self.state();
         let stored = state.study(study)?;

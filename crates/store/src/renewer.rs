@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::backend::Backend;
 use crate::lease::Fence;
 use crate::store::StudyId;
+use crate::{Error, Result};
 
 /// Renews a lease until it is dropped: [`Session::renew_until_dropped`](crate::Session::renew_until_dropped).
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub struct LeaseRenewer {
 
 impl LeaseRenewer {
     /// Renews this lease at every third of its term.
-    pub(crate) fn start(store: Arc<dyn Backend>, study: StudyId, fence: Fence<'_>, term: Duration) -> Self {
+    pub(crate) fn start(store: Arc<dyn Backend>, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<Self> {
         let (resource, token) = (fence.resource.to_string(), fence.token);
         let ((stop, stopped), is_lost) = (channel::<()>(), Arc::new(AtomicBool::new(false)));
         let lost = is_lost.clone();
@@ -34,8 +35,9 @@ impl LeaseRenewer {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("lease".to_string()).spawn(renew).ok();
-        Self { stop: Some(stop), is_lost, thread }
+        let no_thread = |error: std::io::Error| Error::NoThread { task: "renews a lease", reason: error.to_string() };
+        let thread = std::thread::Builder::new().name("lease".to_string()).spawn(renew).map_err(no_thread)?;
+        Ok(Self { stop: Some(stop), is_lost, thread: Some(thread) })
     }
 
     /// Whether the lease is gone: its trial has ended, or someone else was given it.

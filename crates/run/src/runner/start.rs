@@ -52,29 +52,29 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             self.release(&claimed);
             return Ok(());
         }
-        self.idle = None;
+        self.progress.idle_since = None;
         self.watch.trial_started();
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         (self.notify)(News::Started { trial, params: params.clone(), reason });
         let called_off = Arc::new(AtomicBool::new(false));
         let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
-        let renewer = self.session.renew_until_dropped(&claimed, self.plan.term);
         let origin = self.session.new_origin();
-        match self.spawn(job, claimed.token, origin.clone()) {
-            Ok(()) => self.running.push(Running { claimed, origin, renewer, called_off }),
+        let renewer = self.session.renew_until_dropped(&claimed, self.plan.term).map_err(Error::from);
+        let started = renewer.and_then(|renewer| self.spawn(job, claimed.token, origin.clone()).map(|()| renewer));
+        match started {
+            Ok(renewer) => self.trials.running.push(Running { claimed, origin, renewer, called_off }),
             Err(error) => {
-                drop(renewer);
                 self.release(&claimed);
-                self.error = Some(Error::CannotStart { program: "a thread".to_string(), reason: error.to_string() });
+                self.progress.error = Some(error);
             }
         }
         Ok(())
     }
 
     /// Runs the command of a trial on a thread of its own, which sends the outcome to the coordinator.
-    fn spawn(&self, job: Job, token: u64, origin: String) -> std::io::Result<()> {
-        let (trial, plan, messages) = (job.trial, self.plan.clone(), self.messages.clone());
+    fn spawn(&self, job: Job, token: u64, origin: String) -> Result<()> {
+        let (trial, plan, messages) = (job.trial, self.plan.clone(), self.trials.messages.clone());
         let Control { stop, unreported } = self.control.clone();
         let work = move || {
             let start = Instant::now();
@@ -88,6 +88,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             }
             let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
         };
-        std::thread::Builder::new().name(format!("trial {trial}")).spawn(work).map(drop)
+        let thread = std::thread::Builder::new().name(format!("trial {trial}")).spawn(work);
+        thread.map(drop).map_err(Error::no_thread("runs a trial"))
     }
 }

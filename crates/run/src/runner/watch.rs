@@ -24,14 +24,28 @@ pub struct Watch {
     pause: Duration,
     /// Who held trials then.
     elsewhere: Vec<(usize, Lease)>,
-    /// When cancelled trials were last looked for, and after how long they are the next time.
+    cancellations: CancellationCheck,
+}
+
+/// When to check whether trials that run here were cancelled.
+#[derive(Clone, Copy)]
+struct CancellationCheck {
+    /// When that was last checked.
     checked: Instant,
+    /// After how long it is checked again.
     wait: Duration,
+}
+
+impl CancellationCheck {
+    /// For a trial that starts now.
+    fn first(poll_interval: Duration) -> Self {
+        Self { checked: Instant::now(), wait: poll_interval.max(POLL) }
+    }
 }
 
 impl Watch {
     pub fn new(session: &Session, term: Duration) -> Self {
-        let (poll_interval, now) = (session.poll_interval(), Instant::now());
+        let poll_interval = session.poll_interval();
         Self {
             poll_interval,
             term,
@@ -40,14 +54,13 @@ impl Watch {
             events: 0,
             pause: poll_interval,
             elsewhere: vec![],
-            checked: now,
-            wait: first_wait(poll_interval),
+            cancellations: CancellationCheck::first(poll_interval),
         }
     }
 
     /// A trial has been started here.
     pub fn trial_started(&mut self) {
-        (self.checked, self.wait) = (Instant::now(), first_wait(self.poll_interval));
+        self.cancellations = CancellationCheck::first(self.poll_interval);
     }
 
     /// Records what a look at the store found; `change_counter` was read before it.
@@ -101,16 +114,12 @@ impl Watch {
     /// Whether to look for cancelled trials among those that run here: at once if a lease is lost, and else after times
     /// that grow where a look costs a connection.
     pub fn is_time_for_cancellations(&mut self, is_lease_lost: bool) -> bool {
-        let is_due = self.checked.elapsed() >= self.wait || (is_lease_lost && self.checked.elapsed() >= POLL);
+        let CancellationCheck { checked, wait } = self.cancellations;
+        let is_due = checked.elapsed() >= wait || (is_lease_lost && checked.elapsed() >= POLL);
         if is_due {
-            self.checked = Instant::now();
-            self.wait = if self.poll_interval < POLL { POLL } else { (2 * self.wait).min(self.term / 3).max(POLL) };
+            let wait = if self.poll_interval < POLL { POLL } else { (2 * wait).min(self.term / 3).max(POLL) };
+            self.cancellations = CancellationCheck { checked: Instant::now(), wait };
         }
         is_due
     }
-}
-
-/// How long after its start a trial is first looked at whether it was cancelled.
-fn first_wait(poll_interval: Duration) -> Duration {
-    if poll_interval < POLL { POLL } else { poll_interval }
 }

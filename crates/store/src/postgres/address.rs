@@ -303,7 +303,7 @@ mod tests {
         for (query, reason) in [
             ("sslmode=verify-ca", "sslmode must be disable, prefer, require or verify-full"),
             ("sslrootcert=a.pem", "only read with sslmode=verify-full"),
-            ("sslmod=require", "an option behind \"?\" is not known"),
+            ("sslmod=require", "an option after \"?\" is not known"),
             ("connect_timeout=soon", "the value of connect_timeout cannot be read"),
             ("port=x", "the value of port cannot be read"),
         ] {

@@ -131,11 +131,23 @@ impl Connection {
             t.begin();
             let result = work(t, time);
             match &result {
-                Ok(_) => t.end(true)?,
+                Ok(_) => t.commit()?,
                 // A lost connection has nothing to roll back, and its loss is the error to report.
-                Err(_) => drop(t.end(false)),
+                Err(_) => drop(t.roll_back()),
             }
             result
+        })
+    }
+
+    /// One short transaction that reads the state of one moment; repeated while the server is away. `work` commits.
+    pub fn read_at_once<T>(
+        &self,
+        what: &str,
+        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
+    ) -> Result<T> {
+        self.retry(what, |t, _| {
+            t.begin_snapshot();
+            work(t)
         })
     }
 

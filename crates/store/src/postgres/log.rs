@@ -3,31 +3,29 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::failure::CallFailure;
 use super::schema::HASHED;
-use super::transaction::{Statement, Transaction};
+use super::transaction::Statement;
 use crate::Time;
 use crate::chain::Tail;
 use crate::codec::VERSION;
 use crate::record::{Append, NewEvent, Record, Unique};
 use crate::store::StudyId;
 
-/// The events after the first `after`, in order; none if there is no such study.
-pub fn read(
-    t: &Transaction<'_>,
-    study: StudyId,
-    after: usize,
-    schema: i64,
-) -> Result<Option<Vec<Record>>, CallFailure> {
+/// Selects the events after the first `after`, in order; read by [`records`].
+pub fn selection(study: StudyId, after: usize, schema: i64) -> Statement<'static> {
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
     // One statement: a study without new events gives one row of NULLs, an unknown study none.
     let sql = format!(
         "SELECT sequence, time, kind, trial, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
          ON study = id AND sequence > $2 WHERE id = $1 ORDER BY sequence"
     );
-    let rows = t.query(Statement::new(sql).int(study.0).int(after as i64))?;
+    Statement::new(sql).int(study.0).int(after as i64)
+}
+
+/// The selected events; none if there is no such study.
+pub fn records(rows: &[Row]) -> Option<Vec<Record>> {
     let is_event = |row: &&Row| row.get::<_, Option<i64>>(0).is_some();
-    Ok((!rows.is_empty()).then(|| rows.iter().filter(is_event).map(record).collect()))
+    (!rows.is_empty()).then(|| rows.iter().filter(is_event).map(record).collect())
 }
 
 fn record(row: &Row) -> Record {

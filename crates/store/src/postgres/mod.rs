@@ -166,8 +166,18 @@ impl Backend for Postgres {
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
-        let records = self.connection.run_one("reading the log", |t| log::read(t, study, after, self.schema))?;
-        records.ok_or(Error::Deleted)
+        let records =
+            self.connection.run_one("reading the log", |t| t.query(log::selection(study, after, self.schema)))?;
+        log::records(&records).ok_or(Error::Deleted)
+    }
+
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        let (records, leases) = self.connection.read_at_once("reading the log and the leases", |t| {
+            let statements = vec![log::selection(study, after, self.schema), leases::all(study, self.schema)];
+            let answers = t.send_and_commit(statements)?;
+            Ok((log::records(&answers[0]), answers[1].iter().map(leases::lease).collect()))
+        })?;
+        records.map(|records| (records, leases)).ok_or(Error::Deleted)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {

@@ -1,9 +1,10 @@
 //! The queue for a lease, in PostgreSQL.
 
-use super::leases::{self, micros};
+use super::leases;
 use super::transaction::Statement;
 use super::{NOW, Postgres};
 use crate::Result;
+use crate::clock::micros;
 use crate::lease::{Acquired, Claim};
 use crate::queue::{PLACE_KEPT_FOR, Queue, QueueState, Ticket};
 use crate::store::StudyId;

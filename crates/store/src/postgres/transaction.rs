@@ -18,6 +18,9 @@ use super::failure::CallFailure;
 /// to another connection.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
+/// All statements see the database as of the first one.
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// A statement with its parameters, in their order.
 pub struct Statement<'a> {
     sql: Cow<'a, str>,
@@ -54,8 +57,8 @@ impl<'a> Statement<'a> {
 enum TransactionStage {
     /// Single statements, without a transaction.
     Outside,
-    /// It begins with its first statement.
-    Ahead,
+    /// It begins with its first statement, in this way.
+    Ahead(&'static str),
     Open,
     Over,
 }
@@ -77,14 +80,28 @@ impl<'a> Transaction<'a> {
 
     /// Statements from here on belong to one transaction.
     pub fn begin(&self) {
-        self.stage.set(TransactionStage::Ahead);
+        self.stage.set(TransactionStage::Ahead(BEGIN));
     }
 
-    /// Commits or rolls back; nothing happens if [`Transaction::send_and_commit`] has committed.
-    pub fn end(&self, commits: bool) -> Result<(), CallFailure> {
+    /// Statements from here on belong to one transaction that reads the state of one moment.
+    pub fn begin_snapshot(&self) {
+        self.stage.set(TransactionStage::Ahead(BEGIN_SNAPSHOT));
+    }
+
+    /// Commits, unless [`Transaction::send_and_commit`] has done so.
+    pub fn commit(&self) -> Result<(), CallFailure> {
+        self.end("COMMIT")
+    }
+
+    /// Rolls back, unless [`Transaction::send_and_commit`] has committed.
+    pub fn roll_back(&self) -> Result<(), CallFailure> {
+        self.end("ROLLBACK")
+    }
+
+    fn end(&self, statement: &str) -> Result<(), CallFailure> {
         match self.stage.replace(TransactionStage::Over) {
-            TransactionStage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
-            TransactionStage::Outside | TransactionStage::Ahead | TransactionStage::Over => Ok(()),
+            TransactionStage::Open => self.run(statement),
+            TransactionStage::Outside | TransactionStage::Ahead(_) | TransactionStage::Over => Ok(()),
         }
     }
 
@@ -99,10 +116,10 @@ impl<'a> Transaction<'a> {
 
     /// Statements without parameters.
     pub fn run(&self, sql: &str) -> Result<(), CallFailure> {
-        let begins = self.begins();
+        let begin = self.begin_if_ahead();
         self.with_timeout(async {
-            if begins {
-                self.client.batch_execute(BEGIN).await?;
+            if let Some(begin) = begin {
+                self.client.batch_execute(begin).await?;
             }
             self.client.batch_execute(sql).await
         })
@@ -110,37 +127,34 @@ impl<'a> Transaction<'a> {
 
     /// Sends several statements at once; the rows of each.
     pub fn send_together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
-        self.pipeline(&statements, false)
+        self.send(&statements, None)
     }
 
     /// As [`Transaction::send_together`], and commits.
     pub fn send_and_commit(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
-        self.pipeline(&statements, true)
+        // After a failed statement this rolls back, and the statement's error is reported.
+        let answers = self.send(&statements, Some("COMMIT"));
+        self.stage.set(TransactionStage::Over);
+        answers
     }
 
-    fn begins(&self) -> bool {
-        let begins = self.stage.get() == TransactionStage::Ahead;
-        if begins {
-            self.stage.set(TransactionStage::Open);
-        }
-        begins
+    /// The statement that begins the transaction, if it has not begun yet.
+    fn begin_if_ahead(&self) -> Option<&'static str> {
+        let TransactionStage::Ahead(begin) = self.stage.get() else { return None };
+        self.stage.set(TransactionStage::Open);
+        Some(begin)
     }
 
-    fn pipeline(&self, statements: &[Statement<'_>], commits: bool) -> Result<Vec<Vec<Row>>, CallFailure> {
+    /// Sends statements at once, then one that ends the transaction; the rows of each.
+    fn send(&self, statements: &[Statement<'_>], end: Option<&'static str>) -> Result<Vec<Vec<Row>>, CallFailure> {
         let control = |sql: &'static str| async move { self.client.batch_execute(sql).await.map(|()| vec![]) };
-        let begins = self.begins();
+        let begin = self.begin_if_ahead();
         let mut answers: Vec<Answer<'_>> = Vec::new();
-        if begins {
-            answers.push(Box::pin(control(BEGIN)));
-        }
+        answers.extend(begin.map(|begin| Box::pin(control(begin)) as Answer<'_>));
         answers.extend(statements.iter().map(|statement| Box::pin(statement.send(self.client)) as Answer<'_>));
-        if commits {
-            self.stage.set(TransactionStage::Over);
-            // After a failed statement this rolls back, and the statement's error is reported.
-            answers.push(Box::pin(control("COMMIT")));
-        }
+        answers.extend(end.map(|end| Box::pin(control(end)) as Answer<'_>));
         let rows = self.with_timeout(in_order(answers))?;
-        Ok(rows.into_iter().skip(usize::from(begins)).take(statements.len()).collect())
+        Ok(rows.into_iter().skip(usize::from(begin.is_some())).take(statements.len()).collect())
     }
 
     fn with_timeout<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CallFailure> {

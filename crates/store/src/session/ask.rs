@@ -107,7 +107,7 @@ impl Session {
             let result = self.choose_and_log(request, fence);
             if !matches!(result, Ok(Some(_))) {
                 // A lease that cannot be released lapses by itself; the first error is what matters.
-                let released = self.store.backend.release(self.id, fence);
+                let released = self.handle.backend().release(self.handle.id, fence);
                 if result.is_ok() {
                     released?;
                 }
@@ -120,7 +120,7 @@ impl Session {
     }
 
     fn choose_and_log(&mut self, request: Request<'_>, fence: Fence<'_>) -> Result<Option<Chosen>> {
-        let renewer = LeaseRenewer::start(self.store.backend.clone(), self.id, fence, TERM);
+        let renewer = LeaseRenewer::start(self.handle.backend().clone(), self.handle.id, fence, TERM)?;
         self.sync()?;
         let count = (request.count)(self)?;
         let is_nothing_to_ask = count == 0 && (request.term.is_some() || request.key.is_some());
@@ -168,11 +168,10 @@ impl Session {
         let (start, mut instead_of) = (Instant::now(), None);
         loop {
             let claim = self.claim(ASK, TERM, instead_of);
-            let held = match self.store.backend.acquire_in_turn(self.id, &claim, POLL)? {
+            let held = match self.handle.backend().acquire_in_turn(self.handle.id, &claim, POLL)? {
                 Acquired::Granted(token) => return Ok(token),
                 Acquired::Held(lease) => lease,
-                // Only trials end.
-                Acquired::Ended => return Err(Error::Deleted),
+                Acquired::Ended => return Err(Error::Internal { what: "a store says that choosing trials has ended" }),
             };
             if start.elapsed() > PATIENCE {
                 return Err(Error::Busy { holder: held.holder.to_string(), seconds: PATIENCE.as_secs() });

@@ -36,20 +36,20 @@ impl Inspection {
         faults.extend(damage.map(|error| error.to_string()));
         let (found, unread) = store.backend.readable_events(row.id)?;
         let (mut history, mut records) = (History::default(), Vec::new());
-        let mut fault = unread;
+        let mut fault = unread.map(|error| error.to_string());
         for record in found {
             match history.apply(&record) {
-                Ok(()) => records.push(record),
-                Err(error) => {
-                    fault = Some(error);
+                Ok(_) => records.push(record),
+                Err(damage) => {
+                    fault = Some(damage.to_string());
                     break;
                 }
             }
         }
         if let Err(error) = Study::replay(source.study().spec.clone(), history.ledger().events()) {
-            fault.get_or_insert(error.into());
+            fault.get_or_insert(error.to_string());
         }
-        faults.extend(fault.map(|error| error.to_string()));
+        faults.extend(fault);
         Ok(Self { source, records, history, has_sound_file, faults })
     }
 

@@ -21,7 +21,7 @@ pub struct ExternalEvaluation {
 pub enum Reported {
     /// It is in the log.
     Recorded,
-    /// Someone else was given the trial, or it has ended: kept as evidence only.
+    /// Someone else was given the trial, or it has ended: it is stored as a late result, not used by the model.
     TooLate,
 }
 
@@ -115,7 +115,9 @@ impl Session {
         }
     }
 
-    /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log.
+    /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log. For measurements
+    /// with large logs, not for users: nothing else logs choices that no session has made.
+    #[doc(hidden)]
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
         let encoded: Vec<NewEvent> = events.iter().map(encode).collect::<Result<_>>()?;
         let origin = self.new_origin();

@@ -199,6 +199,17 @@ impl Backend for Sqlite {
         found(is_there).map(|()| records)
     }
 
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        let now = self.moment();
+        let (records, leases, is_there) = self.read(|c| {
+            // Deferred: all reads of one transaction see the same state, and no lock is taken to write.
+            let t = c.unchecked_transaction()?;
+            let records = log::read(&t, study, after, self.schema)?;
+            Ok((records, leases::read(&t, study, now, self.schema)?, is_there(&t, study)?))
+        })?;
+        found(is_there).map(|()| (records, leases))
+    }
+
     fn readable_events(&self, study: StudyId) -> Result<(Vec<Record>, Option<Error>)> {
         let (records, fault) = self.read(|c| log::read_until_error(c, study, self.schema))?;
         Ok((records, fault.map(|error| refused(&self.path, &error))))

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
 
-use super::leases::{Moment, micros};
+use super::leases::Moment;
 use super::{Durable, Sqlite, leases};
 use crate::Result;
+use crate::clock::micros;
 use crate::lease::{Acquired, Claim};
 use crate::queue::{PLACE_KEPT_FOR, Queue, QueueState, Ticket};
 use crate::store::StudyId;

@@ -105,7 +105,7 @@ pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Found> {
         found => return Ok(found),
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Again: another process may have been faster.
+    // Again: another process may have got there first.
     let version = match look(&transaction)? {
         Found::Known(version) => version,
         found => return Ok(found),

@@ -14,7 +14,10 @@ use crate::{Error, ExternalEvaluation, Session, Store};
 /// A store that counts how often a log is read, and what is in it.
 fn counted(text: &str, trials: usize) -> Arc<Interceptor> {
     let store = Interceptor::new(Arc::new(Memory::new()));
-    session(store.clone(), text).ask(trials).unwrap();
+    let mut session = session(store.clone(), text);
+    if trials > 0 {
+        session.ask(trials).unwrap();
+    }
     store
 }
 
@@ -32,9 +35,27 @@ fn a_tell_reads_the_log_once_and_an_ask_once_more_in_its_turn() {
     assert_eq!(store.reads(), 3);
     let twin = mine.another_session();
     assert_eq!((store.reads(), twin.ledger().trials().len()), (3, 6));
-    let mut reader = Session::open(store.clone().into(), "grid", "it").unwrap().frozen();
+    let mut reader = Session::open_frozen(store.clone().into(), "grid", "it").unwrap();
     assert_eq!((reader.study().unwrap().trials().len(), reader.study().unwrap().trials().len()), (6, 6));
     assert_eq!(store.reads(), 4);
+}
+
+#[test]
+fn a_frozen_session_has_its_leases_of_the_same_moment_as_its_log() {
+    let (store, term) = (counted(GRID, 0), std::time::Duration::from_secs(60));
+    let mut mine = session(store.clone(), GRID);
+    mine.ask_for_worker(2, None, term).unwrap();
+    let mut frozen = Session::open_frozen(store.clone().into(), "grid", "it").unwrap();
+    mine.tell(0, 1.0).unwrap();
+    mine.ask_for_worker(1, None, term).unwrap();
+    let held = |session: &Session| -> Vec<usize> {
+        let mut held: Vec<usize> = session.pending_leases().unwrap().into_iter().map(|(trial, _)| trial).collect();
+        held.sort_unstable();
+        held
+    };
+    assert_eq!((held(&frozen), frozen.study().unwrap().trials().len()), (vec![0, 1], 2));
+    assert_eq!(held(&mine), [1, 2]);
+    assert_eq!(held(&frozen.frozen().unwrap()), [1, 2], "frozen again, later");
 }
 
 #[test]

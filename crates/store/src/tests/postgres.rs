@@ -253,7 +253,7 @@ fn behind_a_pooler_of_transactions_nothing_is_mixed_up() {
 }
 
 #[test]
-fn a_server_with_other_habits_keeps_the_log_in_order() {
+fn a_server_with_other_defaults_keeps_the_log_in_order() {
     let Some((_alone, server)) = alone() else { return };
     let url = server.database();
     for habit in

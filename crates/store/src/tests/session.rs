@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::common::interceptor::{Interceptor, Point, away};
 use super::common::places;
-use super::common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
+use super::common::study::{
+    ALL, GRID, LEARNED, POOL, bits, export, outside, pool, session, source, source_with, value,
+};
 use manyhands_core::{Error as Refusal, Study, TrialState};
 
 use crate::backend::Backend;
@@ -302,7 +304,7 @@ fn an_ask_that_is_repeated_with_its_key_gives_the_same_suggestions() {
             }
             assert_eq!(records(&mine), before);
             // Another store knows it too.
-            let log = StudyLog::read(&mine.export_log().unwrap()).unwrap();
+            let log = StudyLog::read(&export(&mine)).unwrap();
             let mut moved = Session::import(Store::new(Memory::new()), log).unwrap();
             assert_eq!(moved.ask_with_key(3, "plate 1").unwrap(), asked);
             assert_ne!(moved.ask_with_key(3, "plate 2").unwrap(), asked);
