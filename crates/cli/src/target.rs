@@ -142,15 +142,15 @@ impl Target {
     pub fn open_with(&self, check: impl FnOnce(&Source) -> Result<()>) -> Result<Session> {
         self.check()?;
         let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location) };
-        let (source, _) = read(&path, || open(&location, Access::Read).ok())?;
-        check(&source)?;
-        Ok(Session::open_or_create(open(&location, Access::Create)?, source)?)
+        match self.file() {
+            Some(path) => Ok(open_file(&path, &location, |source, _| check(source))?.0),
+            None => self.open_named(&location),
+        }
     }
 
     /// The study's session, with at most as many pending trials as `[run]` has workers.
     pub fn open_to_ask(&self) -> Result<Session> {
-        let (mut session, settings) = self.open_with_settings(|_| Ok(()))?;
+        let (mut session, settings) = self.open_with_settings(|_, _| Ok(()))?;
         session.set_workers(settings.map(|settings| settings.workers));
         Ok(session)
     }
@@ -158,7 +158,7 @@ impl Target {
     /// The study's session, and how its trials are run. A study file without a command makes neither a store nor a study.
     pub fn open_to_run(&self) -> Result<(Session, RunSettings)> {
         let no_command = |study: &str| RunError::NoCommand { study: study.to_string() };
-        let (mut session, settings) = self.open_with_settings(|(source, settings)| match settings {
+        let (mut session, settings) = self.open_with_settings(|source, settings| match settings {
             Some(_) => Ok(()),
             None => Err(no_command(&source.study().name).into()),
         })?;
@@ -170,19 +170,16 @@ impl Target {
     /// The study's session, and `[run]` of the study file or else of the store.
     fn open_with_settings(
         &self,
-        check: impl FnOnce(&(Source, Option<RunSettings>)) -> Result<()>,
+        check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
     ) -> Result<(Session, Option<RunSettings>)> {
         self.check()?;
         let location = self.store.location()?;
-        let Some(path) = self.file() else {
-            let session = self.open_named(&location)?;
-            let settings = RunSettings::of_stored(session.source())?;
-            return Ok((session, settings));
-        };
-        let file = read(&path, || open(&location, Access::Read).ok())?;
-        check(&file)?;
-        let (source, settings) = file;
-        Ok((Session::open_or_create(open(&location, Access::Create)?, source)?, settings))
+        if let Some(path) = self.file() {
+            return open_file(&path, &location, check);
+        }
+        let session = self.open_named(&location)?;
+        let settings = RunSettings::of_stored(session.source())?;
+        Ok((session, settings))
     }
 
     /// The study's session, if there is one, whatever its study file says now: nothing is created.
@@ -308,6 +305,17 @@ pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, Pat
     session.check(&source)?;
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
     Ok((settings.ok_or_else(no_command)?, folder_of(Some(file))?))
+}
+
+/// The session of a study file, and its `[run]`; a file that is refused by `check` makes neither a store nor a study.
+fn open_file(
+    path: &Path,
+    location: &Location,
+    check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
+) -> Result<(Session, Option<RunSettings>)> {
+    let (source, settings) = read(path, || open(location, Access::Read).ok())?;
+    check(&source, settings.as_ref())?;
+    Ok((Session::open_or_create(open(location, Access::Create)?, source)?, settings))
 }
 
 /// A store, and a study file. An error in the file is reported first.
