@@ -299,12 +299,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
+    fn a_folder_that_cannot_be_written_or_read_is_named() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("unreported"), "a file").unwrap();
         let unreported = unreported(folder.path(), 7);
         unreported.add(finished(0, Ok(1.0)));
         let saved = unreported.save();
         assert!(matches!(&saved[..], [Saved { file: Err(Error::Logs { .. }), .. }]), "{saved:?}");
+        let read = unreported.left_over();
+        assert!(matches!(&read, Err(Error::UnreadableFolder { .. })), "{read:?}");
     }
 }
