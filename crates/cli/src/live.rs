@@ -13,7 +13,7 @@ use manyhands_report::certificate::brief;
 use manyhands_report::news::line;
 use manyhands_report::run::{Progress, opening};
 use manyhands_report::value::params_line;
-use manyhands_run::{News, Plan, Standing};
+use manyhands_run::{News, Plan, StudyProgress};
 use manyhands_store::Session;
 
 use crate::stderr::{draw_target, say};
@@ -33,8 +33,8 @@ struct LiveState {
     progress: Progress,
     running: Vec<(usize, ProgressBar)>,
     is_waiting: bool,
-    /// The latest trouble: the same one is not reported twice in a row.
-    trouble: Option<String>,
+    /// The latest warning: the same one is not reported twice in a row.
+    warning: Option<String>,
 }
 
 enum LiveOutput {
@@ -43,27 +43,27 @@ enum LiveOutput {
 }
 
 impl Live {
-    /// `another` opens another session of the same study, for the certificate.
-    pub fn new(session: &Session, plan: &Plan, quiet: bool, another: impl FnOnce() -> Option<Session>) -> Self {
-        let standing = Standing::of(session);
+    /// On a terminal the certificate is computed by another session of the same study.
+    pub fn new(session: &Session, plan: &Plan, quiet: bool) -> Self {
+        let study = StudyProgress::of(session);
         let state = LiveState {
             progress: Progress {
-                standing,
-                ended_before: standing.ended,
-                trials: plan.trials,
+                study,
+                ended_before: study.ended,
+                trials: plan.settings.trials,
                 superlative: session.spec().direction().superlative(),
             },
             running: vec![],
             is_waiting: false,
-            trouble: None,
+            warning: None,
         };
         let output = match (quiet, stderr().is_terminal()) {
             (true, _) => None,
             (false, false) => Some(LiveOutput::Lines),
-            (false, true) => Some(terminal(another())),
+            (false, true) => Some(terminal(session.another_session())),
         };
         let live = Self { state: RefCell::new(state), output: RefCell::new(output), start: Instant::now() };
-        opening(session, plan.trials).into_iter().for_each(|line| live.line(&line));
+        opening(session, plan.settings.trials).into_iter().for_each(|line| live.line(&line));
         live.refresh();
         live
     }
@@ -83,7 +83,7 @@ impl Live {
         line.into_iter().for_each(|line| self.line(&line));
         self.refresh();
         if let (Some(LiveOutput::Terminal { certificate, .. }), News::Told { .. }) = (&*self.output.borrow(), news) {
-            // Nobody computes certificates where no second session could be opened.
+            // Nobody computes certificates where their thread could not be started.
             let _ = certificate.send(());
         }
     }
@@ -124,18 +124,18 @@ impl LiveState {
         let was_waiting = std::mem::replace(&mut self.is_waiting, matches!(news, News::Waiting { .. }));
         match news {
             News::Started { trial, params, .. } => self.begin(*trial, params, output),
-            News::Told { trial, standing, .. } => {
-                self.end(*trial, *standing);
+            News::Told { trial, progress, .. } => {
+                self.end(*trial, *progress);
                 return line(news).map(|line| line + &self.progress.suffix());
             }
-            News::Failed { trial, standing, .. } => self.end(*trial, *standing),
+            News::Failed { trial, progress, .. } => self.end(*trial, *progress),
             News::Stopped { trial }
             | News::CalledOff { trial, .. }
             | News::TooLate { trial }
             | News::Kept { trial, .. } => self.clear(*trial),
-            News::Delivered { standing, .. } => self.progress.standing = *standing,
-            News::Trouble { what } if self.trouble.as_ref() == Some(what) => return None,
-            News::Trouble { what } => self.trouble = Some(what.clone()),
+            News::Delivered { progress, .. } => self.progress.study = *progress,
+            News::Warning { what } if self.warning.as_ref() == Some(what) => return None,
+            News::Warning { what } => self.warning = Some(what.clone()),
             News::Waiting { .. } if was_waiting => return None,
             _ => {}
         }
@@ -157,9 +157,9 @@ impl LiveState {
         self.running.push((trial, bar));
     }
 
-    fn end(&mut self, trial: usize, standing: Standing) {
-        self.progress.standing = standing;
-        self.trouble = None;
+    fn end(&mut self, trial: usize, study: StudyProgress) {
+        self.progress.study = study;
+        self.warning = None;
         self.clear(trial);
     }
 
@@ -170,29 +170,27 @@ impl LiveState {
     }
 }
 
-fn terminal(session: Option<Session>) -> LiveOutput {
+fn terminal(mut session: Session) -> LiveOutput {
     let all = MultiProgress::with_draw_target(draw_target());
     let summary = all.add(ProgressBar::new_spinner());
     if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
         summary.set_style(style);
     }
     let (certificate, wanted) = channel::<()>();
-    if let Some(mut session) = session {
-        let bar = summary.clone();
-        let watch = move || {
-            while wanted.recv().is_ok() {
-                let start = Instant::now();
-                if let Some(text) = certificate_text(&mut session) {
-                    bar.set_message(text);
-                }
-                // At most a tenth of the time goes into watching.
-                std::thread::sleep((10 * start.elapsed()).max(Duration::from_millis(500)));
-                while wanted.try_recv().is_ok() {}
+    let bar = summary.clone();
+    let watch = move || {
+        while wanted.recv().is_ok() {
+            let start = Instant::now();
+            if let Some(text) = certificate_text(&mut session) {
+                bar.set_message(text);
             }
-        };
-        // Without the thread there is no certificate before the end.
-        let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
-    }
+            // At most a tenth of the time goes into watching.
+            std::thread::sleep((10 * start.elapsed()).max(Duration::from_millis(500)));
+            while wanted.try_recv().is_ok() {}
+        }
+    };
+    // Without the thread there is no certificate before the end.
+    let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
     LiveOutput::Terminal { all, summary, certificate }
 }
 

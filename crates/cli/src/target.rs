@@ -1,5 +1,6 @@
 //! STUDY and --store: which study a verb is about, by its file or by its name.
 
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -11,8 +12,8 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_core::file::{Draft, FileError};
 use manyhands_core::text::quoted;
-use manyhands_run::{Error as RunError, RunSettings, attach_settings};
-use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyRow};
+use manyhands_run::{Error as RunError, RunDraft, RunSettings};
+use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyLog, StudyRow};
 
 use crate::refusal::Usage;
 use crate::stderr::say;
@@ -142,44 +143,88 @@ impl Target {
         self.check()?;
         let location = self.store.location()?;
         match self.file() {
-            Some(path) => {
-                let source = read(&path, || open(&location, Access::Read).ok())?;
-                check(&source)?;
-                attached(Session::open_or_create(open(&location, Access::Create)?, source)?)
-            }
-            None => self.open_named(&location, Access::Write),
+            Some(path) => Ok(open_file(&path, &location, |source, _| check(source))?.0),
+            None => self.open_named(&location),
         }
+    }
+
+    /// The study's session, with at most as many pending trials as `[run]` has workers.
+    pub fn open_to_ask(&self) -> Result<Session> {
+        let (mut session, settings) = self.open_with_settings(|_, _| Ok(()))?;
+        session.set_workers(settings.map(|settings| settings.workers));
+        Ok(session)
+    }
+
+    /// The study's session, and how its trials are run. A study file without a command makes neither a store nor a study.
+    pub fn open_to_run(&self) -> Result<(Session, RunSettings)> {
+        let no_command = |study: &str| RunError::NoCommand { study: study.to_string() };
+        let (mut session, settings) = self.open_with_settings(|source, settings| match settings {
+            Some(_) => Ok(()),
+            None => Err(no_command(&source.study().name).into()),
+        })?;
+        let settings = settings.ok_or_else(|| no_command(session.name()))?;
+        session.set_workers(Some(settings.workers));
+        Ok((session, settings))
+    }
+
+    /// The study's session, and `[run]` of the study file or else of the store.
+    fn open_with_settings(
+        &self,
+        check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
+    ) -> Result<(Session, Option<RunSettings>)> {
+        self.check()?;
+        let location = self.store.location()?;
+        if let Some(path) = self.file() {
+            return open_file(&path, &location, check);
+        }
+        let session = self.open_named(&location)?;
+        let settings = RunSettings::of_stored(session.source())?;
+        Ok((session, settings))
     }
 
     /// The study's session, if there is one, whatever its study file says now: nothing is created.
     pub fn open_existing(&self) -> Result<Session> {
         self.check()?;
         let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location, Access::Write) };
+        let Some(path) = self.file() else { return self.open_named(&location) };
         let store = open(&location, Access::Write)?;
-        let source = read(&path, || Some(store.clone()))?;
-        attached(Session::open(store, &source.study().name, &location.to_string())?)
+        let (source, _) = read(&path, || Some(store.clone()))?;
+        Ok(Session::open(store, &source.study().name, &location.to_string())?)
     }
 
     /// The study's session, to record results: nothing is created.
     pub fn open_to_tell(&self) -> Result<Session> {
-        self.open_as_described(Access::Write)
-    }
-
-    /// The study's session, to be read: nothing is created, upgraded or written.
-    pub fn open_to_read(&self) -> Result<Session> {
-        self.open_as_described(Access::Read).map(Session::as_of_now)
-    }
-
-    /// The study's session, if there is one and its study file describes it.
-    fn open_as_described(&self, access: Access) -> Result<Session> {
         self.check()?;
         let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location, access) };
-        // An error in the file is reported first.
-        let store = open(&location, access);
-        let source = read(&path, || store.as_ref().ok().cloned())?;
-        attached(Session::open_described(store?, source, &location.to_string())?)
+        let Some(path) = self.file() else { return self.open_named(&location) };
+        let (store, source) = opened_and_read(&path, &location, Access::Write)?;
+        Ok(Session::open_described(store, source, &location.to_string())?)
+    }
+
+    /// The study's session as of now, to be read: nothing is created, upgraded or written.
+    pub fn open_to_read(&self) -> Result<Session> {
+        self.check()?;
+        let location = self.store.location()?;
+        let shown = location.to_string();
+        let Some(path) = self.file() else {
+            return Ok(Session::open_frozen(self.open_store(&location, Access::Read)?, &self.study, &shown)?);
+        };
+        let (store, source) = opened_and_read(&path, &location, Access::Read)?;
+        Ok(Session::open_described_frozen(store, source, &shown)?)
+    }
+
+    /// The study with its whole log, as text: nothing is created, upgraded or written.
+    pub fn export_log(&self) -> Result<String> {
+        self.check()?;
+        let location = self.store.location()?;
+        let shown = location.to_string();
+        let Some(path) = self.file() else {
+            let store = self.open_store(&location, Access::Read)?;
+            return Ok(StudyLog::export(&store, &self.study, &shown, None)?);
+        };
+        let (store, source) = opened_and_read(&path, &location, Access::Read)?;
+        let name = source.study().name.clone();
+        Ok(StudyLog::export(&store, &name, &shown, Some(source))?)
     }
 
     /// Inspects the stored study for damage: nothing is created, upgraded or written.
@@ -187,7 +232,7 @@ impl Target {
         self.check()?;
         let location = self.store.location()?;
         let store = open(&location, Access::Read)?;
-        let own = self.file().map(|path| read(&path, || Some(store.clone()))).transpose()?;
+        let own = self.file().map(|path| read(&path, || Some(store.clone())).map(|(source, _)| source)).transpose()?;
         let name = own.as_ref().map_or(self.study.clone(), |own| own.study().name.clone());
         Ok(Inspection::of(&store, &name, &location.to_string(), own)?)
     }
@@ -197,11 +242,10 @@ impl Target {
         let location = self.store.location()?;
         let store = open(&location, access)?;
         let name = match self.file() {
-            Some(path) => read(&path, || Some(store.clone()))?.study().name.clone(),
+            Some(path) => read(&path, || Some(store.clone()))?.0.study().name.clone(),
             None => self.study.clone(),
         };
-        let unknown = || StoreError::UnknownStudy { name: name.clone(), store: location.to_string(), known: vec![] };
-        let row = store.find(&name)?.ok_or_else(unknown)?;
+        let row = store.find_known(&name, &location.to_string())?;
         Ok((store, row))
     }
 
@@ -214,15 +258,19 @@ impl Target {
         Err(Usage::new("usage", message).hint("give the address with --store").into())
     }
 
-    fn open_named(&self, location: &Location, access: Access) -> Result<Session> {
-        let store = match open(location, access) {
+    fn open_named(&self, location: &Location) -> Result<Session> {
+        Ok(Session::open(self.open_store(location, Access::Write)?, &self.study, &location.to_string())?)
+    }
+
+    /// Opens the store that is to have a study of this name.
+    fn open_store(&self, location: &Location, access: Access) -> Result<Store> {
+        match open(location, access) {
             Err(StoreError::NoStore { path }) => {
                 let message = format!("there is no file {} and no store at {}", quoted(&self.study), path.display());
-                return Err(Usage::new("unknown-study", message).hint(GIVE).into());
+                Err(Usage::new("unknown-study", message).hint(GIVE).into())
             }
-            opened => opened?,
-        };
-        attached(Session::open(store, &self.study, &location.to_string())?)
+            opened => Ok(opened?),
+        }
     }
 
     /// The study file, if it is one that was given.
@@ -249,21 +297,32 @@ fn folder_of(file: Option<&Path>) -> Result<PathBuf> {
 /// The command of a local study file, with its folder, for a study that is in a store. The file must describe the same study,
 /// because its command is run with the study's parameters.
 pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, PathBuf)> {
-    let source = read(file, || Some(session.store().clone()))?;
+    let (source, settings) = read(file, || Some(session.store().clone()))?;
     if source.study().name != session.name() {
         let message = format!("{} describes the study {}, not {}", file.display(), source.study().name, session.name());
         return Err(Usage::new("command-from", message).hint("name the study file of this study").into());
     }
     session.check(&source)?;
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
-    let settings = RunSettings::of_stored(&source)?.ok_or_else(no_command)?;
-    Ok((settings, folder_of(Some(file))?))
+    Ok((settings.ok_or_else(no_command)?, folder_of(Some(file))?))
 }
 
-/// The session, bounded by `workers` of its `[run]`.
-fn attached(mut session: Session) -> Result<Session> {
-    attach_settings(&mut session)?;
-    Ok(session)
+/// The session of a study file, and its `[run]`; a file that is refused by `check` makes neither a store nor a study.
+fn open_file(
+    path: &Path,
+    location: &Location,
+    check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
+) -> Result<(Session, Option<RunSettings>)> {
+    let (source, settings) = read(path, || open(location, Access::Read).ok())?;
+    check(&source, settings.as_ref())?;
+    Ok((Session::open_or_create(open(location, Access::Create)?, source)?, settings))
+}
+
+/// A store, and a study file. An error in the file is reported first.
+fn opened_and_read(path: &Path, location: &Location, access: Access) -> Result<(Store, Source)> {
+    let store = open(location, access);
+    let (source, _) = read(path, || store.as_ref().ok().cloned())?;
+    Ok((store?, source))
 }
 
 /// Opens a store; prints a line if that takes long.
@@ -287,25 +346,27 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 const GIVE: &str = "give a study file, or the name of a study that is in the store (--store)";
 
-/// Reads a study file and the files that it names; for missing files the store may have a copy.
-pub fn read(path: &Path, store: impl Fn() -> Option<Store>) -> Result<Source> {
+/// Reads a study file, its `[run]` and the files that it names; for missing files the store may have a copy.
+pub fn read(path: &Path, store: impl FnOnce() -> Option<Store>) -> Result<(Source, Option<RunSettings>)> {
     let shown = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    // Opened at most once, however many files are missing.
+    let store = LazyCell::new(store);
     let stored = |study: &str, name: &str| {
-        let store = store()?;
+        let store = (*store).as_ref()?;
         let row = store.find(study).ok().flatten()?;
         let file = store.files(row.id).ok()?.into_iter().find(|file| file.name == name)?;
         Some(file.content)
     };
-    let checked = Draft::parse(&text).map_err(StoreError::File).and_then(|draft| {
+    let checked = Draft::parse_with(&text, RunDraft::read).map_err(StoreError::File).and_then(|(draft, run)| {
         let study = draft.name().to_string();
         let source = Source::of(draft, |name| match fs::read(folder.join(name)) {
             Ok(content) => Ok(content),
             Err(error) => stored(&study, name).ok_or_else(|| reason(&error)),
         })?;
-        RunSettings::of(source.study()).map_err(StoreError::File)?;
-        Ok(source)
+        let settings = run.map(|run| run.finish(source.study())).transpose().map_err(StoreError::File)?;
+        Ok((source, settings))
     });
     checked.map_err(|error| match error {
         StoreError::File(error) => {

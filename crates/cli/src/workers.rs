@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_run::{Control, Error as RunError, Plan, RunSettings, Stop, Summary, Unreported};
-use manyhands_store::{Session, Source};
+use manyhands_run::{Control, Plan, RunSettings, Stop, Summary, Unreported};
+use manyhands_store::Session;
 
 use crate::exit;
 use crate::integer::integer_in;
@@ -48,29 +48,18 @@ pub fn time(text: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// Refuses a study file without a command before a store is made for it.
-pub fn check_command(source: &Source) -> Result<()> {
-    let no_command = || RunError::NoCommand { study: source.study().name.clone() };
-    Ok(RunSettings::of_stored(source)?.map(drop).ok_or_else(no_command)?)
+/// The plan of the options.
+pub fn plan(settings: RunSettings, folder: PathBuf, options: &WorkOptions) -> Plan {
+    let plan = Plan::new(settings, folder, options.lease);
+    Plan { keep_going: options.keep_going, take: options.take.clone(), ..plan }
 }
 
-/// The plan of the options. `local` is the command to run instead of the study's, with its folder.
-pub fn plan(
-    session: &Session,
-    target: &Target,
-    options: &WorkOptions,
-    local: Option<(RunSettings, PathBuf)>,
-) -> Result<Plan> {
+/// Stores the study file that was given, if one was, for those who know the study by its name.
+pub fn store_file(session: &Session, target: &Target) -> Result<()> {
     if target.file().is_some() {
-        session.keep_text()?;
+        session.store_text()?;
     }
-    let no_command = || RunError::NoCommand { study: session.name().to_string() };
-    let (settings, folder) = match local {
-        Some(local) => local,
-        None => (RunSettings::of_stored(session.source())?.ok_or_else(no_command)?, target.folder()?),
-    };
-    let plan = Plan::new(settings, folder, options.lease);
-    Ok(Plan { keep_going: options.keep_going, take: options.take.clone(), ..plan })
+    Ok(())
 }
 
 /// What stops the run, and what it saves before it ends.
@@ -78,11 +67,10 @@ pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
     Control { stop, unreported: Unreported::of(session, plan) }
 }
 
-/// Runs trials. All sessions share one store, and so one connection.
+/// Runs trials.
 pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
-    let asker = session.twin();
-    let live = Live::new(&session, &plan, quiet, || Some(session.twin()));
-    let summary = manyhands_run::run(session, asker, plan, control, |news| live.show(&news));
+    let live = Live::new(&session, &plan, quiet);
+    let summary = manyhands_run::run(session, plan, control, |news| live.show(&news));
     live.finish();
     Ok(summary?)
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::{Bench, server};
+use manyhands_store::{Access, Location, Session, Source};
 
 const STUDY: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n";
 
@@ -173,7 +174,7 @@ fn an_empty_file_is_no_store_and_stays_empty_unless_a_study_is_made_in_it() {
     for verb in READING.iter().chain(&telling) {
         let output = bench.run(&of(verb, "study.toml"));
         assert_eq!(output.status.code(), Some(2), "{verb:?}: {}", said(&output));
-        assert!(said(&output).contains("there is no store at empty.db: nothing is in it"), "{}", said(&output));
+        assert!(said(&output).contains("there is no store at empty.db: the file is empty"), "{}", said(&output));
         assert_eq!(std::fs::read(&path).unwrap(), b"");
     }
     assert!(bench.run(&["ask", "study.toml"]).status.success());
@@ -228,4 +229,39 @@ fn an_export_or_a_picture_is_whole_and_what_was_there_stays_if_it_fails() {
     assert!(!bench.run(&["plot", "s", "-o", "-"]).status.success());
     assert!(!bench.run(&["verify", "s", "--salvage", "-"]).status.success());
     assert_eq!(names(bench.path()), before);
+}
+
+/// As of a newer manyhands, which knows a key that this one does not.
+const NEWER: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n[run]\ncommand = [\"true\"]\nnewer = 1\n";
+
+#[test]
+fn a_stored_run_that_cannot_be_read_matters_only_to_verbs_that_need_it() {
+    let bench = Bench::new(STUDY);
+    bench.write("points.csv", "x\n0.5\n");
+    let store = Location::Sqlite(bench.path().join("manyhands.db")).open(Access::Create).unwrap();
+    let source = Source::read(NEWER, |path| panic!("no file {path}")).unwrap();
+    Session::open_or_create(store, source).unwrap().ask(2).unwrap();
+    let telling: [&[&str]; 3] =
+        [&["tell", "STUDY", "0", "1"], &["fail", "STUDY", "1", "--reason", "x"], &["verify", "STUDY"]];
+    for study in ["s", "study.toml"] {
+        for verb in telling.iter().chain(&READING) {
+            let output = bench.run(&of(verb, study));
+            let is_again = said(&output).contains("is failed");
+            assert!(output.status.success() || is_again, "{verb:?} {study}: {}", said(&output));
+        }
+    }
+    for verb in [&["ask", "s"][..], &["worker", "s"]] {
+        let output = bench.run(&[verb, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{verb:?}");
+        let error: serde_json::Value = serde_json::from_str(said(&output).trim()).unwrap();
+        assert_eq!(error["error"]["code"], "stored-run", "{error}");
+        assert!(error["error"]["message"].as_str().unwrap().contains("unknown key \"newer\""), "{error}");
+        assert!(error["error"]["hint"].as_str().unwrap().contains("--command-from"), "{error}");
+    }
+    // With a file of one's own nothing of the stored one is needed.
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
+    let log = bench.run(&["export", "s", "--format", "log", "-o", "s.log"]);
+    assert!(log.status.success(), "{}", said(&log));
+    let imported = bench.run(&["import", "s.log", "--store", "sqlite:other.db"]);
+    assert!(imported.status.success(), "{}", said(&imported));
 }

@@ -149,7 +149,7 @@ fn verbs_on_a_store_without_room_say_so_and_harm_nothing() {
     let output = shell.args(["-c", &limited]).current_dir(bench.path()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("has no room to write") && said.contains("hint: make room"), "{said}");
+    assert!(said.contains("has no room to write") && said.contains("hint: free disk space"), "{said}");
     assert!(bench.run(&["tell", "study.toml", "0", "0.5"]).status.success());
     assert_eq!(bench.session("robust").ledger().count(TrialState::Observed), 1);
     bench.verify("robust");

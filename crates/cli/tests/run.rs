@@ -117,7 +117,9 @@ fn what_is_no_value_is_a_failure_that_says_so() {
 
 #[test]
 fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
-    for (program, told) in [("./nowhere.sh", "there is no such program"), ("./plain.txt", "it may not be executed")] {
+    for (program, told) in
+        [("./nowhere.sh", "there is no such program"), ("./plain.txt", "permission denied: it is not executable")]
+    {
         let text = study("trials = 3\n").replace("./box.sh", program);
         let bench = Bench::new(&text);
         bench.write("plain.txt", "echo 1");

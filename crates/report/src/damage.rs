@@ -4,5 +4,5 @@ use manyhands_store::Error;
 
 /// Whether an error means that what is stored is not what was written.
 pub fn is_damage(error: &Error) -> bool {
-    matches!(error, Error::Corrupt { .. } | Error::Damaged { .. })
+    matches!(error, Error::CorruptStudy { .. } | Error::CorruptEvent { .. } | Error::Damaged { .. })
 }

@@ -1,7 +1,8 @@
 //! What happens during a run, one line per piece of news.
 
 use manyhands_core::text::{counted, short};
-use manyhands_run::{Before, News};
+use manyhands_run::{CallOffReason, News, StartReason};
+use manyhands_store::Reported;
 
 use crate::run::seconds;
 use crate::trials::first_line;
@@ -17,7 +18,7 @@ pub fn line(news: &News) -> Option<String> {
             let (idle, pending) = (seconds(*idle), trials(*pending, "pending"));
             Some(format!("leaving: nothing to run here for {idle}, {pending} elsewhere (--leave-when-idle)"))
         }
-        News::Trouble { what } => Some(format!("warning: {what}")),
+        News::Warning { what } => Some(format!("warning: {what}")),
         News::Waiting { pending, elsewhere, most } => Some(waiting(*pending, *elsewhere, *most)),
         _ => None,
     }
@@ -26,19 +27,23 @@ pub fn line(news: &News) -> Option<String> {
 /// A trial, and what happened to it.
 fn about_trial(news: &News) -> Option<(usize, String)> {
     Some(match news {
-        News::Started { trial, before, .. } => (*trial, started(*before)?.to_string()),
+        News::Started { trial, reason, .. } => (*trial, started(*reason)?.to_string()),
         News::Told { trial, value, took, .. } => (*trial, format!("{} in {}", short(*value), seconds(*took))),
-        News::Failed { trial, reason, took, .. } => {
-            (*trial, format!("failed after {}: {}", seconds(*took), reason.replace('\n', "\n    ")))
+        News::Failed { trial, failure, took, .. } => {
+            (*trial, format!("failed after {}: {}", seconds(*took), failure.to_string().replace('\n', "\n    ")))
         }
         News::Retried { trial, failure } => (*trial, format!("failed, trying again: {}", failure.cause)),
         News::Stopped { trial } => (*trial, "stopped, to be run again".to_string()),
-        News::CalledOff { trial, taken: true } => (*trial, "stopped, another worker has it".to_string()),
-        News::CalledOff { trial, taken: false } => (*trial, "stopped, it was cancelled".to_string()),
+        News::CalledOff { trial, reason: CallOffReason::GivenAway } => {
+            (*trial, "stopped, another worker has it".to_string())
+        }
+        News::CalledOff { trial, reason: CallOffReason::Cancelled } => {
+            (*trial, "stopped, it was cancelled".to_string())
+        }
         News::TooLate { trial } => {
             (*trial, "too late, it has ended or another worker has it; kept as a late result".to_string())
         }
-        News::Delivered { trial, outcome, too_late, .. } => (*trial, delivered(outcome, *too_late)),
+        News::Delivered { trial, outcome, reported, .. } => (*trial, delivered(outcome, *reported)),
         News::Kept { trial, path } => {
             (*trial, format!("its result could not be recorded; the next run reports it from {}", path.display()))
         }
@@ -46,21 +51,24 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
     })
 }
 
-fn started(before: Before) -> Option<&'static str> {
-    match before {
-        Before::LeftUnfinished => Some("left unfinished, run again"),
-        Before::Silent => Some("taken over from a worker that no longer renews its lease"),
-        Before::TakenAway => Some("taken from the worker that held it"),
-        Before::Nothing => None,
+fn started(reason: StartReason) -> Option<&'static str> {
+    match reason {
+        StartReason::LeftUnfinished => Some("left unfinished, run again"),
+        StartReason::Silent => Some("taken over from a worker that no longer renews its lease"),
+        StartReason::TakenAway => Some("taken from the worker that held it"),
+        StartReason::New => None,
     }
 }
 
-fn delivered(outcome: &Result<f64, String>, too_late: bool) -> String {
+fn delivered(outcome: &Result<f64, String>, reported: Reported) -> String {
     let outcome = match outcome {
         Ok(value) => short(*value),
         Err(reason) => format!("failed: {}", first_line(reason)),
     };
-    let end = if too_late { "too late, kept as a late result" } else { "recorded now" };
+    let end = match reported {
+        Reported::TooLate => "too late, kept as a late result",
+        Reported::Recorded => "recorded now",
+    };
     format!("{outcome}, which an earlier run could not record; {end}")
 }
 

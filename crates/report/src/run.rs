@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use manyhands_core::text::{counted, short};
-use manyhands_run::{Standing, Summary};
+use manyhands_run::{StudyProgress, Summary};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
@@ -54,7 +54,7 @@ pub fn opening(session: &Session, trials: Option<usize>) -> Option<String> {
     if trials.is_some_and(|trials| begun >= trials) && session.ledger().pending() == 0 {
         return Some(format!("the study has all its {}", counted(begun, "trial")));
     }
-    let ended = Standing::of(session).ended;
+    let ended = StudyProgress::of(session).ended;
     (ended > 0).then(|| format!("continuing after {}", counted(ended, "trial")))
 }
 
@@ -62,7 +62,7 @@ pub fn opening(session: &Session, trials: Option<usize>) -> Option<String> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// How the study stands now.
-    pub standing: Standing,
+    pub study: StudyProgress,
     /// How many trials had ended when the run began.
     pub ended_before: usize,
     /// How many trials the study is to have, if that is bounded.
@@ -76,12 +76,12 @@ impl Progress {
     pub fn suffix(&self) -> String {
         let best = self.best(|word, value, trial| format!(" ({word} {value}, trial {trial})"));
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
-        format!("{best} [{}{of}]", self.standing.ended)
+        format!("{best} [{}{of}]", self.study.ended)
     }
 
     /// On one line: how many trials have ended, the best value, and the time that is left.
     pub fn line(&self, elapsed: Duration) -> String {
-        let ended = self.standing.ended;
+        let ended = self.study.ended;
         let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
         let best = self.best(|word, value, trial| format!(", {word} {value} (trial {trial})"));
         let left = self.time_left(elapsed).map_or(String::new(), |left| format!(", {} left", seconds(left)));
@@ -91,7 +91,7 @@ impl Progress {
 
     /// The remaining trials at the rate of those that have ended since the run began; none where either is unknown.
     fn time_left(&self, elapsed: Duration) -> Option<Duration> {
-        let ended = self.standing.ended;
+        let ended = self.study.ended;
         let done = ended.saturating_sub(self.ended_before);
         let left = self.trials?.checked_sub(ended).filter(|left| *left > 0)?;
         if done == 0 {
@@ -101,7 +101,7 @@ impl Progress {
     }
 
     fn best(&self, text: impl Fn(&str, String, usize) -> String) -> String {
-        self.standing.best.map_or(String::new(), |(trial, value)| text(self.superlative, short(value), trial))
+        self.study.best.map_or(String::new(), |(trial, value)| text(self.superlative, short(value), trial))
     }
 }
 
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn the_time_left_is_that_of_the_remaining_trials_at_the_rate_so_far() {
-        let standing = Standing { ended: 6, best: Some((3, 1.5)) };
-        let progress = Progress { standing, ended_before: 2, trials: Some(16), superlative: "lowest" };
+        let study = StudyProgress { ended: 6, best: Some((3, 1.5)) };
+        let progress = Progress { study, ended_before: 2, trials: Some(16), superlative: "lowest" };
         assert_eq!(progress.line(Duration::from_secs(8)), "6 of 16 trials, lowest 1.5 (trial 3), 20s left");
         assert_eq!(progress.suffix(), " (lowest 1.5, trial 3) [6/16]");
         let unbounded = Progress { trials: None, ..progress };

@@ -1,7 +1,7 @@
 //! The studies of a store: the list of `studies`, and what `delete` and `import` say.
 
-use manyhands_core::TrialState;
-use manyhands_store::{Error, Result, Session, Store, StudyRow};
+use manyhands_core::{Ledger, TrialState};
+use manyhands_store::{Error, Result, Store, StudyRow};
 use serde_json::{Value as Json, json};
 
 use crate::damage::is_damage;
@@ -29,22 +29,24 @@ pub struct Counts {
     pub failed: usize,
 }
 
-/// All studies of a store. A damaged one does not hide the others.
+/// All studies of a store. A damaged one does not hide the others, nor does one that is deleted meanwhile.
 pub fn list(store: &Store) -> Result<Vec<Listed>> {
-    store.studies()?.into_iter().map(|row| listed(store, row)).collect()
+    store.studies()?.into_iter().filter_map(|row| listed(store, row).transpose()).collect()
 }
 
-fn listed(store: &Store, row: StudyRow) -> Result<Listed> {
-    let trials = match Session::open(store.clone(), &row.name, "") {
-        Ok(session) => Ok(counts(&session)),
+/// None if it has been deleted.
+fn listed(store: &Store, row: StudyRow) -> Result<Option<Listed>> {
+    let trials = match store.ledger(&row) {
+        Ok(ledger) => Ok(counts(&ledger)),
+        Err(Error::Deleted) => return Ok(None),
         Err(error) if is_damage(&error) => Err(error),
         Err(error) => return Err(error),
     };
-    Ok(Listed { name: row.name, created: row.created.to_string(), trials })
+    Ok(Some(Listed { name: row.name, created: row.created.to_string(), trials }))
 }
 
-fn counts(session: &Session) -> Counts {
-    let count = |state| session.ledger().count(state);
+fn counts(ledger: &Ledger) -> Counts {
+    let count = |state| ledger.count(state);
     let [observed, pending, failed] = [TrialState::Observed, TrialState::Pending, TrialState::Failed].map(count);
     Counts { observed, pending, failed }
 }

@@ -2,7 +2,7 @@
 
 use manyhands_core::Value;
 use manyhands_core::text::quoted;
-use manyhands_store::Outside;
+use manyhands_store::ExternalEvaluation;
 use serde_json::{Map, Value as Json};
 
 /// What a line says.
@@ -13,7 +13,7 @@ pub enum TellLine {
     /// `{"trial":7,"failed":"why"}`: a trial has none, and why.
     Failed(usize, String),
     /// `{"params":{..},"value":1.3}` or `{"params":{..},"pending":true}`: an evaluation made, or under way, elsewhere.
-    Outside(Outside),
+    External(ExternalEvaluation),
 }
 
 /// A line that cannot be read.
@@ -50,7 +50,7 @@ pub fn read(line: &str) -> Result<TellLine, BadLine> {
         (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, value)),
         (Some(trial), None, None, Some(reason), false) => Ok(TellLine::Failed(trial, reason)),
         (None, Some(params), value @ Some(_), None, false) | (None, Some(params), value @ None, None, true) => {
-            Ok(TellLine::Outside(Outside { params: named(params)?, value }))
+            Ok(TellLine::External(ExternalEvaluation { params: named(params)?, value }))
         }
         _ => Err(wrong(format!(
             "a line must be the result of one trial, or one evaluation made elsewhere: {}",
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(read("{\"trial\":7,\"value\":1.3}").unwrap(), TellLine::Value(7, 1.3));
         assert_eq!(read("{\"trial\":7,\"failed\":\"no\"}").unwrap(), TellLine::Failed(7, "no".to_string()));
         let params = vec![("b".to_string(), Value::Int(1)), ("a".to_string(), Value::Text("x".to_string()))];
-        let outside = |value| TellLine::Outside(Outside { params: params.clone(), value });
+        let outside = |value| TellLine::External(ExternalEvaluation { params: params.clone(), value });
         assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"value\":2}").unwrap(), outside(Some(2.0)));
         assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"pending\":true}").unwrap(), outside(None));
     }

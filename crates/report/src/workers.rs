@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use manyhands_store::{Lease, Life, Result, Session};
+use manyhands_store::{Lease, Liveness, Result, Session};
 use serde_json::{Value as Json, json};
 
 /// A worker that has not renewed its lease for this many terms is reported as silent.
@@ -77,10 +77,10 @@ impl WorkerState {
 }
 
 fn state(lease: &Lease) -> WorkerState {
-    match lease.holder.life() {
-        Life::Gone => WorkerState::Gone,
+    match lease.holder.liveness() {
+        Liveness::Gone => WorkerState::Gone,
         _ if lease.silent > lease.term * SILENT_TERMS => WorkerState::Silent,
-        Life::Unknown if lease.has_lapsed() => WorkerState::Gone,
+        Liveness::Unknown if lease.has_lapsed() => WorkerState::Gone,
         _ => WorkerState::Running,
     }
 }

@@ -124,7 +124,7 @@ fn a_damaged_file_is_a_bad_file_wherever_the_damage_is_found() {
     use manyhands_store::Error as StoreError;
     let reason = "a page is missing".to_string();
     let damaged = StoreError::Damaged { path: "s.db".into(), reason: reason.clone() };
-    let corrupt = StoreError::Corrupt { study: None, sequence: 4, reason };
+    let corrupt = StoreError::CorruptEvent { study: "demo".to_string(), sequence: 4, reason };
     assert!(damaged.is_bad_input() && corrupt.is_bad_input());
     assert!(!StoreError::Locked { store: "sqlite:s.db".to_string(), seconds: 9 }.is_bad_input());
 }
@@ -133,6 +133,6 @@ fn a_damaged_file_is_a_bad_file_wherever_the_damage_is_found() {
 fn of_equal_values_the_first_is_the_best_so_far() {
     let (_, mut session) = session();
     session.tell(2, 0.5).unwrap();
-    assert_eq!(manyhands_run::Standing::of(&session).best, Some((0, 0.5)));
+    assert_eq!(manyhands_run::StudyProgress::of(&session).best, Some((0, 0.5)));
     assert_eq!(session.ledger().extreme(session.spec().direction()), Some((0, 0.5)));
 }

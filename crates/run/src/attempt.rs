@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use manyhands_core::Value;
 
 use crate::failure::{Cause, Failure};
-use crate::group::{Ended, Group};
+use crate::group::{Ended, Group, NotStarted};
 use crate::output::{Output, Printed};
 use crate::template::Placeholders;
 use crate::value::value_of;
@@ -38,9 +38,6 @@ pub struct Job {
     pub called_off: Arc<AtomicBool>,
 }
 
-/// What is recorded of a trial: its value, or why there is none.
-pub type Report = std::result::Result<f64, String>;
-
 /// What became of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
@@ -55,8 +52,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What is to be recorded, if anything is.
-    pub fn report(&self) -> Option<Report> {
+    /// What is to be recorded, if anything is: a value, or the text that is stored of a failure.
+    pub fn report(&self) -> Option<std::result::Result<f64, String>> {
         match self {
             Self::Value(value) => Some(Ok(*value)),
             Self::Failed(failure) => Some(Err(failure.to_string())),
@@ -90,29 +87,34 @@ impl Job {
             AttemptFiles::next(plan, self)?;
         let mut command = self.command(plan, work.as_deref())?;
         let program = command.get_program().to_string_lossy().into_owned();
-        let cannot = |error: io::Error| Error::CannotStart { program: program.clone(), reason: reason(&error) };
-        let mut group = Group::start(&mut command).map_err(cannot)?;
+        let not_started = |why: NotStarted| match why {
+            NotStarted::Guard(error) => Error::NoGuard { reason: error.to_string() },
+            NotStarted::Command(error) => Error::CannotStart { program: program.clone(), reason: reason(&error) },
+        };
+        let mut group = Group::start(&mut command).map_err(not_started)?;
         let (out, err) = (group.child().stdout.take(), group.child().stderr.take());
-        let out = out.map(|out| Output::read(out, out_file)).transpose().map_err(Error::logs(&out_path))?;
-        let err = err.map(|err| Output::read(err, err_file)).transpose().map_err(Error::logs(&err_path))?;
+        let no_thread = Error::no_thread("reads what a command prints");
+        let out = out.map(|out| Output::read(out, out_file)).transpose().map_err(&no_thread)?;
+        let err = err.map(|err| Output::read(err, err_file)).transpose().map_err(&no_thread)?;
         let start = Instant::now();
         let is_late = || plan.settings.timeout.is_some_and(|limit| start.elapsed() >= limit);
-        let is_enough = || stop.is_urgent() || self.called_off.load(Ordering::Relaxed);
+        let is_stop_wanted = || stop.is_urgent() || self.called_off.load(Ordering::Relaxed);
         let grace = || match stop.is_urgent() {
             true => Some(GRACES.1),
-            false => (is_enough() || is_late()).then_some(GRACES.0),
+            false => (is_stop_wanted() || is_late()).then_some(GRACES.0),
         };
-        let ended = group.wait(grace).map_err(cannot)?;
+        let lost = |error: io::Error| Error::LostCommand { program: program.clone(), reason: error.to_string() };
+        let ended = group.wait(grace).map_err(lost)?;
         let printed = |output: Option<Output>| output.map(|o| o.finish(|| stop.is_urgent())).unwrap_or_default();
         let (out, err) = (printed(out), printed(err));
         for (printed, file) in [(&out, &out_path), (&err, &err_path)] {
-            if let Some(trouble) = &printed.trouble {
-                notify(News::Trouble { what: format!("trial {}: {trouble} ({})", self.trial, file.display()) });
+            if let Some(warning) = &printed.warning {
+                notify(News::Warning { what: format!("trial {}: {warning} ({})", self.trial, file.display()) });
             }
         }
         Ok(match ended {
             Ended::ByItself(status) => outcome_of(status, &out, &err),
-            Ended::Stopped if is_enough() => Outcome::Stopped,
+            Ended::Stopped if is_stop_wanted() => Outcome::Stopped,
             Ended::Stopped => {
                 let limit = plan.settings.timeout.unwrap_or_default();
                 Outcome::Failed(Failure::new(Cause::TimedOut(limit), &err.tail))
@@ -123,8 +125,8 @@ impl Job {
     fn command(&self, plan: &Plan, work: Option<&Path>) -> Result<Command> {
         let named: Vec<(&str, &Value)> = self.params.iter().map(|(name, value)| (name.as_str(), value)).collect();
         let folder = plan.folder.to_string_lossy();
-        let others = Placeholders { study: &self.study, trial: self.trial, folder: &folder };
-        let arguments = plan.settings.arguments(&named, &others);
+        let built_in = Placeholders { study: &self.study, trial: self.trial, folder: &folder };
+        let arguments = plan.settings.command.fill(&named, &built_in)?;
         let no_command = || Error::NoCommand { study: self.study.clone() };
         let (program, rest) = arguments.split_first().ok_or_else(no_command)?;
         // A path is relative to the study file's folder, regardless of the folder that the command runs in.
@@ -205,7 +207,7 @@ fn outcome_of(status: ExitStatus, out: &Printed, err: &Printed) -> Outcome {
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such program".to_string(),
-        io::ErrorKind::PermissionDenied => "it may not be executed".to_string(),
+        io::ErrorKind::PermissionDenied => "permission denied: it is not executable".to_string(),
         _ => error.to_string(),
     }
 }

@@ -1,8 +1,10 @@
-//! Why a run could not go on.
+//! Why a run could not continue.
 
 use std::path::{Path, PathBuf};
 
 use manyhands_core::text::quoted;
+
+use crate::Failure;
 
 /// Why a run ended early; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -17,6 +19,14 @@ pub enum Error {
         /// The study.
         study: String,
     },
+    /// `[run]` of a stored study cannot be read.
+    #[error("[run] of study {}, as it is in the store, cannot be read: {reason}", quoted(study))]
+    StoredSettings {
+        /// The study.
+        study: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// The command cannot be started.
     #[error("cannot start {}: {reason}", quoted(program))]
     CannotStart {
@@ -25,13 +35,35 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+    /// The shell that guards a command's process group cannot be started.
+    #[error("cannot start /bin/sh, which ends a trial's command if manyhands is killed: {reason}")]
+    NoGuard {
+        /// What the system said.
+        reason: String,
+    },
+    /// A command that was started can be neither waited for nor stopped.
+    #[error("cannot wait for {}, or stop it: {reason}", quoted(program))]
+    LostCommand {
+        /// The command's first word.
+        program: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The system refuses to start a thread.
+    #[error("cannot start a thread that {task}: {reason}")]
+    NoThread {
+        /// What it was to do.
+        task: &'static str,
+        /// What the system said.
+        reason: String,
+    },
     /// Every trial so far has failed.
-    #[error("{failed} trials in a row failed and none has succeeded; the last one said: {reason}")]
+    #[error("{failed} trials in a row failed and none has succeeded; the last one said: {failure}")]
     AllFail {
         /// How many.
         failed: usize,
         /// Why the last one did.
-        reason: String,
+        failure: Failure,
         /// Where their logs are.
         logs: PathBuf,
     },
@@ -47,6 +79,14 @@ pub enum Error {
     #[error("cannot write {}: {reason}", path.display())]
     Logs {
         /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The folder of unreported outcomes cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    UnreadableFolder {
+        /// The folder.
         path: PathBuf,
         /// What the system said.
         reason: String,
@@ -68,14 +108,28 @@ impl Error {
         move |error| Self::Logs { path: path.clone(), reason: error.to_string() }
     }
 
+    /// That a folder cannot be read.
+    pub(crate) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+        let path = path.to_path_buf();
+        move |error| Self::UnreadableFolder { path: path.clone(), reason: error.to_string() }
+    }
+
+    /// That a thread cannot be started.
+    pub(crate) fn no_thread(task: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |error| Self::NoThread { task, reason: error.to_string() }
+    }
+
     /// A word for programs; it stays when messages change.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Session(error) => error.code(),
             Self::NoCommand { .. } => "no-command",
-            Self::CannotStart { .. } => "cannot-start",
+            Self::StoredSettings { .. } => "stored-run",
+            Self::CannotStart { .. } | Self::NoGuard { .. } | Self::LostCommand { .. } | Self::NoThread { .. } => {
+                "cannot-start"
+            }
             Self::AllFail { .. } | Self::NoneSucceeded { .. } => "all-fail",
-            Self::Logs { .. } => "logs",
+            Self::Logs { .. } | Self::UnreadableFolder { .. } => "logs",
             Self::Internal { .. } => "internal",
         }
     }
@@ -84,8 +138,12 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Session(error) => error.is_bad_input(),
-            Self::NoCommand { .. } => true,
+            Self::NoCommand { .. } | Self::StoredSettings { .. } => true,
             Self::CannotStart { .. }
+            | Self::NoGuard { .. }
+            | Self::LostCommand { .. }
+            | Self::NoThread { .. }
+            | Self::UnreadableFolder { .. }
             | Self::AllFail { .. }
             | Self::NoneSucceeded { .. }
             | Self::Logs { .. }
@@ -98,21 +156,36 @@ impl Error {
         let hint = match self {
             Self::Session(error) => return error.hint(),
             Self::NoCommand { .. } => "add [run] with command = [\"PROGRAM\", \"ARGUMENT\", ...] to the study file",
+            Self::StoredSettings { .. } => {
+                "a newer manyhands may have written it; give your own study file in place of the study's name, or, to \
+                 worker, with --command-from"
+            }
             Self::CannotStart { .. } => {
                 "check the command in [run]: its first word is a program on the PATH or a path from the study file's \
                  folder; the trial was not run and is offered again"
             }
+            Self::NoGuard { .. } => {
+                "every trial needs a POSIX shell at /bin/sh; the trial was not run and is offered again"
+            }
+            Self::LostCommand { .. } => {
+                "its process may still run: end it by hand; the trial has no result and is offered again"
+            }
+            Self::NoThread { .. } => {
+                "end other programs, use fewer workers, or raise the limits on processes and memory (ulimit -u, \
+                 ulimit -v); a trial that has no result is offered again"
+            }
             Self::AllFail { logs, .. } => {
                 let logs = logs.display();
-                return Some(format!("look at the logs in {logs}; --keep-going goes on all the same"));
+                return Some(format!("look at the logs in {logs}; --keep-going continues anyway"));
             }
             Self::NoneSucceeded { logs, .. } => {
                 let logs = logs.display();
-                return Some(format!("look at the logs in {logs}, fix the command, and go on with more --trials"));
+                return Some(format!("look at the logs in {logs}, fix the command, and continue with more --trials"));
             }
-            Self::Logs { .. } => "make room or change permissions, or name another folder with logs in [run]",
+            Self::Logs { .. } => "free disk space or change permissions, or name another folder with logs in [run]",
+            Self::UnreadableFolder { .. } => "change its permissions, or name another folder with logs in [run]",
             Self::Internal { .. } => {
-                "please report it; what was recorded is safe, and the same command goes on from there"
+                "please report it; what was recorded is safe, and the same command continues from there"
             }
         };
         Some(hint.to_string())

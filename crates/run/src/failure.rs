@@ -32,8 +32,10 @@ pub enum Cause {
     UnknownEnd,
     /// It was stopped at its time limit.
     TimedOut(Duration),
-    /// Its last line is no value.
+    /// Its last line is not a value.
     NoValue(Unreadable),
+    /// It gave a value that the study refuses, for this reason.
+    Refused(String),
 }
 
 impl Cause {
@@ -55,6 +57,7 @@ impl fmt::Display for Cause {
             Self::UnknownEnd => f.write_str("ended without an exit code"),
             Self::TimedOut(limit) => write!(f, "timed out after {}", humantime::format_duration(*limit)),
             Self::NoValue(unreadable) => write!(f, "{unreadable}"),
+            Self::Refused(reason) => f.write_str(reason),
         }
     }
 }
@@ -67,8 +70,8 @@ impl Failure {
         Self { cause, stderr_tail: printable(&lines) }
     }
 
-    /// The first line of a stored reason, without the end of standard error: of a failure, its cause. Any text is taken:
-    /// users give reasons of their own.
+    /// The first line of a reason that is read from a log, without the end of standard error: of a failure, its cause. A log
+    /// holds texts, also those that users gave as reasons of their own; where a failure is at hand, its cause is this line.
     ///
     /// ```
     /// use manyhands_run::Failure;
@@ -96,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::value::read_value;
-    use crate::value::seeded::config;
+    use crate::value::tests::config;
 
     #[test]
     fn the_stored_reason_is_what_it_always_was() {

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::process::{PidfdFlags, pidfd_open};
 
 /// How long to wait before checking whether the command is to be stopped.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
 
 /// How long to wait before checking whether the command has ended, where the system cannot signal it.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -36,17 +36,18 @@ pub struct Group {
 
 impl Group {
     /// Starts a command in a group of its own.
-    pub fn start(command: &mut Command) -> io::Result<Self> {
+    pub fn start(command: &mut Command) -> Result<Self, NotStarted> {
         let quiet =
             |shell: &mut Command| shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         // It needs nothing of the environment, which may hold secrets.
-        let mut guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).env_clear().process_group(0))?;
+        let guard = quiet(Command::new("/bin/sh").args(["-c", GUARD]).env_clear().process_group(0));
+        let mut guard = guard.map_err(NotStarted::Guard)?;
         match command.process_group(guard.id() as i32).spawn() {
             Ok(child) => Ok(Self { end: end_of(&child), guard, child }),
             Err(error) => {
-                guard.kill()?;
-                guard.wait()?;
-                Err(error)
+                // Why there is no command is the error to report; the guard ends with its input in any case.
+                let _ = guard.kill().and_then(|()| guard.wait());
+                Err(NotStarted::Command(error))
             }
         }
     }
@@ -86,7 +87,7 @@ impl Group {
     /// Waits a little, and not beyond the end of the command.
     fn pause(&self) {
         let Some(end) = &self.end else { return sleep(PAUSE) };
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(POLL.subsec_nanos()) };
         // The caller waits again if a signal cuts this short.
         if poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&timeout)).is_err() {
             sleep(PAUSE);
@@ -107,6 +108,15 @@ impl Group {
             _ => Ok(()),
         }
     }
+}
+
+/// Why there is no running command.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// Its guard cannot be started.
+    Guard(io::Error),
+    /// It cannot be started itself.
+    Command(io::Error),
 }
 
 /// A file descriptor that becomes readable when a process ends; none on a system without them.

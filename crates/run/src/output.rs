@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How many bytes of what is printed go to the log.
 const LOG_LIMIT: usize = 16 << 20;
 
-/// How many bytes of a line are kept; a longer line is no value.
+/// How many bytes of a line are kept; a longer line is not a value.
 pub const LINE_LIMIT: usize = 1 << 20;
 
 /// How many bytes of the end are kept.
@@ -32,7 +32,7 @@ pub struct Printed {
     /// The end.
     pub tail: String,
     /// Why not all of it is in the log, if so.
-    pub trouble: Option<String>,
+    pub warning: Option<String>,
 }
 
 /// An output that is being read by a thread.
@@ -67,8 +67,8 @@ impl Output {
         let is_held = ended.is_err();
         let mut printed = lock(&self.reader).printed();
         if is_held {
-            let held = "something that left the command's process group still holds its output";
-            printed.trouble.get_or_insert_with(|| held.to_string());
+            let held = "a process outside the command's group still holds its output open";
+            printed.warning.get_or_insert_with(|| held.to_string());
         }
         printed
     }
@@ -87,7 +87,7 @@ fn read_into(mut source: impl Read, reader: &Mutex<OutputReader>) {
             Ok(count) => lock(reader).take(&buffer[..count]),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => {
-                lock(reader).trouble = Some(format!("its output could not be read: {error}"));
+                lock(reader).warning = Some(format!("its output could not be read: {error}"));
                 return;
             }
         }
@@ -120,20 +120,20 @@ struct OutputReader {
     line: LineBuffer,
     last: LineBuffer,
     tail: Vec<u8>,
-    trouble: Option<String>,
+    warning: Option<String>,
 }
 
 impl OutputReader {
     fn new(log: File) -> Self {
         let (line, last) = (LineBuffer::default(), LineBuffer::default());
-        Self { log, logged: 0, line, last, tail: vec![], trouble: None }
+        Self { log, logged: 0, line, last, tail: vec![], warning: None }
     }
 
     fn printed(&self) -> Printed {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
         let last = if self.line.is_blank() { &self.last } else { &self.line };
         let (last_line, is_cut) = (text(&last.bytes), last.is_cut);
-        Printed { last_line, is_cut, tail: text(&self.tail), trouble: self.trouble.clone() }
+        Printed { last_line, is_cut, tail: text(&self.tail), warning: self.warning.clone() }
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -157,15 +157,15 @@ impl OutputReader {
     }
 
     fn log(&mut self, bytes: &[u8]) {
-        if self.trouble.is_some() {
+        if self.warning.is_some() {
             return;
         }
         let kept = &bytes[..bytes.len().min(LOG_LIMIT - self.logged)];
         self.logged += kept.len();
         if let Err(error) = self.log.write_all(kept) {
-            self.trouble = Some(format!("its log could not be written: {error}"));
+            self.warning = Some(format!("its log could not be written: {error}"));
         } else if kept.len() < bytes.len() {
-            self.trouble = Some(format!("it printed more than {} MiB; the log has the first of it", LOG_LIMIT >> 20));
+            self.warning = Some(format!("it printed more than {} MiB; the log has the first of it", LOG_LIMIT >> 20));
         }
     }
 }
@@ -200,7 +200,7 @@ mod tests {
         bytes.extend(b"\n0.25\n");
         let (printed, log) = printed(&bytes);
         assert_eq!((printed.last_line.as_str(), log.len()), ("0.25", LOG_LIMIT));
-        assert!(printed.trouble.unwrap().contains("more than 16 MiB"));
+        assert!(printed.warning.unwrap().contains("more than 16 MiB"));
         assert!(printed.tail.ends_with("\n0.25") && printed.tail.len() <= TAIL_LENGTH);
     }
 

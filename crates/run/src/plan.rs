@@ -4,24 +4,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use manyhands_core::{Trial, TrialState, Value};
-use manyhands_store::Session;
+use manyhands_store::{Reported, Session};
 
 use crate::{Failure, RunSettings};
 
 /// What a run does.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The command, its time limit, its retries, its logs.
+    /// The command, how many run at once here, how many trials the study shall have, time limit, retries, logs.
     pub settings: RunSettings,
     /// The study file's folder: commands run there, and paths start there.
     pub folder: PathBuf,
-    /// How many trials run at once here.
-    pub workers: usize,
-    /// How many trials the study shall have; none to go on until stopped.
-    pub trials: Option<usize>,
     /// Wait for whole batches before asking again.
     pub sync: bool,
-    /// Go on although every trial fails.
+    /// Continue although every trial fails.
     pub keep_going: bool,
     /// For how long a trial is held by a worker that has stopped renewing.
     pub term: Duration,
@@ -35,9 +31,8 @@ pub struct Plan {
 impl Plan {
     /// As the settings say, in this folder; a worker's lease lasts for `term` unless it is renewed. The rest is off.
     pub fn new(settings: RunSettings, folder: PathBuf, term: Duration) -> Self {
-        let (workers, trials) = (settings.workers, settings.trials);
         let (sync, keep_going, leave_when_idle, take) = (false, false, None, vec![]);
-        Self { settings, folder, workers, trials, sync, keep_going, term, leave_when_idle, take }
+        Self { settings, folder, sync, keep_going, term, leave_when_idle, take }
     }
 
     /// The folder of a study's logs.
@@ -48,14 +43,14 @@ impl Plan {
 
 /// How far a study is, all its workers together.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Standing {
+pub struct StudyProgress {
     /// How many suggested trials have ended, with a value or without one.
     pub ended: usize,
     /// The trial with the best value, and the value.
     pub best: Option<(usize, f64)>,
 }
 
-impl Standing {
+impl StudyProgress {
     /// Of a session's study, as of its last look at the log.
     pub fn of(session: &Session) -> Self {
         let trials = session.ledger().trials();
@@ -69,15 +64,24 @@ impl Standing {
 
 /// How a trial came to be started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub enum StartReason {
     /// It has just been chosen.
-    Nothing,
+    New,
     /// A run that has ended began it and left it unfinished.
     LeftUnfinished,
     /// A worker began it and does not renew its lease any more.
     Silent,
     /// The user took it away from the worker that held it.
     TakenAway,
+}
+
+/// Why a trial that ran here was stopped although nobody stopped the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallOffReason {
+    /// It was cancelled.
+    Cancelled,
+    /// Another worker has it.
+    GivenAway,
 }
 
 /// News of a run.
@@ -91,7 +95,7 @@ pub enum News {
         /// Its parameters.
         params: Vec<(String, Value)>,
         /// How it came to be started.
-        before: Before,
+        reason: StartReason,
     },
     /// A trial's command failed and is run again.
     Retried {
@@ -109,32 +113,33 @@ pub enum News {
         /// How long it took.
         took: Duration,
         /// How the study stands with it.
-        standing: Standing,
+        progress: StudyProgress,
     },
     /// A failure is in the log.
     Failed {
         /// The trial.
         trial: usize,
         /// Why.
-        reason: String,
+        failure: Failure,
         /// How long it took.
         took: Duration,
         /// How the study stands with it.
-        standing: Standing,
+        progress: StudyProgress,
     },
     /// A trial that ran here was cancelled by someone else, or given to another worker, and was stopped.
     CalledOff {
         /// The trial.
         trial: usize,
-        /// Whether another worker has it.
-        taken: bool,
+        /// Why it was stopped.
+        reason: CallOffReason,
     },
     /// A trial was stopped before its end; it stays pending, for the next run.
     Stopped {
         /// The trial.
         trial: usize,
     },
-    /// A result came after someone else was given the trial, or after it had ended: kept as evidence only.
+    /// A result came after someone else was given the trial, or after it had ended: it is stored as a late result, not used
+    /// by the model.
     TooLate {
         /// The trial.
         trial: usize,
@@ -145,10 +150,10 @@ pub enum News {
         trial: usize,
         /// Its value, or why there is none.
         outcome: Result<f64, String>,
-        /// Whether it came too late and is kept as evidence only.
-        too_late: bool,
+        /// Whether it counts.
+        reported: Reported,
         /// How the study stands with it.
-        standing: Standing,
+        progress: StudyProgress,
     },
     /// An outcome that could not be reported was written next to the logs; the next run there reports it.
     Kept {
@@ -172,7 +177,7 @@ pub enum News {
         urgent: bool,
     },
     /// Something went wrong that does not end the run.
-    Trouble {
+    Warning {
         /// What.
         what: String,
     },

@@ -15,13 +15,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Error as Refusal, TrialState};
-use manyhands_store::{Claimed, Error as StoreError, Keeper, Session};
+use manyhands_store::{Claimed, Error as StoreError, LeaseRenewer, Session};
 
-use self::asker::start_asker;
+use self::asker::AskerHandle;
 use self::watch::Watch;
 use crate::attempt::Outcome;
 use crate::unreported::Unreported;
-use crate::{Before, Error, News, Plan, Result, Stop, Summary};
+use crate::{Error, News, Plan, Result, StartReason, Stop, Summary};
 
 /// How often to check whether a stop was requested.
 const TICK: Duration = Duration::from_millis(100);
@@ -41,29 +41,15 @@ pub struct Control {
     pub unreported: Unreported,
 }
 
-/// Runs trials until the study has as many as planned, or a stop is requested. `session` and `asker` are two sessions of the
-/// same study. It never waits for the asker, which ends by itself.
-pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, notify: impl Fn(News)) -> Result<Summary> {
+/// Runs trials until the study has as many as planned, or a stop is requested. Trials are chosen by another session of the
+/// same study, on a thread that it never waits for.
+pub fn run(session: Session, plan: Plan, control: &Control, notify: impl Fn(News)) -> Result<Summary> {
     let (plan, (messages, inbox)) = (Arc::new(plan), channel());
-    let requests = start_asker(asker, plan.clone(), messages.clone())?;
-    let (running, asked, summary, streak) = (Vec::new(), false, Summary::default(), 0);
-    let (watch, idle, error, announced) = (Watch::new(&session, plan.term), None, None, (false, false));
-    let mut workers = WorkerPool {
-        session,
-        plan,
-        control,
-        notify,
-        messages,
-        requests,
-        running,
-        asked,
-        summary,
-        streak,
-        watch,
-        idle,
-        error,
-        announced,
-    };
+    let asker = AskerHandle::start(session.another_session(), plan.clone(), messages.clone())?;
+    let watch = Watch::new(&session, plan.term);
+    let trials = RunningTrials { running: vec![], messages };
+    let progress = RunProgress::default();
+    let mut workers = WorkerPool { session, plan, control, notify, asker, trials, watch, progress };
     let result = workers
         .report_left_over()
         .and_then(|()| workers.take_requested())
@@ -74,7 +60,7 @@ pub fn run(session: Session, asker: Session, plan: Plan, control: &Control, noti
 
 fn retry_news(error: &StoreError) -> News {
     let hint = error.hint().map_or(String::new(), |hint| format!(" ({hint})"));
-    News::Trouble { what: format!("{error}; trying again{hint}") }
+    News::Warning { what: format!("{error}; trying again{hint}") }
 }
 
 /// What threads send to the coordinator.
@@ -86,7 +72,7 @@ enum Message {
         took: Duration,
     },
     /// The asker has ended.
-    Broken(Error),
+    AskerPanicked(Error),
     News(News),
 }
 
@@ -95,9 +81,30 @@ struct Running {
     /// The name of its report.
     origin: String,
     /// Renews the lease while the trial runs.
-    keeper: Keeper,
+    renewer: LeaseRenewer,
     /// Stops its command.
     called_off: Arc<AtomicBool>,
+}
+
+/// The trials that run here.
+struct RunningTrials {
+    running: Vec<Running>,
+    /// Where their threads send what became of them.
+    messages: Sender<Message>,
+}
+
+/// How far the run is.
+#[derive(Default)]
+struct RunProgress {
+    summary: Summary,
+    /// Failures since the run began, or since the last success.
+    failures_in_a_row: usize,
+    /// Since when there has been nothing to run here, if that is so.
+    idle_since: Option<Instant>,
+    /// What ends the run, once the running trials have finished.
+    error: Option<Error>,
+    /// The stop that was announced last: whether one was requested, and whether it is urgent.
+    announced: (bool, bool),
 }
 
 struct WorkerPool<'a, F> {
@@ -106,22 +113,11 @@ struct WorkerPool<'a, F> {
     control: &'a Control,
     /// Takes the news of the run.
     notify: F,
-    messages: Sender<Message>,
-    requests: Sender<usize>,
-    running: Vec<Running>,
-    /// Whether an ask is under way.
-    asked: bool,
-    summary: Summary,
-    /// Failures since the run began, or since the last success.
-    streak: usize,
+    asker: AskerHandle,
+    trials: RunningTrials,
     /// When to check what other processes do.
     watch: Watch,
-    /// Since when there has been nothing to run here, if that is so.
-    idle: Option<Instant>,
-    /// What ends the run, once the running trials have finished.
-    error: Option<Error>,
-    /// The stop that was announced last: whether one was requested, and whether it is urgent.
-    announced: (bool, bool),
+    progress: RunProgress,
 }
 
 impl<F: Fn(News)> WorkerPool<'_, F> {
@@ -133,8 +129,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 self.stop_cancelled()?;
                 self.assign_free_workers()?;
             }
-            let is_asking = self.asked && !is_urgent;
-            if self.running.is_empty() && !is_asking && self.is_over()? {
+            let is_asking = self.asker.is_asking && !is_urgent;
+            if self.trials.running.is_empty() && !is_asking && self.is_over()? {
                 break;
             }
             match inbox.recv_timeout(TICK) {
@@ -147,12 +143,12 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }
-        match self.error.take() {
+        match self.progress.error.take() {
             Some(error) => Err(error),
             None => {
                 let is_done = self.is_complete() && self.session.ledger().pending() == 0;
-                self.summary.interrupted = self.stop().is_requested() && !is_done;
-                Ok(self.summary)
+                self.progress.summary.interrupted = self.stop().is_requested() && !is_done;
+                Ok(self.progress.summary)
             }
         }
     }
@@ -160,26 +156,26 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     /// Announces a requested stop, once; whether it is urgent.
     fn announce_stop(&mut self) -> bool {
         let requested = (self.stop().is_requested(), self.stop().is_urgent());
-        if requested != self.announced {
-            self.announced = requested;
-            (self.notify)(News::Stopping { running: self.running.len(), urgent: requested.1 });
+        if requested != self.progress.announced {
+            self.progress.announced = requested;
+            (self.notify)(News::Stopping { running: self.trials.running.len(), urgent: requested.1 });
         }
         requested.1
     }
 
     /// Stops the commands of trials that have been cancelled, or given to another worker. Those that someone else has told
-    /// or failed run to their end: their results are kept as evidence.
+    /// or failed run to their end: their results are stored as late results.
     fn stop_cancelled(&mut self) -> Result<()> {
         // Before the log is read: the log then says whether a lease is gone because its trial has ended.
-        let lost = |running: &Running| running.keeper.has_lost().then_some(running.claimed.trial);
-        let lost: Vec<usize> = self.running.iter().filter_map(lost).collect();
-        if self.running.is_empty() || !self.watch.is_time_for_cancellations(!lost.is_empty()) {
+        let lost = |running: &Running| running.renewer.is_lost().then_some(running.claimed.trial);
+        let lost: Vec<usize> = self.trials.running.iter().filter_map(lost).collect();
+        if self.trials.running.is_empty() || !self.watch.is_time_for_cancellations(!lost.is_empty()) {
             return Ok(());
         }
         if self.with_retries(|session, _| session.sync())?.is_none() {
             return Ok(());
         }
-        for Running { claimed, called_off, .. } in &self.running {
+        for Running { claimed, called_off, .. } in &self.trials.running {
             let is_off = match self.session.trial(claimed.trial)?.state() {
                 TrialState::Cancelled => true,
                 TrialState::Pending => lost.contains(&claimed.trial),
@@ -195,40 +191,41 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     fn is_ending(&self) -> bool {
-        self.stop().is_requested() || self.error.is_some()
+        self.stop().is_requested() || self.progress.error.is_some()
     }
 
     /// Gives every free worker a trial: one that was left behind, or a new one.
     fn assign_free_workers(&mut self) -> Result<()> {
-        if self.is_ending() || self.asked {
+        if self.is_ending() || self.asker.is_asking {
             return Ok(());
         }
-        let mut free = self.plan.workers.saturating_sub(self.running.len());
+        let mut free = self.plan.settings.workers.saturating_sub(self.trials.running.len());
         if free > 0 && self.watch.is_time_to_take_over() {
             free -= self.take_over(free)?;
         }
-        let is_batch_over = !self.plan.sync || self.running.is_empty();
-        if free == 0 || !is_batch_over || self.summary.exhausted {
+        let is_batch_over = !self.plan.sync || self.trials.running.is_empty();
+        if free == 0 || !is_batch_over || self.progress.summary.exhausted {
             return Ok(());
         }
         let count = free.min(self.free_places());
         if count > 0 {
-            // The asker lives as long as the pool.
-            self.asked = self.requests.send(count).is_ok();
+            self.asker.ask(count);
         }
         Ok(())
     }
 
     /// How many more trials may be asked for, as far as this process knows.
     fn free_places(&self) -> usize {
-        let to_come = self.plan.trials.map_or(usize::MAX, |trials| trials.saturating_sub(self.session.begun()));
+        let to_come =
+            self.plan.settings.trials.map_or(usize::MAX, |trials| trials.saturating_sub(self.session.begun()));
         let most = self.session.most_pending().unwrap_or(usize::MAX);
         to_come.min(most.saturating_sub(self.session.ledger().pending()))
     }
 
     /// Whether nothing more is to be asked for; what was asked for may still be pending.
     fn is_complete(&self) -> bool {
-        self.summary.exhausted || self.plan.trials.is_some_and(|trials| self.session.begun() >= trials)
+        self.progress.summary.exhausted
+            || self.plan.settings.trials.is_some_and(|trials| self.session.begun() >= trials)
     }
 
     /// Whether there is nothing left to do or to wait for, given that nothing runs here.
@@ -257,27 +254,27 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     /// Whether there has been nothing to run here for as long as the plan allows.
     fn is_leaving(&mut self, pending: usize) -> bool {
-        let idle = self.idle.get_or_insert_with(Instant::now).elapsed();
-        self.summary.idle = self.plan.leave_when_idle.is_some_and(|most| idle >= most);
-        if self.summary.idle {
+        let idle = self.progress.idle_since.get_or_insert_with(Instant::now).elapsed();
+        self.progress.summary.idle = self.plan.leave_when_idle.is_some_and(|most| idle >= most);
+        if self.progress.summary.idle {
             (self.notify)(News::Leaving { idle, pending });
         }
-        self.summary.idle
+        self.progress.summary.idle
     }
 
     fn handle_message(&mut self, message: Message) -> Result<()> {
         match message {
             Message::News(news) => (self.notify)(news),
             Message::Asked(Ok(claims)) => {
-                self.asked = false;
+                self.asker.is_asking = false;
                 for claimed in claims {
-                    self.start(claimed, Before::Nothing)?;
+                    self.start(claimed, StartReason::New)?;
                 }
             }
             Message::Asked(Err(error)) => self.handle_ask_error(error),
-            Message::Broken(error) => {
-                self.asked = false;
-                self.error = Some(error);
+            Message::AskerPanicked(error) => {
+                self.asker.is_asking = false;
+                self.progress.error = Some(error);
             }
             Message::Ended { trial, outcome, took } => self.end(trial, outcome, took)?,
         }
@@ -285,14 +282,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     fn handle_ask_error(&mut self, error: StoreError) {
-        self.asked = false;
+        self.asker.is_asking = false;
         match error {
-            StoreError::Study(Refusal::PoolExhausted { left: 0, .. }) => self.summary.exhausted = true,
-            error if error.is_passing() => {
+            StoreError::Study(Refusal::PoolExhausted { left: 0, .. }) => self.progress.summary.exhausted = true,
+            error if error.is_temporary() => {
                 (self.notify)(retry_news(&error));
                 sleep(PAUSE);
             }
-            error => self.error = Some(error.into()),
+            error => self.progress.error = Some(error.into()),
         }
     }
 
@@ -305,12 +302,12 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         loop {
             match work(&mut self.session, self.plan.term) {
                 Ok(result) => return Ok(Some(result)),
-                Err(error) if error.is_passing() && !self.stop().is_urgent() => {
+                Err(error) if error.is_temporary() && !self.stop().is_urgent() => {
                     (self.notify)(retry_news(&error));
                     sleep(PAUSE);
                 }
-                Err(error) if error.is_passing() => {
-                    (self.notify)(News::Trouble { what: error.to_string() });
+                Err(error) if error.is_temporary() => {
+                    (self.notify)(News::Warning { what: error.to_string() });
                     return Ok(None);
                 }
                 Err(error) => return Err(error.into()),

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use manyhands_core::file::{Checked, FileError, StudyFile, TomlEntry, TomlNode, TomlTable};
 use manyhands_core::text::quoted;
-use manyhands_store::{Error as StoreError, Session, Source};
+use manyhands_store::Source;
 
-use crate::Result;
-use crate::template::check_placeholders;
+use crate::template::{CommandTemplate, check_braces};
+use crate::{Error, Result};
 
 const KEYS: [&str; 8] = ["command", "workers", "trials", "timeout", "retries", "own_folder", "logs", "env"];
 
@@ -22,13 +22,13 @@ const KEYS: [&str; 8] = ["command", "workers", "trials", "timeout", "retries", "
 ///
 /// let mistyped = Draft::parse(&text.replace("{x}", "{y}"))?.finish(&[])?;
 /// let refused = RunSettings::of(&mistyped).map_err(|error| error.to_string());
-/// assert_eq!(refused, Err("5:19: {y} is no parameter of this study".to_string()));
+/// assert_eq!(refused, Err("5:19: {y} is not a parameter of this study".to_string()));
 /// # Ok::<(), manyhands_core::file::FileError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
     /// The program and its arguments, with placeholders.
-    pub command: Vec<String>,
+    pub command: CommandTemplate,
     /// How many commands run at once.
     pub workers: usize,
     /// How many trials to run; none for no limit.
@@ -48,63 +48,86 @@ pub struct RunSettings {
 impl RunSettings {
     /// `[run]` of a study file; none if the file does not have it.
     pub fn of(file: &StudyFile) -> std::result::Result<Option<Self>, FileError> {
-        let Some(table) = file.run() else { return Ok(None) };
-        let settings = read(table).and_then(|settings| {
-            let names = file.spec.domain().names();
-            check_placeholders(table.require("command", COMMAND_HINT)?, &names).map(|()| settings)
-        });
-        settings.map(Some).map_err(|fault| file.locate(fault))
+        let read = |table| RunDraft::read(table).map_err(|fault| file.locate(fault))?.finish(file);
+        file.run().map(read).transpose()
     }
 
-    /// As [`RunSettings::of`], of a study file that is in a store: a mistake there is damage.
-    pub fn of_stored(source: &Source) -> std::result::Result<Option<Self>, StoreError> {
+    /// As [`RunSettings::of`], of a study file that is in a store.
+    pub fn of_stored(source: &Source) -> Result<Option<Self>> {
         let study = source.study();
-        let damage = |error: FileError| StoreError::Corrupt {
-            study: Some(study.name.clone()),
-            sequence: 0,
-            reason: error.to_string(),
-        };
-        Self::of(study).map_err(damage)
+        let unreadable =
+            |error: FileError| Error::StoredSettings { study: study.name.clone(), reason: error.to_string() };
+        Self::of(study).map_err(unreadable)
     }
 }
 
-/// `[run]` of a session's study. Whoever opens a study for a user calls this: from then on the session allows at most
-/// `workers` pending trials, unless the study has a `max_pending` of its own.
-pub fn attach_settings(session: &mut Session) -> Result<Option<RunSettings>> {
-    let settings = RunSettings::of_stored(session.source())?;
-    session.set_workers(settings.as_ref().map(|settings| settings.workers));
-    Ok(settings)
+/// `[run]` of a study file, read and checked except for the names of its placeholders: what the parameters are may depend on
+/// files that are read later.
+///
+/// ```
+/// use manyhands_core::file::Draft;
+/// use manyhands_run::RunDraft;
+/// let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n[run]\ncommand = [\"./f\", \"{x}\"]\nworkers = 4\n";
+/// let (draft, run) = Draft::parse_with(text, RunDraft::read)?;
+/// let study = draft.finish(&[])?;
+/// let settings = run.map(|run| run.finish(&study)).transpose()?;
+/// assert_eq!(settings.map(|settings| settings.workers), Some(4));
+/// # Ok::<(), manyhands_core::file::FileError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RunDraft {
+    /// Each with its place in the file.
+    command: Vec<TomlNode>,
+    workers: usize,
+    trials: Option<usize>,
+    timeout: Option<Duration>,
+    retries: usize,
+    own_folder: bool,
+    logs: String,
+    env: Vec<(String, String)>,
+}
+
+impl RunDraft {
+    /// Reads the table; for [`Draft::parse_with`](manyhands_core::file::Draft::parse_with).
+    pub fn read(table: &TomlTable) -> Checked<Self> {
+        table.allow_only(&KEYS)?;
+        let count = |key, least, most| Ok(table.integer_in(key, least, most)?.map(|count| count as usize));
+        Ok(Self {
+            command: words(table.require("command", COMMAND_HINT)?)?.to_vec(),
+            workers: count("workers", 1, 10_000)?.unwrap_or(1),
+            trials: count("trials", 1, 1_000_000_000)?,
+            timeout: table.get("timeout").map(duration).transpose()?,
+            retries: count("retries", 0, 1_000_000)?.unwrap_or(0),
+            own_folder: table.flag("own_folder")?.unwrap_or(false),
+            logs: logs(table)?,
+            env: table.get("env").map(environment).transpose()?.unwrap_or_default(),
+        })
+    }
+
+    /// The settings for the study of the same file.
+    pub fn finish(self, file: &StudyFile) -> std::result::Result<RunSettings, FileError> {
+        let Self { command, workers, trials, timeout, retries, own_folder, logs, env } = self;
+        let command = CommandTemplate::parse(&command, &file.spec.domain().names());
+        let command = command.map_err(|fault| file.locate(fault))?;
+        Ok(RunSettings { command, workers, trials, timeout, retries, own_folder, logs, env })
+    }
 }
 
 const COMMAND_HINT: &str = "for example command = [\"python3\", \"train.py\", \"--lr\", \"{lr}\"]";
 
-fn read(table: &TomlTable) -> Checked<RunSettings> {
-    table.allow_only(&KEYS)?;
-    let command = table.require("command", COMMAND_HINT)?;
-    let count = |key, least, most| Ok(table.integer_in(key, least, most)?.map(|count| count as usize));
-    Ok(RunSettings {
-        command: words(command)?,
-        workers: count("workers", 1, 10_000)?.unwrap_or(1),
-        trials: count("trials", 1, 1_000_000_000)?,
-        timeout: table.get("timeout").map(duration).transpose()?,
-        retries: count("retries", 0, 1_000_000)?.unwrap_or(0),
-        own_folder: table.flag("own_folder")?.unwrap_or(false),
-        logs: logs(table)?,
-        env: table.get("env").map(environment).transpose()?.unwrap_or_default(),
-    })
-}
-
-fn words(entry: &TomlEntry) -> Checked<Vec<String>> {
+/// The words of a command, each of which is a text with whole placeholders.
+fn words(entry: &TomlEntry) -> Checked<&[TomlNode]> {
     let list = entry.node().list("command", "words, the program first")?;
     if list.is_empty() {
         return Err(entry.node().fault("command must have at least one word, got none"));
     }
-    let word = |node: &TomlNode| match node.text("a word of command")? {
+    let check = |node: &TomlNode| match node.text("a word of command")? {
         "" => Err(node.fault("a word of command must not be empty")),
         text if text.contains('\0') => Err(node.fault("a word of command must not hold a null character")),
-        text => Ok(text.to_string()),
+        _ => check_braces(node),
     };
-    list.iter().map(word).collect()
+    list.iter().try_for_each(check)?;
+    Ok(list)
 }
 
 fn duration(entry: &TomlEntry) -> Checked<Duration> {
@@ -130,7 +153,7 @@ fn environment(entry: &TomlEntry) -> Checked<Vec<(String, String)>> {
     let variable = |entry: &TomlEntry| {
         let key = entry.key();
         if key.is_empty() || key.contains(['=', '\0']) {
-            return Err(entry.key_fault(format!("{} is no name of an environment variable", quoted(key))));
+            return Err(entry.key_fault(format!("{} is not a name of an environment variable", quoted(key))));
         }
         if RESERVED.contains(&key) {
             return Err(entry.key_fault(format!("{key} is set for every trial and cannot be changed")));

@@ -7,10 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use manyhands_store::Session;
+use manyhands_store::{Session, TemporaryFile};
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::Report;
 use crate::{Error, Plan, Result};
 
 /// The version of the files' format.
@@ -26,7 +25,7 @@ pub(crate) struct Finished {
     /// The name of its report: a report is stored once per name.
     pub origin: String,
     /// Its value, or why there is none.
-    pub outcome: Report,
+    pub outcome: std::result::Result<f64, String>,
 }
 
 /// One study of one store, as distinct from a study of the same name that was deleted or is in another store.
@@ -64,7 +63,7 @@ pub struct Saved {
 }
 
 /// What an earlier run left: a file, and its outcome or why that is not reported here.
-pub(crate) type LeftOver = (PathBuf, std::result::Result<Finished, String>);
+pub(crate) type LeftoverFile = (PathBuf, std::result::Result<Finished, String>);
 
 #[derive(Debug)]
 struct ListedOutcome {
@@ -119,14 +118,14 @@ impl Unreported {
     }
 
     /// What earlier runs had to leave here, by file name.
-    pub(crate) fn left_over(&self) -> Result<Vec<LeftOver>> {
+    pub(crate) fn left_over(&self) -> Result<Vec<LeftoverFile>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
-            entries => entries.map_err(Error::logs(&self.folder))?,
+            entries => entries.map_err(Error::unreadable(&self.folder))?,
         };
         let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
-        let mut paths = paths.map_err(Error::logs(&self.folder))?;
-        // A file with another extension was being written when its process died.
+        let mut paths = paths.map_err(Error::unreadable(&self.folder))?;
+        // A file with another extension was being written when its process ended.
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         paths.sort();
         Ok(paths.into_iter().map(|path| (path.clone(), self.read(&path))).collect())
@@ -155,15 +154,13 @@ impl Unreported {
         let identity = self.identity.clone();
         let written = UnreportedFile { manyhands_unreported: FORMAT, identity, trial, token, origin, value, failed };
         let name = format!("trial-{trial}-{token}");
-        let temporary = self.folder.join(format!("{name}.{}.part", std::process::id()));
         let write = || {
             let text = serde_json::to_string(&written)?;
             fs::create_dir_all(&self.folder)?;
-            let mut file = File::create(&temporary)?;
-            writeln!(file, "{text}")?;
-            file.sync_all()?;
-            let path = self.free_path(&name)?;
-            fs::rename(&temporary, &path)?;
+            let mut temporary = TemporaryFile::create(&self.folder)?;
+            writeln!(temporary.file, "{text}")?;
+            temporary.file.sync_all()?;
+            let path = self.move_to_free_path(&temporary, &name)?;
             synchronize(&self.folder)?;
             // The folder itself may be new.
             self.folder.parent().map_or(Ok(()), synchronize)?;
@@ -172,13 +169,15 @@ impl Unreported {
         write().map_err(Error::logs(&self.folder))
     }
 
-    /// A path that no file has: a study of the same name in another store may have left one.
-    fn free_path(&self, name: &str) -> io::Result<PathBuf> {
+    /// Gives a complete file a path that no other file has: a study of the same name in another store may have left one, and
+    /// another runner may be leaving one now.
+    fn move_to_free_path(&self, temporary: &TemporaryFile, name: &str) -> io::Result<PathBuf> {
         let first = self.folder.join(format!("{name}.json"));
         let others = (2_u64..).map(|number| self.folder.join(format!("{name}-{number}.json")));
         for path in std::iter::once(first).chain(others) {
-            if !path.try_exists()? {
-                return Ok(path);
+            match move_to(temporary, &path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                moved => return moved.map(|()| path),
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
@@ -201,6 +200,18 @@ impl Unreported {
             _ => return Err("it must have either \"value\" or \"failed\"".to_string()),
         };
         Ok(Finished { trial, token, origin, outcome })
+    }
+}
+
+/// Gives a file another path; fails if there is a file already.
+fn move_to(temporary: &TemporaryFile, path: &Path) -> io::Result<()> {
+    match fs::hard_link(temporary.path(), path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // Not every file system has links. There the path is taken by an empty file, which is then replaced.
+            File::create_new(path)?;
+            fs::rename(temporary.path(), path)
+        }
+        linked => linked,
     }
 }
 
@@ -267,12 +278,35 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
+    fn runners_that_save_the_same_trial_at_once_never_replace_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let save = |created: i64| {
+            let unreported = unreported(folder.path(), created);
+            unreported.add(finished(0, Ok(created as f64)));
+            unreported.save().pop().unwrap().file.unwrap()
+        };
+        let paths: std::collections::HashSet<PathBuf> = std::thread::scope(|scope| {
+            let runners: Vec<_> = (0..16).map(|created| scope.spawn(move || save(created))).collect();
+            runners.into_iter().map(|runner| runner.join().unwrap()).collect()
+        });
+        assert_eq!(paths.len(), 16);
+        for created in 0..16 {
+            let read = unreported(folder.path(), created).left_over().unwrap();
+            let own: Vec<_> = read.into_iter().filter_map(|(_, read)| read.ok()).collect();
+            assert_eq!(own, [finished(0, Ok(created as f64))]);
+        }
+        assert_eq!(fs::read_dir(folder.path().join("unreported")).unwrap().count(), 16, "nothing else is left");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_or_read_is_named() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("unreported"), "a file").unwrap();
         let unreported = unreported(folder.path(), 7);
         unreported.add(finished(0, Ok(1.0)));
         let saved = unreported.save();
         assert!(matches!(&saved[..], [Saved { file: Err(Error::Logs { .. }), .. }]), "{saved:?}");
+        let read = unreported.left_over();
+        assert!(matches!(&read, Err(Error::UnreadableFolder { .. })), "{read:?}");
     }
 }

@@ -29,7 +29,7 @@ fn every_example_has_a_program_and_can_be_asked_for_as_many_trials_as_it_has_wor
         let example = path.file_name().unwrap().to_str().unwrap();
         let (file, run) = read(example);
         assert_eq!(Study::new(file.spec).unwrap().ask(run.workers).unwrap().len(), run.workers, "{example}");
-        assert!(run.command.iter().any(|word| folder(example).join(word).exists()), "{example} has no program");
+        assert!(run.command.words().any(|word| folder(example).join(word).exists()), "{example} has no program");
     }
 }
 

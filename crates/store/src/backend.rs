@@ -51,6 +51,9 @@ pub trait Backend: Send + Sync + Debug {
     /// The events after the first `after`, in order.
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>>;
 
+    /// The events after the first `after`, in order, and all leases, as of one moment.
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)>;
+
     /// The events up to the first that cannot be read, and why it cannot.
     fn readable_events(&self, study: StudyId) -> Result<(Vec<Record>, Option<Error>)> {
         Ok((self.events(study, 0)?, None))
@@ -74,14 +77,14 @@ pub trait Backend: Send + Sync + Debug {
     /// As [`Backend::acquire`], waiting up to `patience` for the holder to release it, unless that is known to be dead.
     fn acquire_in_turn(&self, study: StudyId, claim: &Claim<'_>, patience: Duration) -> Result<Acquired> {
         let (start, mut pause) = (Instant::now(), PAUSES.0);
-        let is_in_the_way = |lease: &Lease| lease.resource == claim.resource && claim.is_blocked_by(lease);
+        let is_blocking = |lease: &Lease| lease.resource == claim.resource && claim.is_blocked_by(lease);
         loop {
             let held = match self.acquire(study, claim)? {
                 Acquired::Held(lease) if !lease.is_orphaned() => lease,
                 done => return Ok(done),
             };
             // Reading the leases takes no lock; only a lease that seems free is claimed again.
-            while self.leases(study)?.iter().any(|lease| lease.token == held.token && is_in_the_way(lease)) {
+            while self.leases(study)?.iter().any(|lease| lease.token == held.token && is_blocking(lease)) {
                 if start.elapsed() >= patience {
                     return Ok(Acquired::Held(held));
                 }
@@ -92,13 +95,13 @@ pub trait Backend: Send + Sync + Debug {
     }
 
     /// A number that changes when the study's log or leases change, where that can be known without a transaction.
-    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
+    fn change_counter(&self, study: StudyId) -> Result<Option<u64>> {
         let _ = study;
         Ok(None)
     }
 
     /// How long a process that waits for others should pause at least between two reads.
-    fn pace(&self) -> Duration {
+    fn poll_interval(&self) -> Duration {
         Duration::from_millis(100)
     }
 

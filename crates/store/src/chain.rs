@@ -9,7 +9,7 @@ use crate::record::{NewEvent, Record};
 
 /// What is hashed of an event.
 #[derive(Debug, Clone, Copy)]
-pub struct Link<'a> {
+pub struct HashedEvent<'a> {
     pub sequence: i64,
     pub time: Time,
     pub kind: &'a str,
@@ -31,14 +31,15 @@ pub fn records(events: &[NewEvent], tail: Tail, now: Time) -> Vec<Record> {
     let record = |(event, sequence): (&NewEvent, usize)| {
         let NewEvent { kind, trial, body, time, key } = event.clone();
         let (kind, time) = (kind.name(), time.unwrap_or(now));
-        let link = Link { sequence: sequence as i64, time, kind, version: VERSION, key: key.as_deref(), body: &body };
-        let hash = Some(link.after(before.as_deref()));
+        let hashed =
+            HashedEvent { sequence: sequence as i64, time, kind, version: VERSION, key: key.as_deref(), body: &body };
+        let hash = Some(hashed.after(before.as_deref()));
         before.clone_from(&hash);
         Record { sequence, time, kind: kind.to_string(), trial, body, version: VERSION, key, hash }
     };
     events.iter().zip(tail.sequence + 1..).map(record).collect()
 }
-impl Link<'_> {
+impl HashedEvent<'_> {
     /// The hash of this event after one whose hash was `previous`; none before the first that has one.
     pub fn after(&self, previous: Option<&[u8]>) -> Vec<u8> {
         let mut hash = Sha256::new();
@@ -65,19 +66,20 @@ mod tests {
 
     #[test]
     fn every_part_of_an_event_and_of_those_before_it_counts() {
-        let link = Link { sequence: 3, time: Time::from_micros(5), kind: "told", version: 1, key: None, body: "{}" };
-        let hash = link.after(Some(&[1; 32]));
-        assert_eq!(hash, link.after(Some(&[1; 32])));
+        let hashed =
+            HashedEvent { sequence: 3, time: Time::from_micros(5), kind: "told", version: 1, key: None, body: "{}" };
+        let hash = hashed.after(Some(&[1; 32]));
+        assert_eq!(hash, hashed.after(Some(&[1; 32])));
         let others = [
-            Link { sequence: 4, ..link },
-            Link { time: Time::from_micros(6), ..link },
-            Link { kind: "late", ..link },
-            Link { version: 2, ..link },
-            Link { key: Some(""), ..link },
-            Link { body: "{ }", ..link },
+            HashedEvent { sequence: 4, ..hashed },
+            HashedEvent { time: Time::from_micros(6), ..hashed },
+            HashedEvent { kind: "late", ..hashed },
+            HashedEvent { version: 2, ..hashed },
+            HashedEvent { key: Some(""), ..hashed },
+            HashedEvent { body: "{ }", ..hashed },
         ];
         assert!(others.iter().all(|other| other.after(Some(&[1; 32])) != hash));
-        assert_ne!(link.after(Some(&[2; 32])), hash);
-        assert_ne!(link.after(None), hash);
+        assert_ne!(hashed.after(Some(&[2; 32])), hash);
+        assert_ne!(hashed.after(None), hash);
     }
 }

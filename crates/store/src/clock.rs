@@ -35,6 +35,11 @@ impl Time {
     }
 }
 
+/// A length of time in microseconds, as stores keep it.
+pub(crate) fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
+}
+
 impl From<Time> for SystemTime {
     fn from(time: Time) -> Self {
         UNIX_EPOCH + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))

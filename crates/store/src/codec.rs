@@ -2,6 +2,7 @@
 
 use manyhands_core::Event;
 
+use crate::error::Damage;
 use crate::record::{NewEvent, Record};
 use crate::{Error, Result};
 
@@ -15,8 +16,8 @@ pub fn encode(event: &Event) -> Result<NewEvent> {
 }
 
 /// The event of a record.
-pub fn decode(record: &Record) -> Result<Event> {
-    let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
+pub fn decode(record: &Record) -> std::result::Result<Event, Damage> {
+    let corrupt = |reason: String| Damage { sequence: record.sequence, reason };
     if !(1..=VERSION).contains(&record.version) {
         let reason = format!("its format is {}, this manyhands knows 1 to {VERSION}", record.version);
         return Err(corrupt(reason));

@@ -36,7 +36,7 @@ pub enum Error {
     },
     /// A server's certificate does not prove its identity.
     #[error("the store {store} is not trusted: {reason}")]
-    Distrusted {
+    UntrustedCertificate {
         /// The store, without its password.
         store: String,
         /// What is wrong with its certificate.
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// A server has no free connection.
     #[error("the store {store} has no free connection: {reason}")]
-    Crowded {
+    NoFreeConnection {
         /// The store, without its password.
         store: String,
         /// What it said.
@@ -79,7 +79,7 @@ pub enum Error {
         store: String,
     },
     /// A file has nothing in it, or a database no tables.
-    #[error("there is no store at {}: nothing is in it", path.display())]
+    #[error("there is no store at {}: the file is empty", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
@@ -184,16 +184,33 @@ pub enum Error {
     /// A study file is wrong.
     #[error("{0}")]
     File(FileError),
-    /// A stored study or log cannot be read.
-    #[error("{} cannot be read: {reason}", part(study.as_deref(), *sequence))]
-    Corrupt {
-        /// The study, where that is known.
-        study: Option<String>,
-        /// The event's place in the log; 0 for the study itself.
+    /// A stored study file, or a file that it names, is not what was stored.
+    #[error("study {} cannot be read: {reason}", quoted(study))]
+    CorruptStudy {
+        /// The study.
+        study: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A stored event is not what was stored, or cannot follow those before it.
+    #[error("event {sequence} of the log of study {} cannot be read: {reason}", quoted(study))]
+    CorruptEvent {
+        /// The study.
+        study: String,
+        /// The event's place in the log, from 1.
         sequence: usize,
         /// What is wrong.
         reason: String,
     },
+    /// The first line of an exported log, which describes the study, cannot be read.
+    #[error("the study cannot be read: {reason}")]
+    CorruptExport {
+        /// What is wrong.
+        reason: String,
+    },
+    /// An event of an exported log cannot be read.
+    #[error("{0}")]
+    CorruptExportedEvent(Damage),
     /// The key of an ask was used for another number of suggestions.
     #[error("the key {} was used to ask for {before}, and now for {asked}", quoted(key))]
     KeyUsed {
@@ -217,7 +234,7 @@ pub enum Error {
         reason: String,
     },
     /// Others have been asking for too long.
-    #[error("{holder} has been choosing trials for this study for more than {seconds} seconds")]
+    #[error("no turn to choose trials within {seconds} seconds; {holder} is choosing now")]
     Busy {
         /// Who holds the ask-lease.
         holder: String,
@@ -234,6 +251,37 @@ pub enum Error {
         /// How many may be.
         workers: usize,
     },
+    /// The system refuses to start a thread.
+    #[error("cannot start a thread that {task}: {reason}")]
+    NoThread {
+        /// What it was to do.
+        task: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+    /// A bug in manyhands.
+    #[error("internal error: {what}")]
+    Internal {
+        /// What cannot happen.
+        what: &'static str,
+    },
+}
+
+/// An event of a log that is not what was written, or cannot follow those before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {sequence} of the log cannot be read: {reason}")]
+pub struct Damage {
+    /// The event's place in the log, from 1.
+    pub sequence: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl Damage {
+    pub(crate) fn in_study(self, name: &str) -> Error {
+        let Self { sequence, reason } = self;
+        Error::CorruptEvent { study: name.to_string(), sequence, reason }
+    }
 }
 
 impl Error {
@@ -243,8 +291,8 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Location { .. } | Self::NoPostgres => "store-address",
             Self::Unavailable { .. } => "store-unavailable",
-            Self::Distrusted { .. } => "store-not-trusted",
-            Self::Crowded { .. } => "store-crowded",
+            Self::UntrustedCertificate { .. } => "store-not-trusted",
+            Self::NoFreeConnection { .. } => "store-crowded",
             Self::Refused { .. } | Self::RefusedFile { .. } => "store-refused",
             Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => "no-store",
             Self::Older { .. } => "older-store",
@@ -260,12 +308,17 @@ impl Error {
             Self::StudyExists { .. } => "study-exists",
             Self::Differs { .. } => "study-differs",
             Self::File(_) => "study-file",
-            Self::Corrupt { .. } => "corrupt-log",
+            Self::CorruptStudy { .. }
+            | Self::CorruptEvent { .. }
+            | Self::CorruptExport { .. }
+            | Self::CorruptExportedEvent(_) => "corrupt-log",
             Self::KeyUsed { .. } => "key-used",
             Self::BadKey { .. } => "bad-key",
             Self::Encode { .. } => "not-storable",
             Self::Busy { .. } => "busy",
             Self::TooManyPending { .. } => "too-many-pending",
+            Self::NoThread { .. } => "no-thread",
+            Self::Internal { .. } => "internal",
         }
     }
 
@@ -284,12 +337,15 @@ impl Error {
             | Self::UnknownStudy { .. }
             | Self::Differs { .. }
             | Self::File(_)
-            | Self::Corrupt { .. }
+            | Self::CorruptStudy { .. }
+            | Self::CorruptEvent { .. }
+            | Self::CorruptExport { .. }
+            | Self::CorruptExportedEvent(_)
             | Self::KeyUsed { .. }
             | Self::BadKey { .. } => true,
             Self::Unavailable { .. }
-            | Self::Distrusted { .. }
-            | Self::Crowded { .. }
+            | Self::UntrustedCertificate { .. }
+            | Self::NoFreeConnection { .. }
             | Self::Refused { .. }
             | Self::RefusedFile { .. }
             | Self::Older { .. }
@@ -302,14 +358,15 @@ impl Error {
             | Self::StudyExists { .. }
             | Self::Encode { .. }
             | Self::Busy { .. }
-            | Self::TooManyPending { .. } => false,
+            | Self::TooManyPending { .. }
+            | Self::NoThread { .. }
+            | Self::Internal { .. } => false,
         }
     }
 
     /// With the name of the study that was read, where it is about damage.
     pub(crate) fn of_study(self, name: &str) -> Self {
         match self {
-            Self::Corrupt { sequence, reason, .. } => Self::Corrupt { study: Some(name.to_string()), sequence, reason },
             Self::Damaged { path, reason } => {
                 Self::Damaged { path, reason: format!("{reason} (reading study {})", quoted(name)) }
             }
@@ -318,11 +375,11 @@ impl Error {
     }
 
     /// Whether the condition is temporary: the same call may succeed later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
             Self::Unavailable { .. }
-                | Self::Crowded { .. }
+                | Self::NoFreeConnection { .. }
                 | Self::Locked { .. }
                 | Self::Full { .. }
                 | Self::Busy { .. }
@@ -333,15 +390,6 @@ impl Error {
 /// Refuses if a study was not there.
 pub(crate) fn found(is_there: bool) -> Result<()> {
     if is_there { Ok(()) } else { Err(Error::Deleted) }
-}
-
-fn part(study: Option<&str>, sequence: usize) -> String {
-    match (study, sequence) {
-        (None, 0) => "the study".to_string(),
-        (None, _) => format!("event {sequence} of the log"),
-        (Some(name), 0) => format!("study {}", quoted(name)),
-        (Some(name), _) => format!("event {sequence} of the log of study {}", quoted(name)),
-    }
 }
 
 fn others(known: &[String]) -> String {

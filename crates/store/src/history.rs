@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use manyhands_core::{Event, Ledger};
 
-use crate::chain::Link;
+use crate::Time;
+use crate::chain::HashedEvent;
 use crate::codec::decode;
+use crate::error::Damage;
 use crate::record::Record;
-use crate::{Error, Result, Time};
 
 /// When a trial began and ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,10 @@ impl History {
         &self.ledger
     }
 
+    pub fn into_ledger(self) -> Ledger {
+        self.ledger
+    }
+
     /// When the trials began and ended, in order of their numbers.
     pub fn times(&self) -> &[Times] {
         &self.times
@@ -45,25 +50,42 @@ impl History {
         self.keys.get(key).map(Vec::as_slice)
     }
 
-    /// Applies the next record of the log, if it is undamaged and can follow those before it.
-    pub fn apply(&mut self, record: &Record) -> Result<()> {
-        let corrupt = |reason: String| Error::Corrupt { study: None, sequence: record.sequence, reason };
+    /// Applies the next record of the log, if it is undamaged and can follow those before it; its event.
+    pub fn apply(&mut self, record: &Record) -> Result<Event, Damage> {
+        let (event, hash) = self.read(record)?;
+        if event.trial() != record.trial {
+            let reason = "the store has it under another trial than it is about".to_string();
+            return Err(Damage { sequence: record.sequence, reason });
+        }
+        self.add(record, event, hash)
+    }
+
+    /// As [`History::apply`], for a record of an exported log, which does not list trials apart from the events.
+    pub fn apply_exported(&mut self, record: &Record) -> Result<Event, Damage> {
+        let (event, hash) = self.read(record)?;
+        self.add(record, event, hash)
+    }
+
+    /// The event of the next record, and its running hash.
+    fn read(&self, record: &Record) -> Result<(Event, Option<Vec<u8>>), Damage> {
+        let corrupt = |reason: String| Damage { sequence: record.sequence, reason };
         let next = self.ledger.events().len() + 1;
         if record.sequence != next {
             return Err(corrupt(format!("event {next} is missing before it")));
         }
         let hash = self.checked_hash(record).map_err(corrupt)?;
-        let event = decode(record)?;
-        if event.trial() != record.trial {
-            return Err(corrupt("the store has it under another trial than it is about".to_string()));
-        }
-        self.ledger.apply(event.clone()).map_err(|error| corrupt(reason(&error)))?;
+        Ok((decode(record)?, hash))
+    }
+
+    fn add(&mut self, record: &Record, event: Event, hash: Option<Vec<u8>>) -> Result<Event, Damage> {
+        let damage = |error| Damage { sequence: record.sequence, reason: reason(&error) };
+        self.ledger.apply(event.clone()).map_err(damage)?;
         self.note_times(&event, record.time);
         if let (Some(key), Event::Asked(asked)) = (&record.key, &event) {
             self.keys.entry(key.clone()).or_default().push(asked.trial);
         }
         self.hash = hash.or(self.hash.take());
-        Ok(())
+        Ok(event)
     }
 
     fn note_times(&mut self, event: &Event, time: Time) {
@@ -78,15 +100,15 @@ impl History {
     }
 
     /// The running hash with this event, which must be the stored one; none where none was stored.
-    fn checked_hash(&self, record: &Record) -> std::result::Result<Option<Vec<u8>>, String> {
+    fn checked_hash(&self, record: &Record) -> Result<Option<Vec<u8>>, String> {
         let Record { sequence, time, kind, body, version, key, hash, .. } = record;
         let Some(stored) = hash else {
             let is_older = self.hash.is_none();
             return if is_older { Ok(None) } else { Err("it has no hash, and events before it have one".to_string()) };
         };
         let (sequence, time, version, key) = (*sequence as i64, *time, *version, key.as_deref());
-        let link = Link { sequence, time, kind, version, key, body };
-        match link.after(self.hash.as_deref()) == *stored {
+        let hashed = HashedEvent { sequence, time, kind, version, key, body };
+        match hashed.after(self.hash.as_deref()) == *stored {
             true => Ok(hash.clone()),
             false => Err("it or an event before it is not what was written: its hash differs".to_string()),
         }

@@ -35,13 +35,13 @@ impl Holder {
     /// Whether the process runs or has ended, where that can be known: on this host, since the same boot, in the same PID
     /// namespace. Another boot may be that of another host of the same name, and the processes of another namespace (a
     /// container) are not visible.
-    pub fn life(&self) -> Life {
+    pub fn liveness(&self) -> Liveness {
         let here = Self::here();
         let is_seen = self.host == here.host && self.boot == here.boot && !self.boot.is_empty() && self.started != 0;
         match is_seen {
-            true if start_of(self.pid) == Some(self.started) => Life::Runs,
-            true => Life::Gone,
-            false => Life::Unknown,
+            true if start_of(self.pid) == Some(self.started) => Liveness::Runs,
+            true => Liveness::Gone,
+            false => Liveness::Unknown,
         }
     }
 
@@ -54,7 +54,7 @@ impl Holder {
 
 /// Whether a process runs, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum Liveness {
     /// It runs, on this machine.
     Runs,
     /// It ran on this machine and has ended.
@@ -96,19 +96,19 @@ mod tests {
     #[test]
     fn this_process_is_alive_and_one_that_ended_is_dead() {
         let here = Holder::this_process();
-        assert_eq!(here.life(), Life::Runs);
+        assert_eq!(here.liveness(), Liveness::Runs);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
         let other = Holder { pid, started: start_of(pid).unwrap(), ..here.clone() };
-        assert_eq!(other.life(), Life::Runs);
+        assert_eq!(other.liveness(), Liveness::Runs);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(other.life(), Life::Gone);
+        assert_eq!(other.liveness(), Liveness::Gone);
         let again = Holder { started: here.started + 1, ..here.clone() };
-        assert_eq!(again.life(), Life::Gone, "a number used again");
+        assert_eq!(again.liveness(), Liveness::Gone, "a number used again");
         let elsewhere = Holder { host: "elsewhere".to_string(), ..other.clone() };
-        assert_eq!(elsewhere.life(), Life::Unknown, "nothing is known of other hosts");
+        assert_eq!(elsewhere.liveness(), Liveness::Unknown, "nothing is known of other hosts");
         let namesake = Holder { boot: "b/n".to_string(), ..other };
-        assert_eq!(namesake.life(), Life::Unknown, "two hosts may have one name");
+        assert_eq!(namesake.liveness(), Liveness::Unknown, "two hosts may have one name");
     }
 }

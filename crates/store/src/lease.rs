@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Holder, Life, Time};
+use crate::{Holder, Liveness, Time};
 
 /// A lease as its holder knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Lease {
 
     /// Whether the process that holds it is known to have ended.
     pub(crate) fn is_orphaned(&self) -> bool {
-        self.holder.life() == Life::Gone
+        self.holder.liveness() == Liveness::Gone
     }
 
     /// Whether it was released, or not renewed in time.

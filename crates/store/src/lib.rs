@@ -39,10 +39,11 @@
 //! ```
 //!
 //! Workers claim trials instead of asking by hand: [`Session::ask_for_worker`] and [`Session::survey`] give a [`Claimed`]
-//! trial under a lease, a [`Keeper`] renews the lease while the trial runs, and [`Session::report`] records the result. A
-//! trial whose worker died is offered to others; a result that comes after that is kept as evidence only ([`Reported`]).
+//! trial under a lease, a [`LeaseRenewer`] renews the lease while the trial runs, and [`Session::report`] records the result. A
+//! trial whose worker died is offered to others; a result that comes after that is stored as a late result, not used by the model
+//! ([`Reported`]).
 //!
-//! A study moves to another store as text: [`Session::export_log`], [`StudyLog::read`], [`Session::import`]. Damage is looked
+//! A study moves to another store as text: [`StudyLog::export`], [`StudyLog::read`], [`Session::import`]. Damage is looked
 //! for by an [`Inspection`], which can save the part that is sound.
 //!
 //! # What is behind it
@@ -62,7 +63,6 @@ mod error;
 mod hint;
 mod history;
 mod holder;
-mod keeper;
 mod lease;
 mod location;
 mod memory;
@@ -71,24 +71,27 @@ mod network;
 mod postgres;
 mod queue;
 mod record;
+mod renewer;
 mod replace;
 mod session;
 mod source;
 mod sqlite;
 mod store;
+mod temporary;
 #[cfg(test)]
 mod tests;
 
 pub use clock::Time;
-pub use error::{Error, Result};
+pub use error::{Damage, Error, Result};
 pub use history::Times;
-pub use holder::{Holder, Life};
-pub use keeper::Keeper;
+pub use holder::{Holder, Liveness};
 pub use lease::Lease;
 pub use location::{Access, Location};
 #[cfg(feature = "postgres")]
 pub use postgres::Address;
+pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
-pub use session::{Claimed, Inspection, Outside, Reported, Session, StudyLog, Survey};
+pub use session::{Claimed, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey};
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};
+pub use temporary::TemporaryFile;

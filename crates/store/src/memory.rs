@@ -14,11 +14,11 @@ use crate::{Error, Holder, Result, Time};
 /// A store in memory.
 #[derive(Debug, Default)]
 pub struct Memory {
-    state: Mutex<State>,
+    state: Mutex<MemoryState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryState {
     studies: Vec<StoredStudy>,
     created: i64,
 }
@@ -34,7 +34,7 @@ struct StoredStudy {
     origins: HashSet<String>,
     leases: Vec<MemoryLease>,
     /// How often the log or a lease has changed.
-    pulse: u64,
+    change_counter: u64,
 }
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ struct MemoryLease {
     term: Duration,
 }
 
-impl State {
+impl MemoryState {
     fn study(&mut self, id: StudyId) -> Result<&mut StoredStudy> {
         self.studies.iter_mut().find(|stored| stored.row.id == id).ok_or(Error::Deleted)
     }
@@ -113,7 +113,7 @@ impl Memory {
         Self::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MemoryState> {
         // Every change is complete before the lock is released, even where a thread panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,7 +131,8 @@ impl Backend for Memory {
         let row = StudyRow { id, name, created, sha256: Some(sha256(text.as_bytes())), text };
         let (beginnings, ends, origins) = Default::default();
         let (files, records, leases) = (study.files.clone(), vec![], vec![]);
-        let mut stored = StoredStudy { row: row.clone(), files, records, beginnings, ends, origins, leases, pulse: 0 };
+        let mut stored =
+            StoredStudy { row: row.clone(), files, records, beginnings, ends, origins, leases, change_counter: 0 };
         stored.push(&study.events);
         state.studies.push(stored);
         Ok(row)
@@ -169,6 +170,13 @@ impl Backend for Memory {
         Ok(self.state().study(study)?.records.iter().skip(after).cloned().collect())
     }
 
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        let mut state = self.state();
+        let stored = state.study(study)?;
+        let leases = stored.leases.iter().map(MemoryLease::lease).collect();
+        Ok((stored.records.iter().skip(after).cloned().collect(), leases))
+    }
+
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let mut state = self.state();
         let stored = state.study(study)?;
@@ -189,7 +197,7 @@ impl Backend for Memory {
         stored.origins.insert(append.origin.to_string());
         let tokens = append.claims.iter().map(|claim| stored.grant(claim)).collect();
         append.releases.iter().for_each(|fence| stored.release(*fence));
-        stored.pulse += 1;
+        stored.change_counter += 1;
         Ok(Appended::Stored { tokens, records })
     }
 
@@ -220,11 +228,11 @@ impl Backend for Memory {
         let mut state = self.state();
         let stored = state.study(study)?;
         stored.release(fence);
-        stored.pulse += 1;
+        stored.change_counter += 1;
         Ok(())
     }
 
-    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
-        Ok(Some(self.state().study(study)?.pulse))
+    fn change_counter(&self, study: StudyId) -> Result<Option<u64>> {
+        Ok(Some(self.state().study(study)?.change_counter))
     }
 }

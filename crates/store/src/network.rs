@@ -3,12 +3,14 @@
 
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use crate::temporary::folder_of;
+
 /// The name of a file's network file system; none for a local one, or where it is not known. For a file that does not exist
 /// yet, that of its folder.
 #[cfg(target_os = "linux")]
 pub fn network_file_system(path: &Path) -> Option<&'static str> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(folder)).ok()?;
+    let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(folder_of(path))).ok()?;
     // The kernel's numbers have 32 bits, regardless of the field's type.
     name(found.f_type as u32)
 }

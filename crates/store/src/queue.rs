@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use crate::lease::{Acquired, Claim, Lease};
 use crate::{Holder, Result};
 
-/// How long a place is kept for a process that has stopped waiting without a word.
-pub const KEPT: Duration = Duration::from_secs(2);
+/// How long a place is kept for a process that has stopped waiting without leaving the queue.
+pub const PLACE_KEPT_FOR: Duration = Duration::from_secs(2);
 
 /// How long to wait between two reads, at least and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
@@ -54,7 +54,7 @@ pub fn wait_in_queue(queue: &impl Queue, claim: &Claim<'_>, patience: Duration) 
         let held = state.lease.filter(|lease| claim.is_blocked_by(lease));
         if wait.is_turn(held.is_none(), state.ahead) {
             match queue.claim(claim, &name)? {
-                // Someone else was faster.
+                // Someone else got there first.
                 Acquired::Held(_) => {}
                 done => return Ok(done),
             }

@@ -2,11 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
-/// Writes a file whole: under another name in the same folder, synchronized, then renamed. A file that is replaced gives the
-/// new one its permissions; what is no plain file, as /dev/stdout, is written to as it is.
+use crate::temporary::{TemporaryFile, folder_of};
+
+/// Replaces a file atomically: the content is written under another name in the same folder, synchronized, then renamed. The
+/// new file has the permissions of the old one. Anything but a regular file, such as /dev/stdout, is written directly.
 pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     // What a link leads to is replaced, and not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -17,32 +18,18 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
         Ok(found) => Some(found.permissions()),
         Err(_) => None,
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let draft = draft(folder, &path)?;
-    let written = write(&draft, content, permissions).and_then(|()| fs::rename(&draft, &path));
-    if let Err(error) = written {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&draft);
-        return Err(error);
+    if path.file_name().is_none() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
     }
-    sync_folder(folder)
-}
-
-/// A temporary name in the same folder.
-fn draft(folder: &Path, path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let own = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    Ok(folder.join(format!(".{}.{own}.new", name.to_string_lossy())))
-}
-
-fn write(draft: &Path, content: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let mut file = File::create(draft)?;
+    let folder = folder_of(&path);
+    let mut draft = TemporaryFile::create(folder)?;
     if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
+        draft.file.set_permissions(permissions)?;
     }
-    file.write_all(content)?;
-    file.sync_all()
+    draft.file.write_all(content)?;
+    draft.file.sync_all()?;
+    fs::rename(draft.path(), &path)?;
+    sync_folder(folder)
 }
 
 /// A rename is durable once its folder is synchronized.

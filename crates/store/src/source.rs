@@ -1,6 +1,6 @@
 //! A study as its user wrote it: the text of the study file, and the contents of the files that it names.
 
-use manyhands_core::file::{Difference, Draft, StudyFile};
+use manyhands_core::file::{Difference, Draft, FileError, StudyFile};
 
 use crate::backend::NewStudy;
 use crate::store::{Store, StoredFile, StudyRow, sha256};
@@ -40,29 +40,28 @@ impl Source {
             let (role, name) = (file.role.to_string(), file.path.to_string());
             files.push(StoredFile { role, name, sha256: sha256(&content), content });
         }
-        Self::built(draft, files)
+        Self::built(draft, files).map_err(Error::File)
     }
 
-    /// From a text and files that were stored.
-    pub(crate) fn stored(text: &str, files: &[StoredFile]) -> Result<Self> {
-        let unreadable = |reason: String| Error::Corrupt { study: None, sequence: 0, reason };
-        let draft = Draft::parse(text).map_err(|error| unreadable(error.to_string()))?;
+    /// From a text and files that were stored; the error says why they cannot be read.
+    pub(crate) fn stored(text: &str, files: &[StoredFile]) -> std::result::Result<Self, String> {
+        let draft = Draft::parse(text).map_err(|error| error.to_string())?;
         let of_role = |role: &str| files.iter().find(|file| file.role == role).cloned();
         let wanted = draft.files();
         let found: Vec<StoredFile> = wanted.iter().filter_map(|file| of_role(file.role)).collect();
         if found.len() != wanted.len() {
-            return Err(unreadable("a file that the study needs is missing".to_string()));
+            return Err("a file that the study needs is missing".to_string());
         }
         if let Some(file) = found.iter().find(|file| sha256(&file.content) != file.sha256) {
-            return Err(unreadable(format!("its file {} has changed since it was stored", file.name)));
+            return Err(format!("its file {} has changed since it was stored", file.name));
         }
-        Self::built(draft, found)
+        Self::built(draft, found).map_err(|error| error.to_string())
     }
 
-    fn built(draft: Draft, files: Vec<StoredFile>) -> Result<Self> {
+    fn built(draft: Draft, files: Vec<StoredFile>) -> std::result::Result<Self, FileError> {
         let text = draft.text().to_string();
         let contents: Vec<Vec<u8>> = files.iter().map(|file| file.content.clone()).collect();
-        let study = draft.finish(&contents).map_err(Error::File)?;
+        let study = draft.finish(&contents)?;
         Ok(Self { text, files, study })
     }
 
@@ -126,14 +125,15 @@ impl Stored {
         match own {
             Some(own) if own.text == row.text && own.files == files => Ok(Self { source: own, own: None }),
             own => {
-                let source = Source::stored(&row.text, &files).map_err(|error| error.of_study(&row.name))?;
+                let unreadable = |reason: String| Error::CorruptStudy { study: row.name.clone(), reason };
+                let source = Source::stored(&row.text, &files).map_err(unreadable)?;
                 Ok(Self { source, own })
             }
         }
     }
 
     /// As [`Stored::read`]; refuses a file of the user's that describes another study.
-    pub fn agreeing(store: &Store, row: &StudyRow, own: Option<Source>) -> Result<Self> {
+    pub fn read_checked(store: &Store, row: &StudyRow, own: Option<Source>) -> Result<Self> {
         let stored = Self::read(store, row, own)?;
         stored.own.as_ref().map_or(Ok(()), |own| own.check_same(&stored.source))?;
         Ok(stored)

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use manyhands_core::Ledger;
 use sha2::{Digest, Sha256};
 
 use crate::backend::Backend;
+use crate::history::History;
 use crate::{Error, Result, Time};
 
 /// A place that keeps studies, opened by [`Location::open`](crate::Location::open). Clones share one connection.
@@ -40,12 +42,22 @@ impl Store {
     }
 
     /// The study of this name; where there is none, an error that lists those that are there. `shown` names the store.
-    pub(crate) fn find_known(&self, name: &str, shown: &str) -> Result<StudyRow> {
+    pub fn find_known(&self, name: &str, shown: &str) -> Result<StudyRow> {
         if let Some(row) = self.find(name)? {
             return Ok(row);
         }
         let known = self.studies()?.into_iter().map(|row| row.name).collect();
         Err(Error::UnknownStudy { name: name.to_string(), store: shown.to_string(), known })
+    }
+
+    /// What became of every trial of a study: its log alone is read, and not what the study is.
+    pub fn ledger(&self, row: &StudyRow) -> Result<Ledger> {
+        row.check_text()?;
+        let mut history = History::default();
+        let records = self.backend.events(row.id, 0).map_err(|error| error.of_study(&row.name))?;
+        let mut apply = |record| history.apply(record).map(drop);
+        records.iter().try_for_each(&mut apply).map_err(|damage| damage.in_study(&row.name))?;
+        Ok(history.into_ledger())
     }
 
     /// The files that were stored with a study.
@@ -58,7 +70,9 @@ impl Store {
         self.backend.delete(study)
     }
 
-    /// How many transactions the store's server has counted so far, of all clients; none where no server counts them.
+    /// How many transactions the store's server has counted so far, of all clients; none where no server counts them. For
+    /// measurements of this crate, not for its users.
+    #[doc(hidden)]
     pub fn transactions(&self) -> Result<Option<u64>> {
         self.backend.transactions()
     }
@@ -84,18 +98,17 @@ pub struct StudyRow {
     /// When it was created.
     pub created: Time,
     /// Its study file, as TOML.
-    pub text: String,
+    pub(crate) text: String,
     /// SHA-256 of the text, in hexadecimal; none where an older version stored it.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
 }
 
 impl StudyRow {
     /// Refuses a text that is not what was stored.
     pub(crate) fn check_text(&self) -> Result<()> {
         match &self.sha256 {
-            Some(stored) if *stored != sha256(self.text.as_bytes()) => Err(Error::Corrupt {
-                study: Some(self.name.clone()),
-                sequence: 0,
+            Some(stored) if *stored != sha256(self.text.as_bytes()) => Err(Error::CorruptStudy {
+                study: self.name.clone(),
                 reason: "its study file is not what was stored: its SHA-256 differs".to_string(),
             }),
             _ => Ok(()),

@@ -32,7 +32,7 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let mut session = options.target.open()?;
+    let mut session = options.target.open_to_ask()?;
     let suggestions = match &options.key {
         Some(key) => session.ask_with_key(options.number, key)?,
         None => session.ask(options.number)?,

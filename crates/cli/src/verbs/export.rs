@@ -43,12 +43,14 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let mut session = options.target.open_to_read()?;
     let default = if options.target.json { Format::Jsonl } else { Format::Csv };
     let text = match options.format.unwrap_or(default) {
-        Format::Csv => trials::csv(&session.spec().domain().names(), &trials::flat_rows(&session)?)?,
-        Format::Jsonl => trials::json_lines(&session)?,
-        Format::Log => session.export_log()?,
+        Format::Csv => {
+            let session = options.target.open_to_read()?;
+            trials::csv(&session.spec().domain().names(), &trials::flat_rows(&session)?)?
+        }
+        Format::Jsonl => trials::json_lines(&options.target.open_to_read()?)?,
+        Format::Log => options.target.export_log()?,
     };
     let text = match text.trim_end() {
         "" => String::new(),

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::text::counted;
-use manyhands_run::RunSettings;
 use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 
 use crate::refusal::Usage;
@@ -35,12 +34,10 @@ pub fn run(options: &Options) -> Result<()> {
     let path = &options.file;
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     // A log that is refused makes no store.
-    let log = StudyLog::read(&text).and_then(|log| RunSettings::of_stored(log.source()).map(|_| log));
-    let log = log.map_err(|error| match error {
-        StoreError::Corrupt { .. } => {
+    let log = StudyLog::read(&text).map_err(|error| match error {
+        StoreError::CorruptExport { .. } | StoreError::CorruptExportedEvent(_) => {
             let message = format!("{} is not a complete log: {error}", path.display());
-            let hint = "a log is what manyhands export STUDY --format log writes";
-            anyhow::Error::from(Usage::new("corrupt-log", message).hint(hint))
+            anyhow::Error::from(Usage { code: error.code(), message, hint: error.hint() })
         }
         error => error.into(),
     })?;

@@ -15,7 +15,7 @@ use crate::output::{print, print_json};
 use crate::signals;
 use crate::stderr::say;
 use crate::target::Target;
-use crate::workers::{WorkOptions, check_command, control, exit_code, plan, work};
+use crate::workers::{WorkOptions, control, exit_code, plan, store_file, work};
 use crate::{exit, picture, write};
 
 const EXAMPLES: &str = "\
@@ -59,23 +59,24 @@ pub fn run(options: &Options) -> Result<u8> {
     options.plot.as_deref().map_or(Ok(()), picture::check)?;
     let stop = Stop::new();
     let listening = signals::listen(&stop)?;
-    let mut session = options.target.open_with(check_command)?;
-    let mut plan = plan(&session, &options.target, &options.work, None)?;
-    plan.workers = options.workers.map_or(plan.workers, |workers| workers as usize);
-    plan.trials = options.trials.map(|trials| trials as usize).or(plan.trials);
-    plan.sync = options.sync;
-    if options.workers.is_some() {
-        session.set_workers(Some(plan.workers));
+    let (mut session, settings) = options.target.open_to_run()?;
+    store_file(&session, &options.target)?;
+    let mut plan = plan(settings, options.target.folder()?, &options.work);
+    if let Some(workers) = options.workers {
+        plan.settings.workers = workers as usize;
+        session.set_workers(Some(plan.settings.workers));
     }
-    let twin = session.twin();
+    plan.settings.trials = options.trials.map(|trials| trials as usize).or(plan.settings.trials);
+    plan.sync = options.sync;
+    let reader = session.another_session();
     let control = control(&session, &plan, stop);
     listening.guard(&control.unreported);
     let summary = work(session, plan.clone(), &control, options.work.quiet)?;
     listening.close();
     if control.stop.is_urgent() {
-        return cut_short(options, twin.name());
+        return cut_short(options, reader.name());
     }
-    finish(options, twin, summary, &plan)
+    finish(options, reader, summary, &plan)
 }
 
 /// There is no time for the certificate and the picture.
@@ -90,10 +91,9 @@ fn cut_short(options: &Options, name: &str) -> Result<u8> {
 }
 
 /// The best point, the certificate, and where the picture is.
-fn finish(options: &Options, mut session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
+fn finish(options: &Options, session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
     // Picture and status are of the same moment.
-    session.sync()?;
-    let mut session = session.as_of_now();
+    let mut session = session.frozen()?;
     let path = picture_path(options, plan, session.name());
     // The status is printed even if the picture cannot be drawn.
     let drawn = draw(&mut session, &path);

@@ -101,7 +101,7 @@ fn read(line: &str) -> Result<TellLine> {
 /// The study's session. An evaluation made elsewhere may create the study; the end of a trial may not.
 fn open_for(target: &Target, line: &TellLine) -> Result<Session> {
     match line {
-        TellLine::Outside(outside) => target.open_with(|source| {
+        TellLine::External(outside) => target.open_with(|source| {
             let domain = source.study().spec.domain();
             Ok(domain.embed_named(&outside.params).map(drop)?)
         }),
@@ -119,7 +119,7 @@ fn record(session: &mut Session, line: TellLine) -> Result<(usize, TrialState)> 
             session.fail(trial, &reason)?;
             (trial, TrialState::Failed)
         }
-        TellLine::Outside(outside) => {
+        TellLine::External(outside) => {
             let state = if outside.value.is_some() { TrialState::Observed } else { TrialState::Pending };
             (session.include(&outside)?, state)
         }

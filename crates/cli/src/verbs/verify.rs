@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::Study;
 use manyhands_report as report;
 use manyhands_store::Inspection;
 
@@ -44,13 +43,14 @@ pub fn run(options: &Options) -> Result<bool> {
     }
     let inspection = options.target.inspect()?;
     let mut faults = inspection.faults.clone();
-    let mut choices = None;
-    if options.choices {
-        match Study::verify(&inspection.source().study().spec, inspection.ledger().events()) {
-            Ok(verification) => choices = Some(verification),
-            Err(error) => faults.push(error.to_string()),
-        }
-    }
+    let verified = match options.choices {
+        true => inspection.verify_choices().map(Some),
+        false => inspection.replay().map(|()| None),
+    };
+    let choices = verified.unwrap_or_else(|error| {
+        faults.push(error.to_string());
+        None
+    });
     if options.target.json {
         print_json(&report::verify::json(&inspection, choices.as_ref(), &faults))?;
     } else {

@@ -7,14 +7,13 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_report as report;
 use manyhands_run::{Stop, Summary};
-use manyhands_store::Source;
 
 use crate::integer::integer_in;
 use crate::output::print_json;
 use crate::signals;
 use crate::stderr::say;
 use crate::target::{Target, local_command};
-use crate::workers::{WorkOptions, check_command, control, exit_code, plan, time, work};
+use crate::workers::{WorkOptions, control, exit_code, plan, store_file, time, work};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,11 +64,20 @@ fn no_trials(_: &str) -> Result<u32, String> {
 pub fn run(options: &Options) -> Result<u8> {
     let stop = Stop::new();
     let listening = signals::listen(&stop)?;
-    let check = |source: &Source| if options.command_from.is_some() { Ok(()) } else { check_command(source) };
-    let mut session = options.target.open_with(check)?;
-    let local = options.command_from.as_deref().map(|file| local_command(file, &session)).transpose()?;
-    let mut plan = plan(&session, &options.target, &options.work, local)?;
-    plan.workers = options.workers as usize;
+    let (mut session, settings, folder) = match options.command_from.as_deref() {
+        Some(file) => {
+            let session = options.target.open()?;
+            let (settings, folder) = local_command(file, &session)?;
+            (session, settings, folder)
+        }
+        None => {
+            let (session, settings) = options.target.open_to_run()?;
+            (session, settings, options.target.folder()?)
+        }
+    };
+    store_file(&session, &options.target)?;
+    let mut plan = plan(settings, folder, &options.work);
+    plan.settings.workers = options.workers as usize;
     // Users start as many workers as they like; only max_pending limits all of them together.
     session.set_workers(None);
     plan.leave_when_idle = options.leave_when_idle;

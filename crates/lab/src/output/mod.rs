@@ -6,7 +6,7 @@ mod summary;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use manyhands_store::replace_file;
+use manyhands_store::{TemporaryFile, replace_file};
 
 use crate::chart::{Chart, Series, draw};
 use crate::sheet::Sheet;
@@ -81,8 +81,7 @@ fn runs(panels: &[PanelResult]) -> Sheet {
 /// Creates a folder if it is missing and checks that files can be written to it, before the work begins.
 pub fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    let probe = folder.join(".manyhands");
-    fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).map_err(|error| cannot_write(folder, &error))
+    TemporaryFile::create(folder).map(drop).map_err(|error| cannot_write(folder, &error))
 }
 
 /// Files in a folder that an earlier run wrote and this one did not.
@@ -123,4 +122,20 @@ impl OutputFolder {
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
     Error::CannotWrite { path: path.to_path_buf(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn preparing_a_folder_leaves_every_file_in_it_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".manyhands");
+        fs::write(&path, "of the user").unwrap();
+        prepare(folder.path()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "of the user");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

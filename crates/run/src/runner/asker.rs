@@ -9,31 +9,45 @@ use manyhands_store::Session;
 use super::Message;
 use crate::{Error, Plan, Result};
 
-/// Starts a thread that chooses as many trials as it is asked for. It ends by itself when its requests can no longer come;
-/// trials that it has chosen when nobody receives them any more are released for others.
-pub(super) fn start_asker(mut asker: Session, plan: Arc<Plan>, messages: Sender<Message>) -> Result<Sender<usize>> {
-    let (requests, wanted) = channel();
-    let work = move || {
-        for count in wanted {
-            let ask = || asker.ask_for_worker(count, plan.trials, plan.term);
-            let message = match catch_unwind(AssertUnwindSafe(ask)) {
-                Ok(asked) => Message::Asked(asked),
-                // A panic may have left its session inconsistent.
-                Err(panic) => {
-                    let _ = messages.send(Message::Broken(panic_error("choosing trials", panic.as_ref())));
+/// A thread that chooses as many trials as it is asked for.
+pub(super) struct AskerHandle {
+    requests: Sender<usize>,
+    /// Whether an ask is under way.
+    pub is_asking: bool,
+}
+
+impl AskerHandle {
+    /// Starts the thread. It ends by itself when its requests can no longer come; trials that it has chosen when nobody
+    /// receives them any more are released for others.
+    pub fn start(mut session: Session, plan: Arc<Plan>, messages: Sender<Message>) -> Result<Self> {
+        let (requests, wanted) = channel();
+        let work = move || {
+            for count in wanted {
+                let ask = || session.ask_for_worker(count, plan.settings.trials, plan.term);
+                let message = match catch_unwind(AssertUnwindSafe(ask)) {
+                    Ok(asked) => Message::Asked(asked),
+                    // A panic may have left its session inconsistent.
+                    Err(panic) => {
+                        let _ = messages.send(Message::AskerPanicked(panic_error("choosing trials", panic.as_ref())));
+                        return;
+                    }
+                };
+                if let Err(SendError(Message::Asked(Ok(claims)))) = messages.send(message) {
+                    // A release that fails is not reported: the leases lapse by themselves.
+                    claims.iter().for_each(|claimed| drop(session.release(claimed)));
                     return;
                 }
-            };
-            if let Err(SendError(Message::Asked(Ok(claims)))) = messages.send(message) {
-                // A release that fails is not reported: the leases lapse by themselves.
-                claims.iter().for_each(|claimed| drop(asker.release(claimed)));
-                return;
             }
-        }
-    };
-    let thread = std::thread::Builder::new().name("asker".to_string()).spawn(work);
-    let cannot = |error: std::io::Error| Error::CannotStart { program: "a thread".into(), reason: error.to_string() };
-    thread.map(|_| requests).map_err(cannot)
+        };
+        let thread = std::thread::Builder::new().name("asker".to_string()).spawn(work);
+        thread.map(|_| Self { requests, is_asking: false }).map_err(Error::no_thread("chooses trials"))
+    }
+
+    /// Asks for so many trials.
+    pub fn ask(&mut self, count: usize) {
+        // The thread receives until this handle is dropped, unless it has panicked, which it reports itself.
+        self.is_asking = self.requests.send(count).is_ok();
+    }
 }
 
 /// A panic as an error.

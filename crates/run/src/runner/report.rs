@@ -7,9 +7,9 @@ use manyhands_core::TrialState;
 use manyhands_store::{Claimed, Error as StoreError, Reported};
 
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
-use crate::attempt::{Outcome, Report};
+use crate::attempt::Outcome;
 use crate::unreported::{Finished, Saved};
-use crate::{Error, News, Result, Standing};
+use crate::{CallOffReason, Cause, Error, Failure, News, Result, StudyProgress};
 
 impl<F: Fn(News)> WorkerPool<'_, F> {
     /// Reports what earlier runs had to leave next to the logs.
@@ -19,7 +19,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 Ok(finished) => self.deliver_left_over(&path, finished)?,
                 Err(reason) => {
                     let what = format!("{} is not reported and stays: {reason}", path.display());
-                    (self.notify)(News::Trouble { what });
+                    (self.notify)(News::Warning { what });
                 }
             }
         }
@@ -33,12 +33,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     fn deliver_left_over(&mut self, path: &Path, finished: Finished) -> Result<()> {
         let Finished { trial, token, origin, outcome } = finished;
-        let Some((reported, outcome)) = self.deliver(&Claimed::restored(trial, token), &origin, outcome)? else {
+        let Some((reported, outcome)) =
+            self.deliver(&Claimed::restored(trial, token), &origin, outcome, |reason| reason)?
+        else {
             return Ok(());
         };
         self.control.unreported.remove(path)?;
-        let standing = Standing::of(&self.session);
-        (self.notify)(News::Delivered { trial, outcome, too_late: reported == Reported::TooLate, standing });
+        let progress = StudyProgress::of(&self.session);
+        (self.notify)(News::Delivered { trial, outcome, reported, progress });
         Ok(())
     }
 
@@ -51,24 +53,29 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     pub(super) fn end(&mut self, trial: usize, outcome: Outcome, took: Duration) -> Result<()> {
-        let Some(place) = self.running.iter().position(|running| running.claimed.trial == trial) else { return Ok(()) };
-        let Running { claimed, origin, keeper, called_off } = self.running.remove(place);
+        let Some(place) = self.trials.running.iter().position(|running| running.claimed.trial == trial) else {
+            return Ok(());
+        };
+        let Running { claimed, origin, renewer, called_off } = self.trials.running.remove(place);
         match outcome {
             Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
-            Outcome::Failed(failure) => self.record(&claimed, &origin, Err(failure.to_string()), took)?,
+            Outcome::Failed(failure) => self.record(&claimed, &origin, Err(failure), took)?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
-                let taken = self.session.trial(trial)?.state() != TrialState::Cancelled;
-                (self.notify)(News::CalledOff { trial, taken });
+                let reason = match self.session.trial(trial)?.state() {
+                    TrialState::Cancelled => CallOffReason::Cancelled,
+                    _ => CallOffReason::GivenAway,
+                };
+                (self.notify)(News::CalledOff { trial, reason });
             }
             Outcome::Stopped => {
-                drop(keeper);
+                drop(renewer);
                 self.release(&claimed);
                 (self.notify)(News::Stopped { trial });
             }
             Outcome::Impossible(error) => {
-                drop(keeper);
+                drop(renewer);
                 self.release(&claimed);
-                self.error = Some(error);
+                self.progress.error = Some(error);
             }
         }
         Ok(())
@@ -79,44 +86,63 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         if let Err(error) = self.session.release(claimed) {
             let trial = claimed.trial;
             let what = format!("trial {trial} is offered again only when its lease has lapsed: {error}");
-            (self.notify)(News::Trouble { what });
+            (self.notify)(News::Warning { what });
         }
     }
 
     /// Records a result in the log, however long that takes: it may have cost hours.
-    fn record(&mut self, claimed: &Claimed, origin: &str, outcome: Report, took: Duration) -> Result<()> {
+    fn record(
+        &mut self,
+        claimed: &Claimed,
+        origin: &str,
+        outcome: std::result::Result<f64, Failure>,
+        took: Duration,
+    ) -> Result<()> {
         let trial = claimed.trial;
-        match self.deliver(claimed, origin, outcome)? {
+        let refused = |reason| Failure { cause: Cause::Refused(reason), stderr_tail: String::new() };
+        match self.deliver(claimed, origin, outcome, refused)? {
             // An urgent stop came first: it is kept for the next run.
             None => {}
             Some((Reported::TooLate, _)) => (self.notify)(News::TooLate { trial }),
             Some((Reported::Recorded, Ok(value))) => {
-                self.summary.told += 1;
-                self.streak = 0;
-                let standing = Standing::of(&self.session);
-                (self.notify)(News::Told { trial, value, took, standing });
+                self.progress.summary.told += 1;
+                self.progress.failures_in_a_row = 0;
+                let progress = StudyProgress::of(&self.session);
+                (self.notify)(News::Told { trial, value, took, progress });
             }
-            Some((Reported::Recorded, Err(reason))) => {
-                self.summary.failed += 1;
-                self.streak += 1;
-                let standing = Standing::of(&self.session);
-                (self.notify)(News::Failed { trial, reason: reason.clone(), took, standing });
-                let gives_up = self.summary.told == 0 && self.streak >= FAILURES_TO_GIVE_UP.max(self.plan.workers);
-                if gives_up && !self.plan.keep_going {
-                    let logs = self.plan.logs(self.session.name());
-                    self.error = Some(Error::AllFail { failed: self.streak, reason, logs });
-                }
+            Some((Reported::Recorded, Err(failure))) => {
+                self.progress.summary.failed += 1;
+                self.progress.failures_in_a_row += 1;
+                let progress = StudyProgress::of(&self.session);
+                (self.notify)(News::Failed { trial, failure: failure.clone(), took, progress });
+                self.give_up_if_all_fail(failure);
             }
         }
         Ok(())
     }
 
-    /// Reports an outcome until the store has acknowledged it; what was recorded. None if an urgent stop came first.
-    fn deliver(&mut self, claimed: &Claimed, origin: &str, outcome: Report) -> Result<Option<(Reported, Report)>> {
-        let reported = match self.with_retries(|session, _| session.report(claimed, origin, outcome.clone())) {
-            // The model cannot take this number: the trial has failed.
+    /// Ends the run if no trial has succeeded and too many have failed, unless the plan says to continue.
+    fn give_up_if_all_fail(&mut self, failure: Failure) {
+        let (failed, most) = (self.progress.failures_in_a_row, FAILURES_TO_GIVE_UP.max(self.plan.settings.workers));
+        if self.progress.summary.told == 0 && failed >= most && !self.plan.keep_going {
+            let logs = self.plan.logs(self.session.name());
+            self.progress.error = Some(Error::AllFail { failed, failure, logs });
+        }
+    }
+
+    /// Reports an outcome until the store has acknowledged it; what was recorded. A value that the study refuses is recorded
+    /// as a failure, which `refused` makes of the reason. None if an urgent stop came first.
+    fn deliver<E: std::fmt::Display>(
+        &mut self,
+        claimed: &Claimed,
+        origin: &str,
+        outcome: std::result::Result<f64, E>,
+        refused: fn(String) -> E,
+    ) -> Result<Option<(Reported, std::result::Result<f64, E>)>> {
+        let report = outcome.as_ref().map(|value| *value).map_err(ToString::to_string);
+        let reported = match self.with_retries(|session, _| session.report(claimed, origin, report.clone())) {
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
-                return self.deliver(claimed, origin, Err(refusal.to_string()));
+                return self.deliver(claimed, origin, Err(refused(refusal.to_string())), refused);
             }
             reported => reported?,
         };
@@ -138,7 +164,7 @@ impl Saved {
                     Ok(value) => format!("value {value}"),
                     Err(reason) => format!("failure ({reason})"),
                 };
-                News::Trouble { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }
+                News::Warning { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }
             }
         }
     }

@@ -11,22 +11,23 @@ use super::asker::panic_error;
 use super::{Control, Message, Running, WorkerPool};
 use crate::attempt::{Job, Outcome};
 use crate::unreported::Finished;
-use crate::{Before, Error, News, Result};
+use crate::{Error, News, Result, StartReason};
 
 impl<F: Fn(News)> WorkerPool<'_, F> {
     /// Looks at what others hold, and starts the trials that workers elsewhere have left behind; how many there are.
     pub(super) fn take_over(&mut self, most: usize) -> Result<usize> {
-        let pulse = self.session.pulse();
+        let change_counter = self.session.change_counter();
         let Some(Survey { taken, silent, elsewhere }) =
             self.with_retries(|session, term| session.survey(most, term))?
         else {
             return Ok(0);
         };
-        self.watch.record_look(pulse, elsewhere, &self.session);
+        self.watch.record_look(change_counter, elsewhere, &self.session);
         let count = taken.len();
         for claimed in taken {
-            let before = if silent.contains(&claimed.trial) { Before::Silent } else { Before::LeftUnfinished };
-            self.start(claimed, before)?;
+            let reason =
+                if silent.contains(&claimed.trial) { StartReason::Silent } else { StartReason::LeftUnfinished };
+            self.start(claimed, reason)?;
         }
         Ok(count)
     }
@@ -35,14 +36,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     pub(super) fn take_requested(&mut self) -> Result<()> {
         for trial in self.plan.take.clone() {
             if let Some(claimed) = self.with_retries(|session, term| session.take(trial, term))? {
-                self.start(claimed, Before::TakenAway)?;
+                self.start(claimed, StartReason::TakenAway)?;
             }
         }
         Ok(())
     }
 
     /// Starts a trial; one that comes after a stop was requested is released instead, for the next run.
-    pub(super) fn start(&mut self, claimed: Claimed, before: Before) -> Result<()> {
+    pub(super) fn start(&mut self, claimed: Claimed, reason: StartReason) -> Result<()> {
         let trial = claimed.trial;
         // Another session has asked for it; one read of the log makes all trials of a batch known here.
         let know = |session: &mut Session| if session.trial(trial).is_ok() { Ok(()) } else { session.sync() };
@@ -51,29 +52,29 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             self.release(&claimed);
             return Ok(());
         }
-        self.idle = None;
+        self.progress.idle_since = None;
         self.watch.trial_started();
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        (self.notify)(News::Started { trial, params: params.clone(), before });
+        (self.notify)(News::Started { trial, params: params.clone(), reason });
         let called_off = Arc::new(AtomicBool::new(false));
         let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
-        let keeper = self.session.keep(&claimed, self.plan.term);
         let origin = self.session.new_origin();
-        match self.spawn(job, claimed.token, origin.clone()) {
-            Ok(()) => self.running.push(Running { claimed, origin, keeper, called_off }),
+        let renewer = self.session.renew_until_dropped(&claimed, self.plan.term).map_err(Error::from);
+        let started = renewer.and_then(|renewer| self.spawn(job, claimed.token, origin.clone()).map(|()| renewer));
+        match started {
+            Ok(renewer) => self.trials.running.push(Running { claimed, origin, renewer, called_off }),
             Err(error) => {
-                drop(keeper);
                 self.release(&claimed);
-                self.error = Some(Error::CannotStart { program: "a thread".to_string(), reason: error.to_string() });
+                self.progress.error = Some(error);
             }
         }
         Ok(())
     }
 
     /// Runs the command of a trial on a thread of its own, which sends the outcome to the coordinator.
-    fn spawn(&self, job: Job, token: u64, origin: String) -> std::io::Result<()> {
-        let (trial, plan, messages) = (job.trial, self.plan.clone(), self.messages.clone());
+    fn spawn(&self, job: Job, token: u64, origin: String) -> Result<()> {
+        let (trial, plan, messages) = (job.trial, self.plan.clone(), self.trials.messages.clone());
         let Control { stop, unreported } = self.control.clone();
         let work = move || {
             let start = Instant::now();
@@ -87,6 +88,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             }
             let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
         };
-        std::thread::Builder::new().name(format!("trial {trial}")).spawn(work).map(drop)
+        let thread = std::thread::Builder::new().name(format!("trial {trial}")).spawn(work);
+        thread.map(drop).map_err(Error::no_thread("runs a trial"))
     }
 }

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use manyhands_store::{Error, Lease, Life, Session};
+use manyhands_store::{Error, Lease, Liveness, Session};
 
 /// How often to look for what has been left behind and for cancelled trials, at most.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_secs(1);
 
 /// How often to look although nothing seems to have happened.
 const SELDOM: Duration = Duration::from_secs(15);
@@ -14,52 +14,67 @@ const SELDOM: Duration = Duration::from_secs(15);
 /// What was seen of others, and when.
 pub struct Watch {
     /// How long to wait between two looks.
-    pace: Duration,
+    poll_interval: Duration,
     term: Duration,
     looked: Option<Instant>,
-    /// What the study's pulse was at the last look, and how many events were known.
-    pulse: Option<u64>,
+    /// What the study's change counter was at the last look, and how many events were known.
+    change_counter: Option<u64>,
     events: usize,
     /// How long to wait for the next look where nothing tells that something has changed: longer each time that it has not.
     pause: Duration,
     /// Who held trials then.
     elsewhere: Vec<(usize, Lease)>,
-    /// When cancelled trials were last looked for, and after how long they are the next time.
+    cancellations: CancellationCheck,
+}
+
+/// When to check whether trials that run here were cancelled.
+#[derive(Clone, Copy)]
+struct CancellationCheck {
+    /// When that was last checked.
     checked: Instant,
+    /// After how long it is checked again.
     wait: Duration,
+}
+
+impl CancellationCheck {
+    /// For a trial that starts now.
+    fn first(poll_interval: Duration) -> Self {
+        Self { checked: Instant::now(), wait: poll_interval.max(POLL) }
+    }
 }
 
 impl Watch {
     pub fn new(session: &Session, term: Duration) -> Self {
-        let (pace, now) = (session.pace(), Instant::now());
+        let poll_interval = session.poll_interval();
         Self {
-            pace,
+            poll_interval,
             term,
             looked: None,
-            pulse: None,
+            change_counter: None,
             events: 0,
-            pause: pace,
+            pause: poll_interval,
             elsewhere: vec![],
-            checked: now,
-            wait: first_wait(pace),
+            cancellations: CancellationCheck::first(poll_interval),
         }
     }
 
     /// A trial has been started here.
     pub fn trial_started(&mut self) {
-        (self.checked, self.wait) = (Instant::now(), first_wait(self.pace));
+        self.cancellations = CancellationCheck::first(self.poll_interval);
     }
 
-    /// Records what a look at the store found; `pulse` was read before it.
+    /// Records what a look at the store found; `change_counter` was read before it.
     pub fn record_look(
         &mut self,
-        pulse: Result<Option<u64>, Error>,
+        change_counter: Result<Option<u64>, Error>,
         elsewhere: Vec<(usize, Lease)>,
         session: &Session,
     ) {
-        (self.looked, self.pulse, self.elsewhere) = (Some(Instant::now()), pulse.ok().flatten(), elsewhere);
+        (self.looked, self.change_counter, self.elsewhere) =
+            (Some(Instant::now()), change_counter.ok().flatten(), elsewhere);
         let events = session.ledger().events().len();
-        self.pause = if events == self.events { (2 * self.pause).min(4 * self.pace) } else { self.pace };
+        self.pause =
+            if events == self.events { (2 * self.pause).min(4 * self.poll_interval) } else { self.poll_interval };
         self.events = events;
     }
 
@@ -75,7 +90,7 @@ impl Watch {
 
     /// Whether a free worker should look for what has been left behind before it asks for something new.
     pub fn is_time_to_take_over(&self) -> bool {
-        self.looked.is_none_or(|looked| looked.elapsed() >= LOOK.max(self.pace).min(self.term / 2))
+        self.looked.is_none_or(|looked| looked.elapsed() >= POLL.max(self.poll_interval).min(self.term / 2))
     }
 
     /// Whether someone who has nothing to do should look again.
@@ -84,31 +99,27 @@ impl Watch {
         let since = looked.elapsed();
         // What this process has logged itself it need not wait to look at, nor what it can see without the store.
         let is_news = session.ledger().events().len() != self.events;
-        let is_dead = |lease: &Lease| lease.holder.life() == Life::Gone;
-        let lapses = |lease: &Lease| lease.holder.life() == Life::Unknown && lease.silent + since >= lease.term;
-        let has_changed = || match self.pulse {
-            Some(pulse) => session.pulse().ok().flatten() != Some(pulse),
+        let is_dead = |lease: &Lease| lease.holder.liveness() == Liveness::Gone;
+        let lapses = |lease: &Lease| lease.holder.liveness() == Liveness::Unknown && lease.silent + since >= lease.term;
+        let has_changed = || match self.change_counter {
+            Some(change_counter) => session.change_counter().ok().flatten() != Some(change_counter),
             None => since >= self.pause,
         };
         is_news
             || since >= SELDOM
             || self.elsewhere.iter().any(|(_, lease)| is_dead(lease))
-            || since >= self.pace && (self.elsewhere.iter().any(|(_, lease)| lapses(lease)) || has_changed())
+            || since >= self.poll_interval && (self.elsewhere.iter().any(|(_, lease)| lapses(lease)) || has_changed())
     }
 
     /// Whether to look for cancelled trials among those that run here: at once if a lease is lost, and else after times
     /// that grow where a look costs a connection.
-    pub fn is_time_for_cancellations(&mut self, has_lost: bool) -> bool {
-        let is_due = self.checked.elapsed() >= self.wait || (has_lost && self.checked.elapsed() >= LOOK);
+    pub fn is_time_for_cancellations(&mut self, is_lease_lost: bool) -> bool {
+        let CancellationCheck { checked, wait } = self.cancellations;
+        let is_due = checked.elapsed() >= wait || (is_lease_lost && checked.elapsed() >= POLL);
         if is_due {
-            self.checked = Instant::now();
-            self.wait = if self.pace < LOOK { LOOK } else { (2 * self.wait).min(self.term / 3).max(LOOK) };
+            let wait = if self.poll_interval < POLL { POLL } else { (2 * wait).min(self.term / 3).max(POLL) };
+            self.cancellations = CancellationCheck { checked: Instant::now(), wait };
         }
         is_due
     }
-}
-
-/// How long after its start a trial is first looked at whether it was cancelled.
-fn first_wait(pace: Duration) -> Duration {
-    if pace < LOOK { LOOK } else { pace }
 }

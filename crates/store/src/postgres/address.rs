@@ -121,8 +121,8 @@ impl FromStr for Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-        let written = |text: &str| utf8_percent_encode(text, KEPT).to_string();
+        const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+        let written = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
         let host = |host: &Host| match host {
             Host::Tcp(name) if name.contains(':') => format!("[{name}]"),
             Host::Tcp(name) => written(name),
@@ -303,7 +303,7 @@ mod tests {
         for (query, reason) in [
             ("sslmode=verify-ca", "sslmode must be disable, prefer, require or verify-full"),
             ("sslrootcert=a.pem", "only read with sslmode=verify-full"),
-            ("sslmod=require", "an option behind \"?\" is not known"),
+            ("sslmod=require", "an option after \"?\" is not known"),
             ("connect_timeout=soon", "the value of connect_timeout cannot be read"),
             ("port=x", "the value of port cannot be read"),
         ] {

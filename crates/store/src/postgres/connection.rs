@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
 use super::failure::CallFailure;
-use super::transaction::{Statement, Transaction, within};
+use super::transaction::{Statement, Transaction, with_timeout};
 use crate::{Error, Result};
 
 /// How long a server may be away, or without a free connection, before a call gives up.
@@ -34,10 +34,10 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 const IDLE: (Duration, Duration) = (Duration::from_secs(3), Duration::from_millis(50));
 
 /// How often to check whether the connection is idle.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
 
 /// How often to check how many connections the server has left.
-const CENSUS: Duration = Duration::from_secs(10);
+const COUNT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Acknowledged events must be on disk, regardless of the server's defaults, and no statement waits for ever.
 const SETTINGS: &str =
@@ -56,14 +56,14 @@ struct Shared {
     address: Address,
     config: Config,
     connector: MakeRustlsConnect,
-    link: Mutex<Option<Link>>,
+    open: Mutex<Option<OpenConnection>>,
     /// Drives the connection on the thread that waits for the answer: handing over to another thread and back took longer
     /// than most answers.
     runtime: Runtime,
 }
 
 /// An open connection.
-struct Link {
+struct OpenConnection {
     client: Client,
     driver: AbortHandle,
     used: Instant,
@@ -71,7 +71,7 @@ struct Link {
     crowded: bool,
 }
 
-impl Drop for Link {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         // The connection's task must not wait for a server that does not answer.
         self.driver.abort();
@@ -99,7 +99,7 @@ impl Connection {
         let no_thread =
             |error: std::io::Error| Error::Unavailable { store: address.to_string(), reason: error.to_string() };
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
-        let shared = Arc::new(Shared { address: address.clone(), config, connector, link: Mutex::new(None), runtime });
+        let shared = Arc::new(Shared { address: address.clone(), config, connector, open: Mutex::new(None), runtime });
         let (thread, weak) = (std::thread::Builder::new().name("postgres".to_string()), Arc::downgrade(&shared));
         thread.spawn(move || close_when_idle(&weak)).map_err(no_thread)?;
         let connection = Self(shared);
@@ -111,8 +111,8 @@ impl Connection {
         let (start, mut pause) = (Instant::now(), PAUSES.0);
         loop {
             match self.connect() {
-                Ok(link) => {
-                    *self.link() = Some(link);
+                Ok(open) => {
+                    *self.locked() = Some(open);
                     return Ok(());
                 }
                 Err(failure) if failure.is_full() && start.elapsed() < FULL_PATIENCE => wait(&mut pause),
@@ -127,43 +127,55 @@ impl Connection {
         what: &str,
         work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, CallFailure>,
     ) -> Result<T> {
-        self.persist(what, |t, time| {
+        self.retry(what, |t, time| {
             t.begin();
             let result = work(t, time);
             match &result {
-                Ok(_) => t.end(true)?,
+                Ok(_) => t.commit()?,
                 // A lost connection has nothing to roll back, and its loss is the error to report.
-                Err(_) => drop(t.end(false)),
+                Err(_) => drop(t.roll_back()),
             }
             result
         })
     }
 
-    /// One statement that reads, or may be repeated; repeated while the server is away.
-    pub fn one<T>(
+    /// One short transaction that reads the state of one moment; repeated while the server is away. `work` commits.
+    pub fn read_at_once<T>(
         &self,
         what: &str,
         work: impl Fn(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
     ) -> Result<T> {
-        self.persist(what, |t, _| work(t))
+        self.retry(what, |t, _| {
+            t.begin_snapshot();
+            work(t)
+        })
     }
 
-    fn persist<T>(
+    /// One statement that reads, or may be repeated; repeated while the server is away.
+    pub fn run_one<T>(
+        &self,
+        what: &str,
+        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
+    ) -> Result<T> {
+        self.retry(what, |t, _| work(t))
+    }
+
+    fn retry<T>(
         &self,
         what: &str,
         work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, CallFailure>,
     ) -> Result<T> {
-        let mut link = self.link();
+        let mut open = self.locked();
         let (mut time, mut pause, start) = (Attempt::First, PAUSES.0, Instant::now());
         loop {
-            let failure = match self.attempt(&mut link, |t| work(t, time)) {
+            let failure = match self.attempt(&mut open, |t| work(t, time)) {
                 Ok(result) => return Ok(result),
                 Err(failure) => failure,
             };
-            if link.as_ref().is_none_or(|link| link.client.is_closed()) || failure.is_away() {
-                *link = None;
+            if open.as_ref().is_none_or(|open| open.client.is_closed()) || failure.is_connection_lost() {
+                *open = None;
             }
-            if !failure.is_passing() || start.elapsed() > PATIENCE {
+            if !failure.is_temporary() || start.elapsed() > PATIENCE {
                 return Err(failure.refusal(&self.0.address, what));
             }
             time = Attempt::Again;
@@ -173,39 +185,39 @@ impl Connection {
 
     fn attempt<T>(
         &self,
-        link: &mut Option<Link>,
+        open: &mut Option<OpenConnection>,
         work: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
     ) -> std::result::Result<T, CallFailure> {
-        let link = match link {
-            Some(link) => link,
+        let open = match open {
+            Some(open) => open,
             none => none.insert(self.connect()?),
         };
-        link.used = Instant::now();
-        let transaction = Transaction::none(&self.0.runtime, &link.client, LIMIT);
-        if link.counted.elapsed() > CENSUS {
-            (link.crowded, link.counted) = (is_crowded(&transaction)?, Instant::now());
+        open.used = Instant::now();
+        let transaction = Transaction::none(&self.0.runtime, &open.client, LIMIT);
+        if open.counted.elapsed() > COUNT_INTERVAL {
+            (open.crowded, open.counted) = (is_crowded(&transaction)?, Instant::now());
         }
         let result = work(&transaction);
-        link.used = Instant::now();
+        open.used = Instant::now();
         result
     }
 
-    fn connect(&self) -> std::result::Result<Link, CallFailure> {
+    fn connect(&self) -> std::result::Result<OpenConnection, CallFailure> {
         let Shared { config, connector, .. } = &*self.0;
-        let (client, connection) = within(&self.0.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
+        let (client, connection) = with_timeout(&self.0.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
         // The next statement reports how the connection ended.
         let driver = self.0.runtime.spawn(async { drop(connection.await) }).abort_handle();
         let now = Instant::now();
-        let mut link = Link { client, driver, used: now, counted: now, crowded: false };
-        let transaction = Transaction::none(&self.0.runtime, &link.client, LIMIT);
+        let mut open = OpenConnection { client, driver, used: now, counted: now, crowded: false };
+        let transaction = Transaction::none(&self.0.runtime, &open.client, LIMIT);
         transaction.run(SETTINGS)?;
-        link.crowded = is_crowded(&transaction)?;
-        Ok(link)
+        open.crowded = is_crowded(&transaction)?;
+        Ok(open)
     }
 
-    fn link(&self) -> MutexGuard<'_, Option<Link>> {
+    fn locked(&self) -> MutexGuard<'_, Option<OpenConnection>> {
         // A transaction that a panic left open ends with its connection, which is checked before it is used again.
-        self.0.link.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -228,12 +240,12 @@ fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, CallFa
 /// Closes the connection once it has been idle for a while: a trial's command may run for hours.
 fn close_when_idle(shared: &Weak<Shared>) {
     loop {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL);
         let Some(shared) = shared.upgrade() else { return };
-        let Ok(mut link) = shared.link.try_lock() else { continue };
-        let is_idle = |link: &Link| link.used.elapsed() > if link.crowded { IDLE.1 } else { IDLE.0 };
-        if link.as_ref().is_some_and(is_idle) {
-            *link = None;
+        let Ok(mut open) = shared.open.try_lock() else { continue };
+        let is_idle = |open: &OpenConnection| open.used.elapsed() > if open.crowded { IDLE.1 } else { IDLE.0 };
+        if open.as_ref().is_some_and(is_idle) {
+            *open = None;
             // The connection's task ends, and with it the connection, when it is next driven.
             shared.runtime.block_on(tokio::task::yield_now());
         }

@@ -68,7 +68,7 @@ fn service(name: &str, variables: Variables<'_>) -> Result<Vec<(&'static str, St
         let text = fs::read_to_string(&file);
         let text = text.map_err(|error| format!("the service file {} cannot be read: {error}", file.display()))?;
         if let Some(settings) = section(&text, name)
-            .map_err(|line| format!("line {line} of the service file {} is no setting that is known", file.display()))?
+            .map_err(|line| format!("line {line} of the service file {} is not a known setting", file.display()))?
         {
             return Ok(settings);
         }

@@ -14,7 +14,7 @@ pub enum CallFailure {
     /// The server said so, or the connection to it broke.
     Server(tokio_postgres::Error),
     /// The server did not answer in time.
-    Silence(Duration),
+    Timeout(Duration),
 }
 
 impl From<tokio_postgres::Error> for CallFailure {
@@ -27,7 +27,7 @@ impl CallFailure {
     pub fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Server(error) => error.code(),
-            Self::Silence(_) => None,
+            Self::Timeout(_) => None,
         }
     }
 
@@ -37,7 +37,7 @@ impl CallFailure {
     }
 
     /// Whether the connection is lost: the server is down, is shutting down, or does not answer.
-    pub fn is_away(&self) -> bool {
+    pub fn is_connection_lost(&self) -> bool {
         const GOING: [SqlState; 4] = [
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
@@ -51,10 +51,10 @@ impl CallFailure {
     }
 
     /// Whether the failure is temporary: the same transaction may succeed in a moment.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         const COLLIDED: [SqlState; 2] = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-        let has_waited = matches!(self, Self::Silence(_));
-        self.code().is_some_and(|code| COLLIDED.contains(code)) || (self.is_away() && !has_waited)
+        let has_waited = matches!(self, Self::Timeout(_));
+        self.code().is_some_and(|code| COLLIDED.contains(code)) || (self.is_connection_lost() && !has_waited)
     }
 
     /// Whether the server's certificate is not trusted.
@@ -70,7 +70,7 @@ impl CallFailure {
         let store = address.to_string();
         let error = match self {
             Self::Server(error) => error,
-            Self::Silence(limit) => {
+            Self::Timeout(limit) => {
                 let reason = format!("no answer within {} seconds ({what})", limit.as_secs());
                 return Error::Unavailable { store, reason };
             }
@@ -80,12 +80,12 @@ impl CallFailure {
             None => chain(error),
         });
         match error.code() {
-            _ if self.is_distrust() => Error::Distrusted { store, reason },
+            _ if self.is_distrust() => Error::UntrustedCertificate { store, reason },
             Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
             Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::Locked { store, seconds: 10 },
             Some(&SqlState::QUERY_CANCELED) => Error::Unavailable { store, reason: format!("{reason} ({what})") },
-            Some(&SqlState::TOO_MANY_CONNECTIONS) => Error::Crowded { store, reason },
-            Some(_) if !self.is_passing() => Error::Refused { store, reason },
+            Some(&SqlState::TOO_MANY_CONNECTIONS) => Error::NoFreeConnection { store, reason },
+            Some(_) if !self.is_temporary() => Error::Refused { store, reason },
             _ => Error::Unavailable { store, reason },
         }
     }

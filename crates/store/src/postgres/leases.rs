@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use super::NOW;
 use super::schema::HASHED;
 use super::transaction::Statement;
+use crate::clock::micros;
 use crate::lease::{Claim, Fence, Lease, trial_resource};
 use crate::store::StudyId;
 use crate::{Holder, Time};
@@ -89,9 +90,4 @@ pub fn release(study: StudyId, fence: Fence<'_>) -> Statement<'_> {
 pub fn remove(study: StudyId, trials: Vec<usize>) -> Statement<'static> {
     let sql = "DELETE FROM manyhands_leases WHERE study = $1 AND resource = ANY($2)";
     Statement::new(sql).int(study.0).with(trials.into_iter().map(trial_resource).collect::<Vec<_>>(), Type::TEXT_ARRAY)
-}
-
-/// Microseconds, as stored.
-pub fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
 }

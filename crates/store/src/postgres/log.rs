@@ -3,31 +3,29 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::failure::CallFailure;
 use super::schema::HASHED;
-use super::transaction::{Statement, Transaction};
+use super::transaction::Statement;
 use crate::Time;
 use crate::chain::Tail;
 use crate::codec::VERSION;
 use crate::record::{Append, NewEvent, Record, Unique};
 use crate::store::StudyId;
 
-/// The events after the first `after`, in order; none if there is no such study.
-pub fn read(
-    t: &Transaction<'_>,
-    study: StudyId,
-    after: usize,
-    schema: i64,
-) -> Result<Option<Vec<Record>>, CallFailure> {
+/// Selects the events after the first `after`, in order; read by [`records`].
+pub fn selection(study: StudyId, after: usize, schema: i64) -> Statement<'static> {
     let added = if schema < HASHED { "NULL::text, NULL::bytea" } else { "key, hash" };
     // One statement: a study without new events gives one row of NULLs, an unknown study none.
     let sql = format!(
         "SELECT sequence, time, kind, trial, body, version, {added} FROM manyhands_studies LEFT JOIN manyhands_events \
          ON study = id AND sequence > $2 WHERE id = $1 ORDER BY sequence"
     );
-    let rows = t.query(Statement::new(sql).int(study.0).int(after as i64))?;
+    Statement::new(sql).int(study.0).int(after as i64)
+}
+
+/// The selected events; none if there is no such study.
+pub fn records(rows: &[Row]) -> Option<Vec<Record>> {
     let is_event = |row: &&Row| row.get::<_, Option<i64>>(0).is_some();
-    Ok((!rows.is_empty()).then(|| rows.iter().filter(is_event).map(record).collect()))
+    (!rows.is_empty()).then(|| rows.iter().filter(is_event).map(record).collect())
 }
 
 fn record(row: &Row) -> Record {
@@ -45,7 +43,7 @@ fn record(row: &Row) -> Record {
 
 /// The end of a log, and whether events may be added there.
 #[derive(Debug)]
-pub struct End {
+pub struct AppendCheck {
     pub tail: Tail,
     /// Whether an append of this origin is in the log.
     pub is_stored: bool,
@@ -55,8 +53,8 @@ pub struct End {
     pub taken: Option<usize>,
 }
 
-/// Selects all that an append depends on; read by [`End::read`].
-pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
+/// Selects all that an append depends on; read by [`AppendCheck::read`].
+pub fn append_check<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
     let trials = |wanted: Unique| -> Vec<i64> {
         let unique = append.events.iter().filter_map(NewEvent::unique);
         unique.filter(|(unique, _)| *unique == wanted).map(|(_, trial)| trial as i64).collect()
@@ -83,7 +81,7 @@ pub fn end<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
     statement.with(begun, Type::INT8_ARRAY).with(ended, Type::INT8_ARRAY)
 }
 
-impl End {
+impl AppendCheck {
     pub fn read(row: &Row) -> Self {
         Self {
             tail: Tail { sequence: usize::try_from(row.get::<_, i64>(0)).unwrap_or(0), hash: row.get(1) },

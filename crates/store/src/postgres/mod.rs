@@ -21,7 +21,7 @@ use tokio_postgres::types::Type;
 pub use self::address::Address;
 use self::connection::{Attempt, Connection};
 use self::failure::CallFailure;
-use self::log::End;
+use self::log::AppendCheck;
 use self::queue::LeaseQueue;
 use self::transaction::{Statement, Transaction};
 use crate::backend::{Backend, NewStudy};
@@ -37,7 +37,7 @@ use crate::{Access, Error, Result, Time};
 const NOW: &str = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
 /// Polling a study takes two transactions: an idle worker makes less than one per second.
-const PACE: Duration = Duration::from_millis(2500);
+const POLL_INTERVAL: Duration = Duration::from_millis(2500);
 
 /// A store in a PostgreSQL database.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Postgres {
     pub fn at(address: &Address, access: Access) -> Result<Self> {
         let (connection, known) = (Connection::open(address)?, schema::STEPS.len() as i64);
         let store = || address.to_string();
-        let there = connection.one("looking for the tables", schema::version)?;
+        let there = connection.run_one("looking for the tables", schema::version)?;
         if access != Access::Create && there.is_none() {
             return Err(Error::NoTables { store: store() });
         }
@@ -73,7 +73,7 @@ impl Postgres {
         let granted = Cell::new(None);
         let acquired = self.connection.transact("claiming a lease", |t, _| {
             let ended = log::has_ended(study, trial_of(claim.resource));
-            let looked = t.together(vec![lock(study), ended, leases::find(study, claim.resource)])?;
+            let looked = t.send_together(vec![lock(study), ended, leases::find(study, claim.resource)])?;
             let [Some(now), ended, found] = [0, 1, 2].map(|place| looked[place].first()) else { return Ok(None) };
             if ended.is_some() {
                 return Ok(Some(Acquired::Ended));
@@ -89,7 +89,7 @@ impl Postgres {
             };
             granted.set(Some((next, now)));
             let leave = name.map(|name| queue::leave(study, name));
-            t.finish([leases::grant(study, claim, now)].into_iter().chain(leave).collect())?;
+            t.send_and_commit([leases::grant(study, claim, now)].into_iter().chain(leave).collect())?;
             Ok(Some(Acquired::Granted(next)))
         })?;
         acquired.ok_or(Error::Deleted)
@@ -99,7 +99,7 @@ impl Postgres {
 impl Postgres {
     /// The selection of [`study_row`].
     fn rows(&self) -> String {
-        let sha256 = if self.schema < schema::SUMMED { "NULL::text" } else { "sha256" };
+        let sha256 = if self.schema < schema::WITH_CHECKSUMS { "NULL::text" } else { "sha256" };
         format!("SELECT id, name, created, text, {sha256} FROM manyhands_studies")
     }
 
@@ -125,7 +125,7 @@ impl Backend for Postgres {
             let row = study_row(&row);
             let records = chain::records(&study.events, Tail::default(), row.created);
             let events = log::insert(row.id, "", &records);
-            t.finish(study.files.iter().map(|file| file_of(row.id, file)).chain([events]).collect())?;
+            t.send_and_commit(study.files.iter().map(|file| file_of(row.id, file)).chain([events]).collect())?;
             Ok(Some(row))
         })?;
         created.ok_or_else(|| Error::StudyExists { name: study.name.clone() })
@@ -134,11 +134,12 @@ impl Backend for Postgres {
     fn studies(&self) -> Result<Vec<StudyRow>> {
         // By the bytes of the name, as SQLite does.
         let sql = format!("{} ORDER BY name COLLATE \"C\"", self.rows());
-        self.connection.one("listing studies", |t| Ok(t.query(Statement::new(&sql))?.iter().map(study_row).collect()))
+        self.connection
+            .run_one("listing studies", |t| Ok(t.query(Statement::new(&sql))?.iter().map(study_row).collect()))
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
-        self.connection.one("finding a study", |t| self.find_in(t, name))
+        self.connection.run_one("finding a study", |t| self.find_in(t, name))
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
@@ -153,7 +154,7 @@ impl Backend for Postgres {
         let file =
             |row: &Row| StoredFile { role: row.get(0), name: row.get(1), sha256: row.get(2), content: row.get(3) };
         let read = |t: &Transaction<'_>| t.query(Statement::new(sql).int(study.0));
-        self.connection.one("reading a study's files", |t| Ok(read(t)?.iter().map(file).collect()))
+        self.connection.run_one("reading a study's files", |t| Ok(read(t)?.iter().map(file).collect()))
     }
 
     fn delete(&self, study: StudyId) -> Result<()> {
@@ -165,18 +166,28 @@ impl Backend for Postgres {
     }
 
     fn events(&self, study: StudyId, after: usize) -> Result<Vec<Record>> {
-        let records = self.connection.one("reading the log", |t| log::read(t, study, after, self.schema))?;
-        records.ok_or(Error::Deleted)
+        let records =
+            self.connection.run_one("reading the log", |t| t.query(log::selection(study, after, self.schema)))?;
+        log::records(&records).ok_or(Error::Deleted)
+    }
+
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        let (records, leases) = self.connection.read_at_once("reading the log and the leases", |t| {
+            let statements = vec![log::selection(study, after, self.schema), leases::all(study, self.schema)];
+            let answers = t.send_and_commit(statements)?;
+            Ok((log::records(&answers[0]), answers[1].iter().map(leases::lease).collect()))
+        })?;
+        records.map(|records| (records, leases)).ok_or(Error::Deleted)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         let appended = self.connection.transact("logging events", |t, _| {
-            let looked = t.together(vec![lock(study), log::end(study, append)])?;
+            let looked = t.send_together(vec![lock(study), log::append_check(study, append)])?;
             let [Some(now), Some(end)] = [0, 1].map(|place| looked[place].first()) else { return Ok(None) };
-            let (now, end) = (Time::from_micros(now.get(0)), End::read(end));
+            let (now, end) = (Time::from_micros(now.get(0)), AppendCheck::read(end));
             if end.is_stored {
                 let held =
-                    t.together(append.claims.iter().map(|claim| leases::token(study, claim.resource)).collect())?;
+                    t.send_together(append.claims.iter().map(|claim| leases::token(study, claim.resource)).collect())?;
                 return Ok(Some(Appended::Stored { tokens: tokens(&held), records: vec![] }));
             }
             if let (Some(fence), Some(current)) = (append.fence, end.token)
@@ -196,7 +207,7 @@ impl Backend for Postgres {
                 changes.push(leases::remove(study, ended));
             }
             changes.extend(append.releases.iter().map(|fence| leases::release(study, *fence)));
-            let changed = t.finish(changes)?;
+            let changed = t.send_and_commit(changes)?;
             Ok(Some(Appended::Stored { tokens: tokens(&changed[..append.claims.len()]), records }))
         })?;
         appended.ok_or(Error::Deleted)
@@ -204,7 +215,7 @@ impl Backend for Postgres {
 
     fn leases(&self, study: StudyId) -> Result<Vec<Lease>> {
         let read = |t: &Transaction<'_>| t.query(leases::all(study, self.schema));
-        Ok(self.connection.one("reading the leases", read)?.iter().map(leases::lease).collect())
+        Ok(self.connection.run_one("reading the leases", read)?.iter().map(leases::lease).collect())
     }
 
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
@@ -216,22 +227,24 @@ impl Backend for Postgres {
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
-        self.connection
-            .transact("renewing a lease", |t, _| Ok(!t.finish(vec![leases::renew(study, fence, term)])?[0].is_empty()))
+        self.connection.transact("renewing a lease", |t, _| {
+            Ok(!t.send_and_commit(vec![leases::renew(study, fence, term)])?[0].is_empty())
+        })
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        self.connection.transact("releasing a lease", |t, _| t.finish(vec![leases::release(study, fence)]).map(drop))
+        self.connection
+            .transact("releasing a lease", |t, _| t.send_and_commit(vec![leases::release(study, fence)]).map(drop))
     }
 
-    fn pace(&self) -> Duration {
-        PACE
+    fn poll_interval(&self) -> Duration {
+        POLL_INTERVAL
     }
 
     fn transactions(&self) -> Result<Option<u64>> {
         let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
         let read = |t: &Transaction<'_>| t.query_opt(Statement::new(sql));
-        let row = self.connection.one("counting transactions", read)?;
+        let row = self.connection.run_one("counting transactions", read)?;
         Ok(row.and_then(|row| u64::try_from(row.get::<_, i64>(0)).ok()))
     }
 }

@@ -1,11 +1,12 @@
 //! The queue for a lease, in PostgreSQL.
 
-use super::leases::{self, micros};
+use super::leases;
 use super::transaction::Statement;
 use super::{NOW, Postgres};
 use crate::Result;
+use crate::clock::micros;
 use crate::lease::{Acquired, Claim};
-use crate::queue::{KEPT, Queue, QueueState, Ticket};
+use crate::queue::{PLACE_KEPT_FOR, Queue, QueueState, Ticket};
 use crate::store::StudyId;
 
 /// The queue for a lease of a study.
@@ -22,7 +23,7 @@ impl Queue for LeaseQueue<'_> {
             i64::MAX
         );
         let read = || leases::find_and(self.study, claim.resource, &ahead).text(name);
-        let row = self.store.connection.one("reading the queue", |t| t.query_opt(read()))?;
+        let row = self.store.connection.run_one("reading the queue", |t| t.query_opt(read()))?;
         Ok(row.map_or(QueueState { lease: None, ahead: 0 }, |row| QueueState {
             lease: Some(leases::lease(&row)),
             ahead: usize::try_from(row.get::<_, i64>(9)).unwrap_or(0),
@@ -34,9 +35,9 @@ impl Queue for LeaseQueue<'_> {
             "INSERT INTO manyhands_turns (study, ticket, until) VALUES ($1, $2, {NOW} + $3) \
              ON CONFLICT (study, ticket) DO UPDATE SET until = excluded.until"
         );
-        let until = micros(ticket.patience + KEPT);
+        let until = micros(ticket.patience + PLACE_KEPT_FOR);
         let enter = || Statement::new(sql.as_str()).int(self.study.0).text(ticket.name).int(until);
-        self.store.connection.one("entering the queue", |t| t.query(enter()).map(drop))
+        self.store.connection.run_one("entering the queue", |t| t.query(enter()).map(drop))
     }
 
     fn claim(&self, claim: &Claim<'_>, name: &str) -> Result<Acquired> {

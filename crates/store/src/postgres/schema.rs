@@ -69,7 +69,7 @@ pub const STEPS: [&str; 4] = [
 pub const HASHED: i64 = 3;
 
 /// The first schema with checksums of study files.
-pub const SUMMED: i64 = 4;
+pub const WITH_CHECKSUMS: i64 = 4;
 
 /// Only one process at a time makes tables.
 const LOCK: i64 = 0x6d6e_7968;
@@ -83,7 +83,7 @@ pub fn migrate(t: &Transaction<'_>) -> Result<Option<i64>, CallFailure> {
     // Upgrading a large store may take longer than the limits for single statements.
     t.run("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")?;
     t.query(Statement::new("SELECT pg_advisory_xact_lock($1)").int(LOCK))?;
-    // Another process may have been faster. Only making the table makes the server look again whether it is there.
+    // Another process may have got there first. Only making the table makes the server look again whether it is there.
     t.run("CREATE TABLE IF NOT EXISTS manyhands_schema (version BIGINT NOT NULL)")?;
     let found = version(t)?;
     if found.is_none() {

@@ -18,6 +18,9 @@ use super::failure::CallFailure;
 /// to another connection.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
+/// All statements see the database as of the first one.
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// A statement with its parameters, in their order.
 pub struct Statement<'a> {
     sql: Cow<'a, str>,
@@ -51,11 +54,11 @@ impl<'a> Statement<'a> {
 
 /// The stage of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum TransactionStage {
     /// Single statements, without a transaction.
     Outside,
-    /// It begins with its first statement.
-    Ahead,
+    /// It begins with its first statement, in this way.
+    Ahead(&'static str),
     Open,
     Over,
 }
@@ -66,30 +69,44 @@ pub struct Transaction<'a> {
     client: &'a Client,
     limit: Duration,
     start: Instant,
-    stage: Cell<Stage>,
+    stage: Cell<TransactionStage>,
 }
 
 impl<'a> Transaction<'a> {
     /// For statements outside of any transaction.
     pub fn none(runtime: &'a Runtime, client: &'a Client, limit: Duration) -> Self {
-        Self { runtime, client, limit, start: Instant::now(), stage: Cell::new(Stage::Outside) }
+        Self { runtime, client, limit, start: Instant::now(), stage: Cell::new(TransactionStage::Outside) }
     }
 
     /// Statements from here on belong to one transaction.
     pub fn begin(&self) {
-        self.stage.set(Stage::Ahead);
+        self.stage.set(TransactionStage::Ahead(BEGIN));
     }
 
-    /// Commits or rolls back; nothing happens if [`Transaction::finish`] has committed.
-    pub fn end(&self, commits: bool) -> Result<(), CallFailure> {
-        match self.stage.replace(Stage::Over) {
-            Stage::Open => self.run(if commits { "COMMIT" } else { "ROLLBACK" }),
-            Stage::Outside | Stage::Ahead | Stage::Over => Ok(()),
+    /// Statements from here on belong to one transaction that reads the state of one moment.
+    pub fn begin_snapshot(&self) {
+        self.stage.set(TransactionStage::Ahead(BEGIN_SNAPSHOT));
+    }
+
+    /// Commits, unless [`Transaction::send_and_commit`] has done so.
+    pub fn commit(&self) -> Result<(), CallFailure> {
+        self.end("COMMIT")
+    }
+
+    /// Rolls back, unless [`Transaction::send_and_commit`] has committed.
+    pub fn roll_back(&self) -> Result<(), CallFailure> {
+        self.end("ROLLBACK")
+    }
+
+    fn end(&self, statement: &str) -> Result<(), CallFailure> {
+        match self.stage.replace(TransactionStage::Over) {
+            TransactionStage::Open => self.run(statement),
+            TransactionStage::Outside | TransactionStage::Ahead(_) | TransactionStage::Over => Ok(()),
         }
     }
 
     pub fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, CallFailure> {
-        Ok(self.together(vec![statement])?.swap_remove(0))
+        Ok(self.send_together(vec![statement])?.swap_remove(0))
     }
 
     /// The first row, if there is one.
@@ -99,52 +116,49 @@ impl<'a> Transaction<'a> {
 
     /// Statements without parameters.
     pub fn run(&self, sql: &str) -> Result<(), CallFailure> {
-        let begins = self.begins();
-        self.within(async {
-            if begins {
-                self.client.batch_execute(BEGIN).await?;
+        let begin = self.begin_if_ahead();
+        self.with_timeout(async {
+            if let Some(begin) = begin {
+                self.client.batch_execute(begin).await?;
             }
             self.client.batch_execute(sql).await
         })
     }
 
     /// Sends several statements at once; the rows of each.
-    pub fn together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
-        self.pipeline(&statements, false)
+    pub fn send_together(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
+        self.send(&statements, None)
     }
 
-    /// As [`Transaction::together`], and commits.
-    pub fn finish(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
-        self.pipeline(&statements, true)
+    /// As [`Transaction::send_together`], and commits.
+    pub fn send_and_commit(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
+        // After a failed statement this rolls back, and the statement's error is reported.
+        let answers = self.send(&statements, Some("COMMIT"));
+        self.stage.set(TransactionStage::Over);
+        answers
     }
 
-    fn begins(&self) -> bool {
-        let begins = self.stage.get() == Stage::Ahead;
-        if begins {
-            self.stage.set(Stage::Open);
-        }
-        begins
+    /// The statement that begins the transaction, if it has not begun yet.
+    fn begin_if_ahead(&self) -> Option<&'static str> {
+        let TransactionStage::Ahead(begin) = self.stage.get() else { return None };
+        self.stage.set(TransactionStage::Open);
+        Some(begin)
     }
 
-    fn pipeline(&self, statements: &[Statement<'_>], commits: bool) -> Result<Vec<Vec<Row>>, CallFailure> {
+    /// Sends statements at once, then one that ends the transaction; the rows of each.
+    fn send(&self, statements: &[Statement<'_>], end: Option<&'static str>) -> Result<Vec<Vec<Row>>, CallFailure> {
         let control = |sql: &'static str| async move { self.client.batch_execute(sql).await.map(|()| vec![]) };
-        let begins = self.begins();
+        let begin = self.begin_if_ahead();
         let mut answers: Vec<Answer<'_>> = Vec::new();
-        if begins {
-            answers.push(Box::pin(control(BEGIN)));
-        }
+        answers.extend(begin.map(|begin| Box::pin(control(begin)) as Answer<'_>));
         answers.extend(statements.iter().map(|statement| Box::pin(statement.send(self.client)) as Answer<'_>));
-        if commits {
-            self.stage.set(Stage::Over);
-            // After a failed statement this rolls back, and the statement's error is reported.
-            answers.push(Box::pin(control("COMMIT")));
-        }
-        let rows = self.within(in_order(answers))?;
-        Ok(rows.into_iter().skip(usize::from(begins)).take(statements.len()).collect())
+        answers.extend(end.map(|end| Box::pin(control(end)) as Answer<'_>));
+        let rows = self.with_timeout(in_order(answers))?;
+        Ok(rows.into_iter().skip(usize::from(begin.is_some())).take(statements.len()).collect())
     }
 
-    fn within<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CallFailure> {
-        within(self.runtime, self.limit, self.limit.saturating_sub(self.start.elapsed()), work)
+    fn with_timeout<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CallFailure> {
+        with_timeout(self.runtime, self.limit, self.limit.saturating_sub(self.start.elapsed()), work)
     }
 }
 
@@ -152,21 +166,21 @@ type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, tokio_postgres::E
 
 /// Waits for all answers, or the first error. A request is sent when its future is first polled, so they go out in order.
 async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Vec<Row>>, tokio_postgres::Error> {
-    let mut come: Vec<Option<Result<Vec<Row>, tokio_postgres::Error>>> = answers.iter().map(|_| None).collect();
+    let mut results: Vec<Option<Result<Vec<Row>, tokio_postgres::Error>>> = answers.iter().map(|_| None).collect();
     poll_fn(|context| {
-        for (answer, come) in answers.iter_mut().zip(&mut come).filter(|(_, come)| come.is_none()) {
-            if let Poll::Ready(result) = answer.as_mut().poll(context) {
-                *come = Some(result);
+        for (answer, result) in answers.iter_mut().zip(&mut results).filter(|(_, result)| result.is_none()) {
+            if let Poll::Ready(answered) = answer.as_mut().poll(context) {
+                *result = Some(answered);
             }
         }
-        if come.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+        if results.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-    come.into_iter().flatten().collect()
+    results.into_iter().flatten().collect()
 }
 
 /// Waits for an answer within the time that is left.
-pub fn within<T>(
+pub fn with_timeout<T>(
     runtime: &Runtime,
     limit: Duration,
     left: Duration,
@@ -174,6 +188,6 @@ pub fn within<T>(
 ) -> Result<T, CallFailure> {
     match runtime.block_on(async { tokio::time::timeout(left, work).await }) {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(CallFailure::Silence(limit)),
+        Err(_) => Err(CallFailure::Timeout(limit)),
     }
 }

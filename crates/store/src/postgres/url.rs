@@ -47,7 +47,7 @@ impl ConnectionSettings {
         };
         if rest.contains('@') {
             // Part of an unencoded password would be taken for a host, and shown.
-            return Err("it has an \"@\" that is no end of USER@; in a name or password write %40 for @, %2F for /, \
+            return Err("it has an \"@\" after USER@; in a name or password write %40 for @, %2F for /, \
                         %3A for : and %3F for ?"
                 .to_string());
         }
@@ -61,10 +61,10 @@ impl ConnectionSettings {
         settings.add_hosts(hosts)?;
         settings.add("dbname", decoded(database)?);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').ok_or("an option behind \"?\" has no \"=\"")?;
+            let (key, value) = pair.split_once('=').ok_or("an option after \"?\" has no \"=\"")?;
             let key = decoded(key)?;
             let key = Self::known(&key)
-                .ok_or_else(|| format!("an option behind \"?\" is not known; known are {}", KNOWN.join(", ")))?;
+                .ok_or_else(|| format!("an option after \"?\" is not known; known are {}", KNOWN.join(", ")))?;
             settings.replace(key, decoded(value)?);
         }
         Ok(settings)
@@ -105,7 +105,7 @@ impl ConnectionSettings {
                 None => host.split_once(':').unwrap_or((host, "")),
             };
             if port.parse::<u16>().is_err() && !port.is_empty() {
-                return Err("what stands behind the \":\" of a host is no port, which is a whole number up to 65535; \
+                return Err("the text after \":\" of a host must be a port, which is an integer up to 65535; \
                             in a password write %2F for /, %3A for : and %40 for @"
                     .to_string());
             }
@@ -130,7 +130,7 @@ fn decoded(text: &str) -> Result<String, String> {
     match percent_decode_str(text).decode_utf8() {
         Ok(text) if !text.contains('\0') => Ok(text.into_owned()),
         Ok(_) => Err("it holds a null character".to_string()),
-        Err(_) => Err("what its %XX stand for is no UTF-8 text".to_string()),
+        Err(_) => Err("its %XX sequences do not decode to UTF-8".to_string()),
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
         for (url, reason) in [
             ("postgres://me:zq@zq@h/db", "write %40 for @"),
             ("postgres://me:zq/zq@h/db", "write %40 for @"),
-            ("postgres://h:zq/db", "no port"),
+            ("postgres://h:zq/db", "must be a port"),
             ("postgres://h/db?zq=1", "known are host, hostaddr"),
             ("postgres://h/db?zq", "has no \"=\""),
             ("postgres://h/%zq", "write %25 for %"),

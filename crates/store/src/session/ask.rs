@@ -9,7 +9,7 @@ use crate::codec::encode;
 use crate::error::KEY_LENGTH;
 use crate::lease::{Acquired, Claim, Fence, trial_resource};
 use crate::record::{Append, Appended, NewEvent};
-use crate::{Error, Keeper, Result};
+use crate::{Error, LeaseRenewer, Result};
 
 /// The resource that is leased while trials are chosen.
 const ASK: &str = "ask";
@@ -21,7 +21,7 @@ const TERM: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How often to check that the process that chooses is still alive.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_secs(1);
 
 /// What is asked for.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl Session {
     /// Suggests `count` trials, each aware of what is pending and of the ones before it, and logs them.
     pub fn ask(&mut self, count: usize) -> Result<Vec<Suggestion>> {
         let count = |session: &Self| session.check_workers(count).map(|()| count);
-        let chosen = self.ask_and(Request { count: &count, term: None, key: None })?;
+        let chosen = self.ask_in_turn(Request { count: &count, term: None, key: None })?;
         self.suggested(&chosen.trials)
     }
 
@@ -62,7 +62,7 @@ impl Session {
             Some(_) => Ok(0),
             None => session.check_workers(count).map(|()| count),
         };
-        let chosen = self.ask_and(Request { count: &needed, term: None, key: Some(key) })?;
+        let chosen = self.ask_in_turn(Request { count: &needed, term: None, key: Some(key) })?;
         let trials = self.repeated(key, count)?.unwrap_or(chosen.trials);
         self.suggested(&trials)
     }
@@ -91,7 +91,7 @@ impl Session {
             let most = session.most_pending().unwrap_or(usize::MAX);
             Ok(count.min(to_come).min(most.saturating_sub(session.ledger().pending())))
         };
-        let chosen = self.ask_and(Request { count: &available, term: Some(term), key: None })?;
+        let chosen = self.ask_in_turn(Request { count: &available, term: Some(term), key: None })?;
         Ok(chosen.trials.into_iter().zip(chosen.tokens).map(|(trial, token)| Claimed::restored(trial, token)).collect())
     }
 
@@ -101,13 +101,13 @@ impl Session {
         self.ledger().trials().iter().filter(counts).count()
     }
 
-    fn ask_and(&mut self, request: Request<'_>) -> Result<Chosen> {
+    fn ask_in_turn(&mut self, request: Request<'_>) -> Result<Chosen> {
         loop {
             let fence = Fence { resource: ASK, token: self.wait_for_turn()? };
             let result = self.choose_and_log(request, fence);
             if !matches!(result, Ok(Some(_))) {
                 // A lease that cannot be released lapses by itself; the first error is what matters.
-                let released = self.store.backend.release(self.id, fence);
+                let released = self.handle.backend().release(self.handle.id, fence);
                 if result.is_ok() {
                     released?;
                 }
@@ -120,7 +120,7 @@ impl Session {
     }
 
     fn choose_and_log(&mut self, request: Request<'_>, fence: Fence<'_>) -> Result<Option<Chosen>> {
-        let keeper = Keeper::start(self.store.backend.clone(), self.id, fence, TERM);
+        let renewer = LeaseRenewer::start(self.handle.backend().clone(), self.handle.id, fence, TERM)?;
         self.sync()?;
         let count = (request.count)(self)?;
         let is_nothing_to_ask = count == 0 && (request.term.is_some() || request.key.is_some());
@@ -139,7 +139,7 @@ impl Session {
             None => vec![],
         };
         // Renewing after the release would delay the next process.
-        drop(keeper);
+        drop(renewer);
         let (origin, releases) = (self.new_origin(), [fence]);
         let append =
             Append { origin: &origin, events: &events, fence: Some(fence), claims: &claims, releases: &releases };
@@ -168,11 +168,10 @@ impl Session {
         let (start, mut instead_of) = (Instant::now(), None);
         loop {
             let claim = self.claim(ASK, TERM, instead_of);
-            let held = match self.store.backend.acquire_in_turn(self.id, &claim, LOOK)? {
+            let held = match self.handle.backend().acquire_in_turn(self.handle.id, &claim, POLL)? {
                 Acquired::Granted(token) => return Ok(token),
                 Acquired::Held(lease) => lease,
-                // Only trials end.
-                Acquired::Ended => return Err(Error::Deleted),
+                Acquired::Ended => return Err(Error::Internal { what: "a store says that choosing trials has ended" }),
             };
             if start.elapsed() > PATIENCE {
                 return Err(Error::Busy { holder: held.holder.to_string(), seconds: PATIENCE.as_secs() });

@@ -6,7 +6,7 @@ use manyhands_core::Error as Refusal;
 
 use super::Session;
 use crate::lease::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
-use crate::{Keeper, Life, Result};
+use crate::{LeaseRenewer, Liveness, Result};
 
 /// A trial that a worker holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,14 +49,14 @@ impl Session {
         self.sync()?;
         let mut survey = Survey::default();
         for (trial, lease) in self.pending_leases()? {
-            let life = lease.holder.life();
-            let is_silent = life == Life::Unknown && lease.has_lapsed() && !lease.is_released();
-            let is_free = lease.is_released() || life == Life::Gone || is_silent;
+            let liveness = lease.holder.liveness();
+            let is_silent = liveness == Liveness::Unknown && lease.has_lapsed() && !lease.is_released();
+            let is_free = lease.is_released() || liveness == Liveness::Gone || is_silent;
             if !is_free && lease.holder != self.holder {
                 survey.elsewhere.push((trial, lease));
             } else if is_free && survey.taken.len() < most {
                 // A lease that has lapsed may be renewed again by a holder that was only slow: then it is not taken.
-                let instead_of = (life == Life::Gone).then_some(lease.token);
+                let instead_of = (liveness == Liveness::Gone).then_some(lease.token);
                 if let Some(claimed) = self.claim_trial(trial, term, instead_of)? {
                     survey.silent.extend(is_silent.then_some(trial));
                     survey.taken.push(claimed);
@@ -79,31 +79,34 @@ impl Session {
         }
     }
 
-    /// The leases of pending trials, as of the last read of the log.
+    /// The leases of pending trials: of a frozen session, as of the same moment as its log; of any other, as of now.
     pub fn pending_leases(&self) -> Result<Vec<(usize, Lease)>> {
         let is_pending = |trial: &usize| match self.ledger().pending_trial(*trial) {
-            // A trial that is unknown to this session has begun since its last read.
+            // A trial that is unknown to this session has begun since it last read the log.
             Err(error) => matches!(error, Refusal::UnknownTrial { .. }),
             Ok(_) => true,
         };
-        let leases = self.store.backend.leases(self.id)?.into_iter();
-        let of_trials = leases.filter_map(|lease| Some((trial_of(&lease.resource)?, lease)));
+        let leases = match &self.frozen_leases {
+            Some(leases) => leases.clone(),
+            None => self.handle.backend().leases(self.handle.id)?,
+        };
+        let of_trials = leases.into_iter().filter_map(|lease| Some((trial_of(&lease.resource)?, lease)));
         Ok(of_trials.filter(|(trial, _)| is_pending(trial)).collect())
     }
 
     /// Releases a trial that was not finished: another worker may take it at once.
     pub fn release(&mut self, claimed: &Claimed) -> Result<()> {
-        self.store.backend.release(self.id, claimed.fence())
+        self.handle.backend().release(self.handle.id, claimed.fence())
     }
 
-    /// Renews a trial's lease until the keeper is dropped.
-    pub fn keep(&self, claimed: &Claimed, term: Duration) -> Keeper {
-        Keeper::start(self.store.backend.clone(), self.id, claimed.fence(), term)
+    /// Renews a trial's lease until the renewer is dropped.
+    pub fn renew_until_dropped(&self, claimed: &Claimed, term: Duration) -> Result<LeaseRenewer> {
+        LeaseRenewer::start(self.handle.backend().clone(), self.handle.id, claimed.fence(), term)
     }
 
     fn claim_trial(&self, trial: usize, term: Duration, instead_of: Option<u64>) -> Result<Option<Claimed>> {
         let resource = trial_resource(trial);
-        Ok(match self.store.backend.acquire(self.id, &self.claim(&resource, term, instead_of))? {
+        Ok(match self.handle.backend().acquire(self.handle.id, &self.claim(&resource, term, instead_of))? {
             Acquired::Granted(token) => Some(Claimed::restored(trial, token)),
             Acquired::Held(_) | Acquired::Ended => None,
         })

@@ -1,5 +1,6 @@
 //! Inspection for damage: which part of a stored study is as it was written, and what is wrong with the rest.
 
+use manyhands_core::study::Verification;
 use manyhands_core::{Ledger, Study};
 
 use super::log::written;
@@ -17,7 +18,7 @@ pub struct Inspection {
     history: History,
     /// Whether the study file is as it was written, or the user's own.
     has_sound_file: bool,
-    /// What is wrong, in words: with the store's file, then with the study's log.
+    /// What is wrong with what is stored, in words: with the store's file, then with the study's log.
     pub faults: Vec<String>,
 }
 
@@ -31,26 +32,33 @@ impl Inspection {
         let has_sound_file = damage.is_none() || own.is_some();
         let source = match own {
             Some(own) if damage.is_some() => own,
-            own => Stored::agreeing(store, &row, own)?.source,
+            own => Stored::read_checked(store, &row, own)?.source,
         };
         faults.extend(damage.map(|error| error.to_string()));
         let (found, unread) = store.backend.readable_events(row.id)?;
         let (mut history, mut records) = (History::default(), Vec::new());
-        let mut fault = unread;
+        let mut fault = unread.map(|error| error.to_string());
         for record in found {
             match history.apply(&record) {
-                Ok(()) => records.push(record),
-                Err(error) => {
-                    fault = Some(error);
+                Ok(_) => records.push(record),
+                Err(damage) => {
+                    fault = Some(damage.to_string());
                     break;
                 }
             }
         }
-        if let Err(error) = Study::replay(source.study().spec.clone(), history.ledger().events()) {
-            fault.get_or_insert(error.into());
-        }
-        faults.extend(fault.map(|error| error.to_string()));
+        faults.extend(fault);
         Ok(Self { source, records, history, has_sound_file, faults })
+    }
+
+    /// Refuses sound events that the study's model cannot take.
+    pub fn replay(&self) -> Result<()> {
+        Ok(Study::replay(self.source.study().spec.clone(), self.ledger().events()).map(drop)?)
+    }
+
+    /// Makes every choice and every fit of the sound events again; refuses them where [`Inspection::replay`] does.
+    pub fn verify_choices(&self) -> Result<Verification> {
+        Ok(Study::verify(&self.source.study().spec, self.ledger().events())?)
     }
 
     /// How many events are as they were written.

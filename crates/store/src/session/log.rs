@@ -7,9 +7,11 @@ use serde_json::value::RawValue;
 
 use super::Session;
 use crate::backend::NewStudy;
-use crate::codec::{decode, encode};
+use crate::codec::encode;
+use crate::error::Damage;
 use crate::history::History;
 use crate::record::{NewEvent, Record};
+use crate::source::Stored;
 use crate::store::{StoredFile, sha256};
 use crate::{Error, Result, Source, Store, Time};
 
@@ -74,15 +76,10 @@ pub(super) fn written(source: &Source, records: Vec<Record>) -> Result<String> {
 }
 
 impl Session {
-    /// The study and its log, as lines of JSON that [`StudyLog::read`] reads.
-    pub fn export_log(&mut self) -> Result<String> {
-        written(&self.source, self.store.backend.events(self.id, 0)?)
-    }
-
     /// A study from another store, with its whole log.
     pub fn import(store: Store, log: StudyLog) -> Result<Self> {
         let row = store.backend.create(&NewStudy { events: log.events, ..log.source.new_study() })?;
-        Self::at(store, &row, log.source)
+        Self::unread(store, &row, log.source).following()
     }
 }
 
@@ -94,38 +91,47 @@ pub struct StudyLog {
 }
 
 impl StudyLog {
-    /// Reads what [`Session::export_log`] wrote; refuses it unless all of it is there and can be replayed.
+    /// The study of this name and its log, as lines of JSON that [`StudyLog::read`] reads; `shown` names the store in errors.
+    /// The user's own study file, if there is one, must describe the same study.
+    pub fn export(store: &Store, name: &str, shown: &str, own: Option<Source>) -> Result<String> {
+        let row = store.find_known(name, shown)?;
+        row.check_text()?;
+        let stored = Stored::read_checked(store, &row, own)?;
+        let records = store.backend.events(row.id, 0).map_err(|error| error.of_study(&row.name))?;
+        let mut history = History::default();
+        let mut apply = |record| history.apply(record).map(drop);
+        records.iter().try_for_each(&mut apply).map_err(|damage| damage.in_study(&row.name))?;
+        written(&stored.source, records)
+    }
+
+    /// Reads what [`StudyLog::export`] wrote; refuses it unless all of it is there and can be replayed.
     pub fn read(text: &str) -> Result<Self> {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let head = lines.next().ok_or_else(|| bad(0, "there is nothing in it"))?;
+        let head = lines.next().ok_or_else(|| bad("there is nothing in it"))?;
         let lines: Vec<&str> = lines.collect();
-        let head: Head = serde_json::from_str(head).map_err(|error| bad(0, error))?;
+        let head: Head = serde_json::from_str(head).map_err(bad)?;
         if head.manyhands_log != FORMAT {
-            return Err(bad(0, format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
+            return Err(bad(format!("its format is {}, this manyhands knows {FORMAT}", head.manyhands_log)));
         }
         let sum = sum(&head.text, &lines);
-        let source = Source::stored(&head.text, &stored_files(head.files)?)?;
+        let source = Source::stored(&head.text, &stored_files(head.files)?).map_err(bad)?;
         let mut history = History::default();
         let mut events = Vec::new();
         for (index, line) in lines.iter().enumerate() {
-            let line: Line = serde_json::from_str(line).map_err(|error| bad(index + 1, error))?;
+            let line: Line = serde_json::from_str(line).map_err(|error| bad_event(index + 1, error))?;
             let Line { sequence, time, kind, version, key, body } = line;
             let time = Time::from_micros(time);
             let body = body.get().to_string();
-            let mut record = Record { sequence, time, kind, trial: None, body, version, key: key.clone(), hash: None };
-            let event = decode(&record)?;
-            record.trial = event.trial();
-            history.apply(&record)?;
+            let record = Record { sequence, time, kind, trial: None, body, version, key: key.clone(), hash: None };
+            let event = history.apply_exported(&record).map_err(Error::CorruptExportedEvent)?;
             events.push(NewEvent { time: Some(time), key, ..encode(&event)? });
         }
         if lines.len() < head.events {
-            return Err(bad(
-                lines.len() + 1,
-                format!("the log ends before it, and had {}", counted(head.events, "event")),
-            ));
+            let reason = format!("the log ends before it, and had {}", counted(head.events, "event"));
+            return Err(bad_event(lines.len() + 1, reason));
         }
         if sum != head.sha256 {
-            return Err(bad(0, "the log is not what it was: its SHA-256 differs"));
+            return Err(bad("the log is not what it was: its SHA-256 differs"));
         }
         Study::replay(source.study().spec.clone(), history.ledger().events())?;
         Ok(Self { source, events })
@@ -137,15 +143,19 @@ impl StudyLog {
     }
 }
 
-fn bad(sequence: usize, reason: impl ToString) -> Error {
-    Error::Corrupt { study: None, sequence, reason: reason.to_string() }
+fn bad(reason: impl ToString) -> Error {
+    Error::CorruptExport { reason: reason.to_string() }
+}
+
+fn bad_event(sequence: usize, reason: impl ToString) -> Error {
+    Error::CorruptExportedEvent(Damage { sequence, reason: reason.to_string() })
 }
 
 /// The files that a study names; refuses one whose checksum differs.
 fn stored_files(files: Vec<File>) -> Result<Vec<StoredFile>> {
     let stored = |File { role, name, sha256: sum, content }: File| match sha256(content.as_bytes()) == sum {
         true => Ok(StoredFile { role, name, sha256: sum, content: content.into_bytes() }),
-        false => Err(bad(0, format!("{name} is not what it was: its SHA-256 differs"))),
+        false => Err(bad(format!("{name} is not what it was: its SHA-256 differs"))),
     };
     files.into_iter().map(stored).collect()
 }

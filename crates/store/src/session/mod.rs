@@ -14,8 +14,10 @@ use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 pub use self::claim::{Claimed, Survey};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
-pub use self::tell::{Outside, Reported};
+pub use self::tell::{ExternalEvaluation, Reported};
+use crate::backend::Backend;
 use crate::history::History;
+use crate::lease::Lease;
 use crate::record::{Append, Appended, Record};
 use crate::source::Stored;
 use crate::store::{Store, StudyId, StudyRow};
@@ -42,47 +44,63 @@ use crate::{Error, Holder, Result, Source, Time, Times};
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    store: Store,
-    id: StudyId,
-    created: Time,
+    handle: StudyHandle,
     source: Arc<Source>,
     /// Whether the store has the source's own text.
     is_text_stored: bool,
     history: History,
     study: Option<Study>,
-    /// Whether [`Session::study`] reads the log again.
-    follows: bool,
+    /// The leases as of the one moment that this session is of; none if it reads the log again.
+    frozen_leases: Option<Vec<Lease>>,
     holder: Holder,
     workers: Option<usize>,
+}
+
+/// A study in its store.
+#[derive(Debug, Clone)]
+struct StudyHandle {
+    store: Store,
+    id: StudyId,
+    created: Time,
+}
+
+impl StudyHandle {
+    fn backend(&self) -> &Arc<dyn Backend> {
+        &self.store.backend
+    }
 }
 
 impl Session {
     /// The study of this name. `shown` names the store where there is no such study.
     pub fn open(store: Store, name: &str, shown: &str) -> Result<Self> {
-        let row = store.find_known(name, shown)?;
-        row.check_text()?;
-        let stored = Stored::read(&store, &row, None)?;
-        Self::at(store, &row, stored.source)
+        Self::named(store, name, shown)?.following()
+    }
+
+    /// As [`Session::open`], as of one moment: the log and the leases are read together, and nothing after that.
+    pub fn open_frozen(store: Store, name: &str, shown: &str) -> Result<Self> {
+        Self::named(store, name, shown)?.frozen()
     }
 
     /// The study of a file, if it is in the store. A file that describes another study than the stored one is refused;
     /// `[run]` is that of the stored file.
     pub fn open_described(store: Store, source: Source, shown: &str) -> Result<Self> {
-        let row = store.find_known(&source.study().name, shown)?;
-        row.check_text()?;
-        let stored = Stored::agreeing(&store, &row, Some(source))?;
-        Self::at(store, &row, stored.source)
+        Self::described(store, source, shown)?.following()
+    }
+
+    /// As [`Session::open_described`], as of one moment: the log and the leases are read together, and nothing after that.
+    pub fn open_described_frozen(store: Store, source: Source, shown: &str) -> Result<Self> {
+        Self::described(store, source, shown)?.frozen()
     }
 
     /// The study of a file, created if it is not there. A file that describes another study than the stored one is
-    /// refused; its `[run]` is this session's, and [`Session::keep_text`] makes it everyone's.
+    /// refused; its `[run]` is this session's, and [`Session::store_text`] makes it everyone's.
     pub fn open_or_create(store: Store, source: Source) -> Result<Self> {
         let name = &source.study().name;
         let row = match store.find(name)? {
             Some(row) => row,
             None => match store.backend.create(&source.new_study()) {
                 Ok(row) => return Ok(Self::unread(store, &row, source)),
-                // Another process was faster.
+                // Another process got there first.
                 Err(Error::StudyExists { .. }) => {
                     store.find(name)?.ok_or_else(|| Error::StudyExists { name: name.clone() })?
                 }
@@ -90,8 +108,8 @@ impl Session {
             },
         };
         row.check_text()?;
-        let Stored { source, own } = Stored::agreeing(&store, &row, Some(source))?;
-        Self::at(store, &row, own.unwrap_or(source))
+        let Stored { source, own } = Stored::read_checked(&store, &row, Some(source))?;
+        Self::unread(store, &row, own.unwrap_or(source)).following()
     }
 
     /// Refuses a study file that describes another study than this one.
@@ -100,59 +118,83 @@ impl Session {
     }
 
     /// Another session of the same study on the same store, which knows what this one knows and has a model of its own.
-    pub fn twin(&self) -> Self {
-        let (store, source, history, holder) =
-            (self.store.clone(), self.source.clone(), self.history.clone(), self.holder.clone());
-        Self { store, source, history, holder, study: None, ..*self }
+    pub fn another_session(&self) -> Self {
+        let (handle, source) = (self.handle.clone(), self.source.clone());
+        let (history, frozen_leases, holder) = (self.history.clone(), self.frozen_leases.clone(), self.holder.clone());
+        Self { handle, source, history, frozen_leases, holder, study: None, ..*self }
     }
 
-    /// The same session as of one moment: [`Session::study`] reads nothing more from the log.
-    pub fn as_of_now(self) -> Self {
-        Self { follows: false, ..self }
+    /// The same session as of now: reads what has been logged since the last read, together with the leases, and nothing
+    /// after that.
+    pub fn frozen(mut self) -> Result<Self> {
+        let read = self.handle.backend().events_and_leases(self.handle.id, self.ledger().events().len());
+        let (records, leases) = read.map_err(|error| error.of_study(self.name()))?;
+        self.apply(&records)?;
+        Ok(Self { frozen_leases: Some(leases), ..self })
     }
 
     /// Keeps the study file as it was given, for those who know the study by its name.
-    pub fn keep_text(&self) -> Result<()> {
-        if self.is_text_stored { Ok(()) } else { self.store.backend.set_text(self.id, self.source.text()) }
+    pub fn store_text(&self) -> Result<()> {
+        if self.is_text_stored { Ok(()) } else { self.handle.backend().set_text(self.handle.id, self.source.text()) }
     }
 
-    fn at(store: Store, row: &StudyRow, source: Source) -> Result<Self> {
-        let mut session = Self::unread(store, row, source);
-        session.sync()?;
-        Ok(session)
+    /// The stored study of this name, without its log.
+    fn named(store: Store, name: &str, shown: &str) -> Result<Self> {
+        let row = store.find_known(name, shown)?;
+        row.check_text()?;
+        let stored = Stored::read(&store, &row, None)?;
+        Ok(Self::unread(store, &row, stored.source))
+    }
+
+    /// The stored study that a file describes, without its log.
+    fn described(store: Store, source: Source, shown: &str) -> Result<Self> {
+        let row = store.find_known(&source.study().name, shown)?;
+        row.check_text()?;
+        let stored = Stored::read_checked(&store, &row, Some(source))?;
+        Ok(Self::unread(store, &row, stored.source))
+    }
+
+    /// The same session once it has read the log.
+    fn following(mut self) -> Result<Self> {
+        self.sync()?;
+        Ok(self)
     }
 
     /// A session that has read nothing of the log.
     fn unread(store: Store, row: &StudyRow, source: Source) -> Self {
         let is_text_stored = row.text == source.text();
         let (history, holder, source) = (History::default(), Holder::this_process(), Arc::new(source));
-        let (id, created) = (row.id, row.created);
-        Self { store, id, created, source, is_text_stored, history, study: None, follows: true, holder, workers: None }
+        let handle = StudyHandle { store, id: row.id, created: row.created };
+        Self { handle, source, is_text_stored, history, study: None, frozen_leases: None, holder, workers: None }
     }
 
     /// Reads what has been logged since the last read.
     pub fn sync(&mut self) -> Result<()> {
-        let (store, name) = (&self.store.backend, &self.source.study().name);
-        let records = store.events(self.id, self.history.ledger().events().len());
-        let mut apply = |record| self.history.apply(&record);
-        records.and_then(|records| records.into_iter().try_for_each(&mut apply)).map_err(|error| error.of_study(name))
+        let records = self.handle.backend().events(self.handle.id, self.ledger().events().len());
+        self.apply(&records.map_err(|error| error.of_study(self.name()))?)
+    }
+
+    /// Applies the next records of the log.
+    fn apply(&mut self, records: &[Record]) -> Result<()> {
+        let mut apply = |record| self.history.apply(record).map(drop);
+        records.iter().try_for_each(&mut apply).map_err(|damage| damage.in_study(&self.source.study().name))
     }
 
     /// Appends events, and takes in what was stored: the records of the append if they come next in the log, otherwise
     /// all that was logged since.
     fn append(&mut self, append: &Append<'_>) -> Result<Appended> {
-        let appended = self.store.backend.append(self.id, append)?;
+        let appended = self.handle.backend().append(self.handle.id, append)?;
         if let Appended::Stored { records, .. } = &appended {
-            self.take_in(append, records);
+            self.apply_appended(append, records);
         }
         Ok(appended)
     }
 
-    fn take_in(&mut self, append: &Append<'_>, records: &[Record]) {
+    fn apply_appended(&mut self, append: &Append<'_>, records: &[Record]) {
         let next = self.ledger().events().len() + 1;
         let is_next = records.first().map_or(append.events.is_empty(), |record| record.sequence == next);
-        let is_taken_in = is_next && records.iter().try_for_each(|record| self.history.apply(record)).is_ok();
-        if !is_taken_in {
+        let is_applied = is_next && self.apply(records).is_ok();
+        if !is_applied {
             // The events are in the log even if it cannot be read now; the next read finds them.
             let _ = self.sync();
         }
@@ -160,7 +202,7 @@ impl Session {
 
     /// The study with its model, up to date.
     pub fn study(&mut self) -> Result<&mut Study> {
-        if self.follows {
+        if self.frozen_leases.is_none() {
             self.sync()?;
         }
         self.model()
@@ -177,13 +219,13 @@ impl Session {
     }
 
     /// A number that changes when the study's log or leases change, where that can be known without a transaction.
-    pub fn pulse(&self) -> Result<Option<u64>> {
-        self.store.backend.pulse(self.id)
+    pub fn change_counter(&self) -> Result<Option<u64>> {
+        self.handle.backend().change_counter(self.handle.id)
     }
 
     /// How long to wait at least between two reads of what others do.
-    pub fn pace(&self) -> Duration {
-        self.store.backend.pace()
+    pub fn poll_interval(&self) -> Duration {
+        self.handle.backend().poll_interval()
     }
 
     /// Acts for another process than this one.
@@ -224,27 +266,22 @@ impl Session {
 
     /// Where the study is kept.
     pub fn store(&self) -> &Store {
-        &self.store
+        &self.handle.store
     }
 
     /// The study's key in its store.
     pub fn id(&self) -> StudyId {
-        self.id
+        self.handle.id
     }
 
     /// When the study was created.
     pub fn created(&self) -> Time {
-        self.created
+        self.handle.created
     }
 
     /// Allows at most this many pending trials where the study has no `max_pending`; none, as at first, for any number.
     pub fn set_workers(&mut self, workers: Option<usize>) {
         self.workers = workers;
-    }
-
-    /// How many trials run at once, if that was set.
-    pub fn workers(&self) -> Option<usize> {
-        self.workers
     }
 
     /// The most trials that may be pending: `max_pending`, or else the number of workers.
@@ -262,6 +299,6 @@ impl Session {
 
     /// Deletes the study with its log.
     pub fn delete(self) -> Result<()> {
-        self.store.delete(self.id)
+        self.handle.store.delete(self.handle.id)
     }
 }

@@ -9,7 +9,7 @@ use crate::{Error, Result, Time};
 
 /// An evaluation made elsewhere: parameters by name, and the value if it is there already.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outside {
+pub struct ExternalEvaluation {
     /// The values of the parameters, by name.
     pub params: Vec<(String, Value)>,
     /// The value; none while it is still under way.
@@ -21,7 +21,7 @@ pub struct Outside {
 pub enum Reported {
     /// It is in the log.
     Recorded,
-    /// Someone else was given the trial, or it has ended: kept as evidence only.
+    /// Someone else was given the trial, or it has ended: it is stored as a late result, not used by the model.
     TooLate,
 }
 
@@ -49,7 +49,7 @@ impl Session {
             self.sync()?;
         }
         loop {
-            if has_ended_so(self.ledger().trial(trial)?, event) {
+            if has_same_end(self.ledger().trial(trial)?, event) {
                 return Ok(());
             }
             if let (Event::Told { value, .. }, Some(before)) = (event, self.ledger().trial(trial)?.value()) {
@@ -94,7 +94,7 @@ impl Session {
     }
 
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
-    pub fn include(&mut self, outside: &Outside) -> Result<usize> {
+    pub fn include(&mut self, outside: &ExternalEvaluation) -> Result<usize> {
         let origin = self.new_origin();
         let mut proposed = self.model()?.propose_included(&outside.params, outside.value);
         if proposed.is_err() {
@@ -115,7 +115,9 @@ impl Session {
         }
     }
 
-    /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log.
+    /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log. For measurements
+    /// with large logs, not for users: nothing else logs choices that no session has made.
+    #[doc(hidden)]
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
         let encoded: Vec<NewEvent> = events.iter().map(encode).collect::<Result<_>>()?;
         let origin = self.new_origin();
@@ -140,7 +142,7 @@ impl Session {
 }
 
 /// Whether a trial has already ended in this very way.
-fn has_ended_so(trial: &Trial, event: &Event) -> bool {
+fn has_same_end(trial: &Trial, event: &Event) -> bool {
     match event {
         Event::Told { value, .. } => trial.value() == Some(*value),
         Event::Failed { reason, .. } => trial.state() == TrialState::Failed && trial.reason() == Some(reason),

@@ -4,14 +4,14 @@ use std::path::Path;
 
 /// Device and inode of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
+pub struct FileIdentity {
     #[cfg(unix)]
     device: u64,
     #[cfg(unix)]
     node: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     /// None where there is no file, or it is not accessible.
     #[cfg(unix)]
     pub fn of(path: &Path) -> Option<Self> {

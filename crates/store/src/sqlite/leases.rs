@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::schema::HASHED;
+use crate::clock::micros;
 use crate::lease::{Claim, Fence, Lease, trial_resource};
 use crate::store::StudyId;
 use crate::{Holder, Time};
@@ -94,10 +95,6 @@ pub fn release(t: &Transaction<'_>, study: StudyId, fence: Fence<'_>) -> rusqlit
 pub fn remove(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Result<()> {
     let sql = "DELETE FROM leases WHERE study = ? AND resource = ?";
     t.prepare_cached(sql)?.execute(params![study.0, trial_resource(trial)]).map(drop)
-}
-
-pub fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
 }
 
 fn duration(micros: i64) -> Duration {

@@ -14,7 +14,7 @@ pub fn read(c: &Connection, study: StudyId, after: usize, schema: i64) -> rusqli
 }
 
 /// The events up to the first that cannot be read, and why it cannot.
-pub fn read_what_can_be(
+pub fn read_until_error(
     c: &Connection,
     study: StudyId,
     schema: i64,

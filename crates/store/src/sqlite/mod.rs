@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use self::identity::Identity;
+use self::identity::FileIdentity;
 use self::queue::LeaseQueue;
 use self::refusal::{gone, refused};
 use crate::backend::{Backend, NewStudy};
@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
-    file: Identity,
+    file: FileIdentity,
     /// The schema of its tables: the latest one, unless an older store was opened to be read.
     schema: i64,
     connection: Mutex<Connection>,
@@ -63,7 +63,7 @@ impl Sqlite {
     /// As [`Sqlite::open`], by other clocks than this machine's.
     pub fn open_with_clock(path: &Path, access: Access, clock: Arc<dyn Clock>) -> Result<Self> {
         let (connection, schema) = opening::open(path, access)?;
-        let file = Identity::of(path).ok_or_else(|| gone(path))?;
+        let file = FileIdentity::of(path).ok_or_else(|| gone(path))?;
         let (path, connection) = (path.to_path_buf(), Mutex::new(connection));
         Ok(Self { path, file, schema, connection, clock, writes: AtomicU64::new(0) })
     }
@@ -79,7 +79,7 @@ impl Sqlite {
 
     /// Refuses a file that was removed: it could still be written, and nobody would ever read it.
     fn check_file(&self) -> Result<()> {
-        if Identity::of(&self.path) == Some(self.file) { Ok(()) } else { Err(gone(&self.path)) }
+        if FileIdentity::of(&self.path) == Some(self.file) { Ok(()) } else { Err(gone(&self.path)) }
     }
 
     /// Reads, outside of any transaction.
@@ -106,7 +106,7 @@ impl Sqlite {
 
     /// The selection of [`study_row`].
     fn rows(&self) -> String {
-        let sha256 = if self.schema < schema::SUMMED { "NULL" } else { "sha256" };
+        let sha256 = if self.schema < schema::WITH_CHECKSUMS { "NULL" } else { "sha256" };
         format!("SELECT id, name, created, text, {sha256} FROM studies")
     }
 
@@ -199,8 +199,19 @@ impl Backend for Sqlite {
         found(is_there).map(|()| records)
     }
 
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        let now = self.moment();
+        let (records, leases, is_there) = self.read(|c| {
+            // Deferred: all reads of one transaction see the same state, and no lock is taken to write.
+            let t = c.unchecked_transaction()?;
+            let records = log::read(&t, study, after, self.schema)?;
+            Ok((records, leases::read(&t, study, now, self.schema)?, is_there(&t, study)?))
+        })?;
+        found(is_there).map(|()| (records, leases))
+    }
+
     fn readable_events(&self, study: StudyId) -> Result<(Vec<Record>, Option<Error>)> {
-        let (records, fault) = self.read(|c| log::read_what_can_be(c, study, self.schema))?;
+        let (records, fault) = self.read(|c| log::read_until_error(c, study, self.schema))?;
         Ok((records, fault.map(|error| refused(&self.path, &error))))
     }
 
@@ -269,7 +280,7 @@ impl Backend for Sqlite {
         self.write(Durable::No, |t| leases::release(t, study, fence))
     }
 
-    fn pulse(&self, _study: StudyId) -> Result<Option<u64>> {
+    fn change_counter(&self, _study: StudyId) -> Result<Option<u64>> {
         let others = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
         Ok(Some((self.read(others)? as u64).wrapping_add(self.writes.load(Ordering::Relaxed))))
     }

@@ -2,17 +2,17 @@
 //! failure leaves no file; a store without write permission can still be read.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use std::{fs, io};
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::identity::Identity;
+use super::identity::FileIdentity;
 use super::refusal::{check_folder, refused, shown};
 use super::{PATIENCE, PAUSE, schema};
+use crate::temporary::{TemporaryFile, folder_of};
 use crate::{Access, Error, Result};
 
 /// The oldest schema whose columns suffice for reading.
@@ -36,7 +36,7 @@ pub fn open(path: &Path, access: Access) -> Result<(Connection, i64)> {
     let made = if is_missing { make(path)? } else { None };
     open_to_write(path).inspect_err(|_| {
         // Only the file that this process has created and nobody has replaced.
-        if made.is_some() && made == Identity::of(path) {
+        if made.is_some() && made == FileIdentity::of(path) {
             remove(path);
         }
     })
@@ -50,20 +50,22 @@ fn open_to_write(path: &Path) -> Result<(Connection, i64)> {
 }
 
 /// Creates a store, completely or not at all. Its identity, if it was this process that created it.
-fn make(path: &Path) -> Result<Option<Identity>> {
-    // A name that no other thread or process uses: SQLite must open a file under one name only.
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let draft = beside(path, &format!(".{}-{}.new", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-    let made = open_to_write(&draft).and_then(|(connection, _)| {
+fn make(path: &Path) -> Result<Option<FileIdentity>> {
+    // Its name is used by no other thread or process: SQLite must open a file under one name only.
+    // It is closed before SQLite opens it, since closing any descriptor of a file drops the process's locks on it.
+    let draft = TemporaryFile::create(folder_of(path)).map_err(|error| not_created(path, &error))?.close();
+    let draft = draft.get();
+    let made = open_to_write(draft).and_then(|(connection, _)| {
         // Closing writes the write-ahead log into the file.
         connection.close().map_err(|(_, error)| refused(path, &error))?;
-        let identity = Identity::of(&draft);
-        let sync = || fs::File::open(&draft)?.sync_all();
-        sync().map_err(|error| Error::Unavailable { store: shown(path), reason: error.to_string() })?;
-        // Fails if another process was faster, or where files cannot be linked: either way it is then opened by its name.
-        Ok(fs::hard_link(&draft, path).is_ok().then_some(identity).flatten())
+        let identity = FileIdentity::of(draft);
+        let sync = || fs::File::open(draft)?.sync_all();
+        sync().map_err(|error| not_created(path, &error))?;
+        // Fails if another process got there first, or where files cannot be linked: either way it is then opened by its
+        // name.
+        Ok(fs::hard_link(draft, path).is_ok().then_some(identity).flatten())
     });
-    remove(&draft);
+    remove(draft);
     // Errors name the path that the user gave.
     made.map_err(|error| match error {
         Error::Denied { action, .. } => Error::Denied { path: path.to_path_buf(), action },
@@ -71,6 +73,18 @@ fn make(path: &Path) -> Result<Option<Identity>> {
         Error::Unavailable { reason, .. } => Error::Unavailable { store: shown(path), reason },
         other => other,
     })
+}
+
+/// The error for a store whose file cannot be created.
+fn not_created(path: &Path, error: &io::Error) -> Error {
+    let (store, reason) = (shown(path), error.to_string());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Error::Denied { path: path.to_path_buf(), action: "written" }
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::Full { store, reason },
+        _ => Error::Unavailable { store, reason },
+    }
 }
 
 /// Removes a store's file and those that SQLite keeps beside it, as far as they exist.
@@ -95,7 +109,7 @@ fn open_to_read(path: &Path) -> Result<(Connection, i64)> {
         Ok(opened) => opened,
         Err(error) if is_denied(&error) && !has_log(path) => {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            Connection::open_with_flags(unchanging(path), flags)
+            Connection::open_with_flags(immutable_uri(path), flags)
                 .and_then(look)
                 .map_err(|error| refused(path, &error))?
         }
@@ -133,10 +147,10 @@ fn has_log(path: &Path) -> bool {
 }
 
 /// The URI of a file that SQLite is to treat as immutable.
-fn unchanging(path: &Path) -> String {
-    const KEPT: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
+fn immutable_uri(path: &Path) -> String {
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b' ');
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_encoded_bytes(), KEPT))
+    format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_encoded_bytes(), ENCODED))
 }
 
 fn known(path: &Path, found: schema::Found) -> Result<i64> {

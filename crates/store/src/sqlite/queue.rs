@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
 
-use super::leases::{Moment, micros};
+use super::leases::Moment;
 use super::{Durable, Sqlite, leases};
 use crate::Result;
+use crate::clock::micros;
 use crate::lease::{Acquired, Claim};
-use crate::queue::{KEPT, Queue, QueueState, Ticket};
+use crate::queue::{PLACE_KEPT_FOR, Queue, QueueState, Ticket};
 use crate::store::StudyId;
 
 /// No place is kept for longer: one that seems to be was given before the machine was last started.
@@ -37,7 +38,7 @@ impl Queue for LeaseQueue<'_> {
             t.prepare_cached(sql)?.execute(params![study, micros(now), micros(now + LONGEST)])?;
             let sql = "INSERT INTO turns (study, ticket, until) VALUES (?, ?, ?) \
                        ON CONFLICT (study, ticket) DO UPDATE SET until = excluded.until";
-            let until = micros(now + (ticket.patience + KEPT).min(LONGEST));
+            let until = micros(now + (ticket.patience + PLACE_KEPT_FOR).min(LONGEST));
             t.prepare_cached(sql)?.execute(params![study, ticket.name, until]).map(drop)
         })
     }

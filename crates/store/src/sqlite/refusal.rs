@@ -7,10 +7,11 @@ use rusqlite::ErrorCode;
 
 use super::PATIENCE;
 use crate::Error;
+use crate::temporary::folder_of;
 
 /// Refuses a path whose folder does not exist.
 pub fn check_folder(path: &Path) -> Result<(), Error> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let refuse = |reason: String| Err(Error::RefusedFile { path: path.to_path_buf(), reason });
     if path.is_dir() {
         return refuse("it is a folder".to_string());
@@ -58,19 +59,16 @@ pub fn refused(path: &Path, error: &rusqlite::Error) -> Error {
 
 /// What is denied for a file that SQLite could not open, or beside which it could not open its own.
 fn denied(path: &Path) -> Option<&'static str> {
-    use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    use std::io::ErrorKind::{NotFound, PermissionDenied};
+
+    use rustix::io::Errno;
     match fs::File::open(path).map_err(|error| error.kind()) {
         Ok(_) => Some("written"),
         Err(PermissionDenied) => Some("read"),
-        // It does not exist, and apparently cannot be created: trying says why.
-        Err(NotFound) => match fs::File::create_new(path).map_err(|error| error.kind()) {
-            Err(PermissionDenied | ReadOnlyFilesystem) => Some("written"),
-            Ok(_) => {
-                // Created only to see whether that is possible.
-                let _ = fs::remove_file(path);
-                None
-            }
-            Err(_) => None,
+        // It does not exist: it can be created where its folder can be written.
+        Err(NotFound) => match rustix::fs::access(folder_of(path), rustix::fs::Access::WRITE_OK) {
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Some("written"),
+            _ => None,
         },
         Err(_) => None,
     }

@@ -75,7 +75,7 @@ pub const STEPS: [&str; 5] = [
 pub const HASHED: i64 = 3;
 
 /// The first schema with checksums of study files.
-pub const SUMMED: i64 = 5;
+pub const WITH_CHECKSUMS: i64 = 5;
 
 /// What a database file is.
 pub enum Found {
@@ -105,7 +105,7 @@ pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Found> {
         found => return Ok(found),
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Again: another process may have been faster.
+    // Again: another process may have got there first.
     let version = match look(&transaction)? {
         Found::Known(version) => version,
         found => return Ok(found),

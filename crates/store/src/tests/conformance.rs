@@ -101,7 +101,7 @@ fn deleting_a_study_leaves_nothing_of_it_and_all_of_the_others() {
 }
 
 #[test]
-fn of_a_deleted_study_everything_says_so() {
+fn every_call_on_a_deleted_study_says_that_it_is_deleted() {
     each(|store| {
         let id = store.create(&study("s")).unwrap().id;
         store.acquire(id, &claim("ask", &holder())).unwrap();
@@ -195,9 +195,9 @@ fn a_lease_lapses_by_itself_and_not_while_it_is_renewed() {
         let brief = |instead_of| Claim { resource: "ask", holder: &me, term: short, instead_of };
         assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(1));
         let fence = Fence { resource: "ask", token: 1 };
-        let keeper = crate::Keeper::start(store.clone(), id, fence, short);
+        let renewer = crate::LeaseRenewer::start(store.clone(), id, fence, short);
         std::thread::sleep(5 * short);
-        drop(keeper);
+        drop(renewer);
         assert!(store.renew(id, fence, short).unwrap(), "nobody could take it");
         std::thread::sleep(2 * short);
         assert_eq!(store.acquire(id, &brief(None)).unwrap(), Acquired::Granted(2));
@@ -300,9 +300,9 @@ fn the_pulse_changes_with_whatever_another_process_does() {
         let id = mine.create(&study("s")).unwrap().id;
         let me = holder();
         // PostgreSQL cannot tell without a transaction.
-        let Some(mut seen) = mine.pulse(id).unwrap() else { continue };
+        let Some(mut seen) = mine.change_counter(id).unwrap() else { continue };
         let mut changed = || {
-            let before = std::mem::replace(&mut seen, mine.pulse(id).unwrap().unwrap());
+            let before = std::mem::replace(&mut seen, mine.change_counter(id).unwrap().unwrap());
             seen != before
         };
         assert!(!changed());
@@ -361,5 +361,36 @@ fn who_waits_for_a_lease_has_it_soon_after_it_is_released() {
         let Acquired::Granted(token) = place.open().acquire(id, &claim("ask", &me)).unwrap() else { panic!("free") };
         let acquired = place.open().acquire_in_turn(id, &claim("ask", &me), Duration::from_millis(100)).unwrap();
         assert!(matches!(acquired, Acquired::Held(lease) if lease.token == token));
+    }
+}
+
+#[test]
+fn events_and_leases_are_read_as_of_one_moment() {
+    for place in places() {
+        println!("on {}", place.location);
+        let (writer, reader) = (place.open(), place.open());
+        let id = writer.create(&study("s")).unwrap().id;
+        let write = |trial: usize| {
+            let (resource, holder, begin, end) = (format!("trial:{trial}"), holder(), origin(), origin());
+            let (asked, told) = ([event("asked", Some(trial))], [event("told", Some(trial))]);
+            let claims = [claim(&resource, &holder)];
+            writer
+                .append(id, &Append { origin: &begin, events: &asked, claims: &claims, ..Append::default() })
+                .unwrap();
+            writer.append(id, &Append { origin: &end, events: &told, ..Append::default() }).unwrap();
+        };
+        std::thread::scope(|scope| {
+            let writes = scope.spawn(|| (0..150).for_each(write));
+            while !writes.is_finished() {
+                let (records, leases) = reader.events_and_leases(id, 0).unwrap();
+                // Every second event ends a trial: a trial is held exactly if its end is not there yet.
+                let held: Vec<String> = leases.into_iter().map(|lease| lease.resource).collect();
+                let pending = (records.len() % 2 == 1).then(|| format!("trial:{}", records.len() / 2));
+                assert_eq!(held, pending.into_iter().collect::<Vec<_>>());
+            }
+        });
+        let (records, leases) = reader.events_and_leases(id, 298).unwrap();
+        assert_eq!((records.len(), records[0].sequence, leases.len()), (2, 299, 0));
+        assert_eq!(reader.events_and_leases(StudyId(-1), 0), Err(Error::Deleted));
     }
 }

@@ -180,7 +180,7 @@ fn what_was_decided_by_hand_stands() {
 }
 
 #[test]
-fn a_trial_that_was_let_go_is_to_be_had_at_once() {
+fn a_released_trial_can_be_claimed_at_once() {
     for place in places() {
         let (mut mine, mut other) = (session(place.open(), GRID), session(place.open(), GRID));
         let claimed = mine.ask_for_worker(1, None, LONG).unwrap().remove(0);

@@ -9,10 +9,10 @@ use proptest::sample::Index;
 use serde_json::value::RawValue;
 
 use super::common::runner;
-use super::common::study::{GRID, LEARNED, POOL, outside, session, value};
+use super::common::study::{GRID, LEARNED, POOL, export, outside, session, value};
 use crate::memory::Memory;
 use crate::store::sha256;
-use crate::{Location, Outside, Session, Store, StudyLog};
+use crate::{ExternalEvaluation, Location, Session, Store, StudyLog};
 
 /// JSON in place of other JSON: of another type, too large, or unusual.
 const VALUES: [&str; 18] = [
@@ -117,7 +117,7 @@ fn mutate_key(object: &str, at: Index, mutation: &KeyMutation) -> String {
 /// A session that has asked, been told, failed and cancelled.
 fn used(text: &str) -> Session {
     let mut session = session(Store::new(Memory::new()), text);
-    session.include(&Outside { params: outside(text, true), value: Some(0.5) }).unwrap();
+    session.include(&ExternalEvaluation { params: outside(text, true), value: Some(0.5) }).unwrap();
     for suggestion in session.ask(5).unwrap() {
         session.tell(suggestion.trial, value(&suggestion)).unwrap();
     }
@@ -158,7 +158,8 @@ fn a_mutated_event_is_read_or_refused_with_a_reason() {
 /// A log that goes from store to store unchanged, or a reason.
 fn is_imported_or_refused(log: &str) -> Result<bool, TestCaseError> {
     let again = |log: &str| -> crate::Result<String> {
-        Session::import(Store::new(Memory::new()), StudyLog::read(log)?)?.export_log()
+        let session = Session::import(Store::new(Memory::new()), StudyLog::read(log)?)?;
+        Ok(export(&session))
     };
     match again(log) {
         Ok(exported) => {
@@ -186,7 +187,7 @@ fn resealed(lines: &[String]) -> String {
 fn a_mutated_log_is_imported_whole_or_refused_with_a_reason() {
     let logs: Vec<Vec<String>> = [LEARNED, GRID, POOL]
         .into_iter()
-        .map(|text| used(text).export_log().unwrap().lines().map(str::to_string).collect())
+        .map(|text| export(&used(text)).lines().map(str::to_string).collect())
         .collect();
     assert!(logs.iter().all(|lines| is_imported_or_refused(&resealed(lines)).unwrap()), "the seal is that of a log");
     let lines = (0..4usize, any::<Index>(), any::<Index>());

@@ -9,12 +9,15 @@ use super::common::study::{GRID, POOL, outside, session, source, source_with};
 use crate::backend::Backend;
 use crate::memory::Memory;
 use crate::source::Stored;
-use crate::{Error, Outside, Session, Store};
+use crate::{Error, ExternalEvaluation, Session, Store};
 
 /// A store that counts how often a log is read, and what is in it.
 fn counted(text: &str, trials: usize) -> Arc<Interceptor> {
     let store = Interceptor::new(Arc::new(Memory::new()));
-    session(store.clone(), text).ask(trials).unwrap();
+    let mut session = session(store.clone(), text);
+    if trials > 0 {
+        session.ask(trials).unwrap();
+    }
     store
 }
 
@@ -26,15 +29,33 @@ fn a_tell_reads_the_log_once_and_an_ask_once_more_in_its_turn() {
     mine.tell(0, 1.0).unwrap();
     assert_eq!(store.reads(), 2);
     mine.fail(1, "broke").unwrap();
-    mine.include(&Outside { params: outside(GRID, true), value: Some(2.0) }).unwrap();
+    mine.include(&ExternalEvaluation { params: outside(GRID, true), value: Some(2.0) }).unwrap();
     assert_eq!(store.reads(), 2, "what this session logs it knows");
     mine.ask(2).unwrap();
     assert_eq!(store.reads(), 3);
-    let twin = mine.twin();
+    let twin = mine.another_session();
     assert_eq!((store.reads(), twin.ledger().trials().len()), (3, 6));
-    let mut reader = Session::open(store.clone().into(), "grid", "it").unwrap().as_of_now();
+    let mut reader = Session::open_frozen(store.clone().into(), "grid", "it").unwrap();
     assert_eq!((reader.study().unwrap().trials().len(), reader.study().unwrap().trials().len()), (6, 6));
     assert_eq!(store.reads(), 4);
+}
+
+#[test]
+fn a_frozen_session_has_its_leases_of_the_same_moment_as_its_log() {
+    let (store, term) = (counted(GRID, 0), std::time::Duration::from_secs(60));
+    let mut mine = session(store.clone(), GRID);
+    mine.ask_for_worker(2, None, term).unwrap();
+    let mut frozen = Session::open_frozen(store.clone().into(), "grid", "it").unwrap();
+    mine.tell(0, 1.0).unwrap();
+    mine.ask_for_worker(1, None, term).unwrap();
+    let held = |session: &Session| -> Vec<usize> {
+        let mut held: Vec<usize> = session.pending_leases().unwrap().into_iter().map(|(trial, _)| trial).collect();
+        held.sort_unstable();
+        held
+    };
+    assert_eq!((held(&frozen), frozen.study().unwrap().trials().len()), (vec![0, 1], 2));
+    assert_eq!(held(&mine), [1, 2]);
+    assert_eq!(held(&frozen.frozen().unwrap()), [1, 2], "frozen again, later");
 }
 
 #[test]
@@ -61,22 +82,25 @@ fn the_stored_text_is_parsed_only_if_it_is_another() {
         let stored = Stored::read(&store, &row, Some(source(text))).unwrap();
         assert!(stored.own.is_none(), "the user's own file takes its place");
         let commented = format!("# mine\n{text}");
-        let stored = Stored::agreeing(&store, &row, Some(source(&commented))).unwrap();
+        let stored = Stored::read_checked(&store, &row, Some(source(&commented))).unwrap();
         assert_eq!((stored.source.text(), stored.own.unwrap().text()), (text, commented.as_str()));
     }
     let store = Store::new(Memory::new());
     session(store.clone(), POOL);
     let row = store.studies().unwrap().remove(0);
     let changed = source_with(POOL, "temp,conc\n1,2\n3,4\n");
-    assert!(matches!(Stored::agreeing(&store, &row, Some(changed)), Err(Error::Differs { .. })), "the same text alone");
+    assert!(
+        matches!(Stored::read_checked(&store, &row, Some(changed)), Err(Error::Differs { .. })),
+        "the same text alone"
+    );
 }
 
 #[test]
 fn the_stored_file_is_written_only_if_it_is_another() {
     let store = Interceptor::new(Arc::new(Memory::new()));
-    session(store.clone(), GRID).keep_text().unwrap();
+    session(store.clone(), GRID).store_text().unwrap();
     let commented = format!("# mine\n{GRID}");
-    session(store.clone(), &commented).keep_text().unwrap();
+    session(store.clone(), &commented).store_text().unwrap();
     assert_eq!(store.find("grid").unwrap().unwrap().text, commented);
 }
 
@@ -98,7 +122,7 @@ fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
     goes_away(6);
     mine.report(&claimed[0], "report", Ok(2.0)).unwrap();
     goes_away(7);
-    assert_eq!(mine.include(&Outside { params: outside(GRID, true), value: Some(3.0) }).unwrap(), 9);
+    assert_eq!(mine.include(&ExternalEvaluation { params: outside(GRID, true), value: Some(3.0) }).unwrap(), 9);
     mine.sync().unwrap();
     assert_eq!(mine.ledger().count(TrialState::Observed), 3);
     assert_eq!((mine.ledger().count(TrialState::Cancelled), mine.ledger().trials().len()), (3, 10));

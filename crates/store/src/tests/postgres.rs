@@ -190,9 +190,9 @@ fn a_connection_is_encrypted_and_the_server_proves_who_it_is_where_that_is_asked
         [trusting(&shy, &certified("127.0.0.1").0), trusting(&shy.replace("127.0.0.1", "localhost"), &issuer)]
     {
         let error = distrusted.unwrap_err();
-        assert!(matches!(error, Error::Distrusted { .. }), "{error}");
+        assert!(matches!(error, Error::UntrustedCertificate { .. }), "{error}");
         assert!(error.to_string().contains("certificate") && !error.to_string().contains("sesame"), "{error}");
-        assert!(error.hint().unwrap().contains("sslrootcert=FILE") && !error.is_passing());
+        assert!(error.hint().unwrap().contains("sslrootcert=FILE") && !error.is_temporary());
     }
 }
 
@@ -253,7 +253,7 @@ fn behind_a_pooler_of_transactions_nothing_is_mixed_up() {
 }
 
 #[test]
-fn a_server_with_other_habits_keeps_the_log_in_order() {
+fn a_server_with_other_defaults_keeps_the_log_in_order() {
     let Some((_alone, server)) = alone() else { return };
     let url = server.database();
     for habit in

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use super::common::interceptor::{Interceptor, Point, away};
 use super::common::places;
-use super::common::study::{ALL, GRID, LEARNED, POOL, bits, outside, pool, session, source, source_with, value};
+use super::common::study::{
+    ALL, GRID, LEARNED, POOL, bits, export, outside, pool, session, source, source_with, value,
+};
 use manyhands_core::{Error as Refusal, Study, TrialState};
 
 use crate::backend::Backend;
 use crate::memory::Memory;
 use crate::record::Record;
-use crate::{Error, Outside, Session, Store, StudyLog};
+use crate::{Error, ExternalEvaluation, Session, Store, StudyLog};
 
 const TERM: Duration = Duration::from_secs(60);
 
@@ -45,7 +47,7 @@ impl Twins {
         }
     }
 
-    fn include(&mut self, outside: &Outside) -> usize {
+    fn include(&mut self, outside: &ExternalEvaluation) -> usize {
         let trial = self.study.include_named(&outside.params, outside.value).unwrap();
         assert_eq!(self.session.include(outside).unwrap(), trial);
         trial
@@ -60,8 +62,8 @@ fn sessions_log_what_a_study_in_memory_does() {
                 session: session(place.open(), text),
                 study: Study::new(source(text).study().spec.clone()).unwrap(),
             };
-            twins.include(&Outside { params: outside(text, false), value: Some(-0.0) });
-            let running = twins.include(&Outside { params: outside(text, true), value: None });
+            twins.include(&ExternalEvaluation { params: outside(text, false), value: Some(-0.0) });
+            let running = twins.include(&ExternalEvaluation { params: outside(text, true), value: None });
             for round in 0..4 {
                 let asked = twins.ask(3);
                 // The last first, and one in three gives nothing.
@@ -166,7 +168,7 @@ fn a_file_of_another_study_is_refused_by_the_keys_that_differ() {
         let changed = format!("# mine\n{GRID}[run]\ncommand = [\"true\"]\nworkers = 3\n");
         let changed = session(place.open(), &changed);
         assert_eq!(place.open().find("grid").unwrap().unwrap().text, GRID, "looking changes nothing");
-        changed.keep_text().unwrap();
+        changed.store_text().unwrap();
         let stored = Session::open(place.open().into(), "grid", "it").unwrap();
         assert!(stored.source().study().run().is_some());
         assert_eq!(records(&stored).len(), 1);
@@ -250,7 +252,7 @@ fn a_trial_from_elsewhere_that_slips_into_an_ask_gets_its_own_number() {
         mine.ask(1).unwrap();
         let mut other = session(inner, GRID);
         store.plan(point, move || {
-            let included = other.include(&Outside { params: outside(GRID, true), value: None })?;
+            let included = other.include(&ExternalEvaluation { params: outside(GRID, true), value: None })?;
             assert_eq!(included, 1);
             Ok(())
         });
@@ -302,7 +304,7 @@ fn an_ask_that_is_repeated_with_its_key_gives_the_same_suggestions() {
             }
             assert_eq!(records(&mine), before);
             // Another store knows it too.
-            let log = StudyLog::read(&mine.export_log().unwrap()).unwrap();
+            let log = StudyLog::read(&export(&mine)).unwrap();
             let mut moved = Session::import(Store::new(Memory::new()), log).unwrap();
             assert_eq!(moved.ask_with_key(3, "plate 1").unwrap(), asked);
             assert_ne!(moved.ask_with_key(3, "plate 2").unwrap(), asked);

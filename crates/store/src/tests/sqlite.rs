@@ -151,7 +151,7 @@ fn a_file_that_is_removed_or_replaced_under_a_session_is_noticed_before_anything
                 matches!(error, Error::RefusedFile { .. }) && error.to_string().contains("removed or replaced"),
                 "{error}"
             );
-            assert!(!error.is_passing());
+            assert!(!error.is_temporary());
         }
     }
 }
@@ -185,7 +185,7 @@ fn a_store_that_another_program_locks_is_said_to_be_locked_and_can_be_read() {
     session.sync().unwrap();
     assert_eq!(open(&path).studies().unwrap().len(), 1);
     let error = session.tell(0, 1.0).unwrap_err();
-    assert!(matches!(error, Error::Locked { seconds: 10, .. }) && error.is_passing(), "{error}");
+    assert!(matches!(error, Error::Locked { seconds: 10, .. }) && error.is_temporary(), "{error}");
     other.execute_batch("COMMIT").unwrap();
     session.tell(0, 1.0).unwrap();
 }
@@ -283,7 +283,7 @@ fn fill(path: &Path) {
     let full = trials.find(|trial| match session.fail(*trial, &reason) {
         Ok(()) => false,
         Err(error) => {
-            assert!(matches!(error, Error::Full { .. }) && error.is_passing(), "{error}");
+            assert!(matches!(error, Error::Full { .. }) && error.is_temporary(), "{error}");
             true
         }
     });

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::common::study::{ALL, GRID, POOL, bits, outside, session, value};
+use super::common::study::{ALL, GRID, POOL, bits, export, outside, session, value};
 use super::common::{origin, places};
 use manyhands_core::Study;
 
 use crate::memory::Memory;
 use crate::record::Record;
-use crate::{Error, Outside, Session, Store, StudyLog};
+use crate::{Error, ExternalEvaluation, Session, Store, StudyLog};
 
 /// A study with an event of every kind, and trials pending.
 fn lived(store: impl Into<Store>, text: &str) -> Session {
     let mut session = session(store, text);
-    session.include(&Outside { params: outside(text, true), value: Some(-0.0) }).unwrap();
+    session.include(&ExternalEvaluation { params: outside(text, true), value: Some(-0.0) }).unwrap();
     for suggestion in session.ask(6).unwrap() {
         session.tell(suggestion.trial, value(&suggestion)).unwrap();
     }
@@ -37,14 +37,14 @@ fn records(session: &Session) -> Vec<Record> {
 fn a_study_goes_from_any_store_to_any_other_and_goes_on_as_it_would_have() {
     for text in ALL {
         for from in places() {
-            let mut original = lived(from.open(), text);
-            let log = original.export_log().unwrap();
+            let original = lived(from.open(), text);
+            let log = export(&original);
             for to in places() {
                 let mut moved = import(to.open(), &log).unwrap();
                 assert_eq!(records(&moved), records(&original), "{} to {}", from.location, to.location);
                 assert_eq!(moved.source().text(), text);
                 assert_eq!(moved.source().files(), original.source().files());
-                assert_eq!(moved.export_log().unwrap(), log);
+                assert_eq!(export(&moved), log);
                 Study::verify(moved.spec(), moved.ledger().events()).unwrap();
                 let mut replayed = Study::replay(original.spec().clone(), original.ledger().events()).unwrap();
                 assert_eq!(moved.ask(2).unwrap(), replayed.ask(2).unwrap());
@@ -67,7 +67,7 @@ fn is_refused(store: &Store, log: &str) -> Error {
 
 #[test]
 fn a_log_that_was_cut_off_anywhere_stores_nothing() {
-    let log = lived(Store::new(Memory::new()), POOL).export_log().unwrap();
+    let log = export(&lived(Store::new(Memory::new()), POOL));
     for place in places() {
         let store = Store::from(place.open());
         let lines: Vec<&str> = log.lines().collect();
@@ -84,8 +84,8 @@ fn a_log_that_was_cut_off_anywhere_stores_nothing() {
 
 #[test]
 fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
-    let mut original = lived(Store::new(Memory::new()), POOL);
-    let log = original.export_log().unwrap();
+    let original = lived(Store::new(Memory::new()), POOL);
+    let log = export(&original);
     let store = Store::new(Memory::new());
     // Every digit is another digit: values, numbers of trials, times, the seed of the text, the table, a checksum.
     let digits: Vec<usize> =
@@ -117,13 +117,13 @@ fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
 #[test]
 fn a_log_whose_sums_are_right_and_whose_events_are_not_stores_nothing() {
     // A log that was put together elsewhere: here, the log of one study under the file of another.
-    let mut grid = lived(Store::new(Memory::new()), GRID);
+    let grid = lived(Store::new(Memory::new()), GRID);
     let store = Store::new(Memory::new());
     let fewer = GRID.replace("points = 9", "points = 2").replace("name = \"grid\"", "name = \"small\"");
     let mut other = session(store.clone(), &fewer);
     other.extend(grid.ledger().events()).unwrap();
-    let log = Session::open(store, "small", "it").unwrap().export_log().unwrap();
+    let log = export(&Session::open(store, "small", "it").unwrap());
     let empty = Store::new(Memory::new());
     assert!(matches!(is_refused(&empty, &log), Error::Study(_)));
-    import(empty, &grid.export_log().unwrap()).unwrap();
+    import(empty, &export(&grid)).unwrap();
 }

@@ -99,6 +99,11 @@ impl Backend for Interceptor {
         Ok(events)
     }
 
+    fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.inner.events_and_leases(study, after)
+    }
+
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {
         self.now(Point::BeforeAppend)?;
         self.inner.append(study, append)
@@ -126,7 +131,7 @@ impl Backend for Interceptor {
         self.inner.acquire_in_turn(study, claim, patience)
     }
 
-    fn pulse(&self, study: StudyId) -> Result<Option<u64>> {
-        self.inner.pulse(study)
+    fn change_counter(&self, study: StudyId) -> Result<Option<u64>> {
+        self.inner.change_counter(study)
     }
 }

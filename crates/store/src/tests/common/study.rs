@@ -2,7 +2,7 @@
 
 use manyhands_core::{Event, Suggestion, Value};
 
-use crate::{Session, Source, Store};
+use crate::{Session, Source, Store, StudyLog};
 
 /// A model that is learned, on a space of mixed parameters; to be minimized.
 pub const LEARNED: &str = r#"name = "learned"
@@ -64,6 +64,11 @@ pub fn source_with(text: &str, pool: &str) -> Source {
 
 pub fn session(store: impl Into<Store>, text: &str) -> Session {
     Session::open_or_create(store.into(), source(text)).unwrap()
+}
+
+/// A session's study with its log, as text.
+pub fn export(session: &Session) -> String {
+    StudyLog::export(session.store(), session.name(), "it", None).unwrap()
 }
 
 /// What evaluating a trial gives.

@@ -9,19 +9,20 @@ use std::time::Duration;
 use crate::backend::Backend;
 use crate::lease::Fence;
 use crate::store::StudyId;
+use crate::{Error, Result};
 
-/// Renews a lease until it is dropped: [`Session::keep`](crate::Session::keep).
+/// Renews a lease until it is dropped: [`Session::renew_until_dropped`](crate::Session::renew_until_dropped).
 #[derive(Debug)]
-pub struct Keeper {
+pub struct LeaseRenewer {
     /// Dropping it ends the thread.
     stop: Option<Sender<()>>,
     is_lost: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl LeaseRenewer {
     /// Renews this lease at every third of its term.
-    pub(crate) fn start(store: Arc<dyn Backend>, study: StudyId, fence: Fence<'_>, term: Duration) -> Self {
+    pub(crate) fn start(store: Arc<dyn Backend>, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<Self> {
         let (resource, token) = (fence.resource.to_string(), fence.token);
         let ((stop, stopped), is_lost) = (channel::<()>(), Arc::new(AtomicBool::new(false)));
         let lost = is_lost.clone();
@@ -34,17 +35,18 @@ impl Keeper {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("lease".to_string()).spawn(renew).ok();
-        Self { stop: Some(stop), is_lost, thread }
+        let no_thread = |error: std::io::Error| Error::NoThread { task: "renews a lease", reason: error.to_string() };
+        let thread = std::thread::Builder::new().name("lease".to_string()).spawn(renew).map_err(no_thread)?;
+        Ok(Self { stop: Some(stop), is_lost, thread: Some(thread) })
     }
 
     /// Whether the lease is gone: its trial has ended, or someone else was given it.
-    pub fn has_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Keeper {
+impl Drop for LeaseRenewer {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
