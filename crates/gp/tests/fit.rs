@@ -4,7 +4,7 @@
 mod common;
 
 use common::{empirical, key, point, rng, uniform};
-use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Posterior, Prior, Priors};
+use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Posterior, Prior, Priors, Quantity};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -398,11 +398,14 @@ fn numbers_that_cannot_be_given_are_refused() {
         (|each: &[f64]| Given { lengthscales: Some(each.to_vec()), ..Given::default() }, Given::default());
     assert_eq!(wrong(scales(&[0.1])), Error::WrongLength { what: "lengthscales", expected: 2, found: 1 });
     for value in [0.0, -1.0, f64::INFINITY] {
-        assert_eq!(wrong(scales(&[0.1, value])), Error::NotPositive { what: "lengthscale", value });
-        assert_eq!(wrong(Given { noise: Some(value), ..none.clone() }), Error::NotPositive { what: "noise", value });
+        assert_eq!(wrong(scales(&[0.1, value])), Error::NotPositive { what: Quantity::Lengthscale, value });
+        assert_eq!(
+            wrong(Given { noise: Some(value), ..none.clone() }),
+            Error::NotPositive { what: Quantity::Noise, value }
+        );
         assert_eq!(
             wrong(Given { variance: Some(value), ..none.clone() }),
-            Error::NotPositive { what: "variance", value }
+            Error::NotPositive { what: Quantity::Variance, value }
         );
     }
     assert!(matches!(wrong(scales(&[f64::NAN, 0.1])), Error::NotPositive { .. }));

@@ -107,10 +107,10 @@ impl Key {
             _ => return None,
         };
         match what {
-            "lengthscale" => Some(Self::Lengthscale),
-            "noise" => Some(Self::Noise),
-            "variance" => Some(Self::Variance),
-            "the prior mean" => Some(Self::Mean),
+            gp::Quantity::Lengthscale => Some(Self::Lengthscale),
+            gp::Quantity::Noise => Some(Self::Noise),
+            gp::Quantity::Variance => Some(Self::Variance),
+            gp::Quantity::PriorMean => Some(Self::Mean),
             _ => None,
         }
     }
