@@ -4,7 +4,7 @@
 mod common;
 
 use common::config;
-use manyhands_core::file::{Draft, FileError, FileRef, StudyFile};
+use manyhands_core::file::{Draft, FileError, FileRef, StudyFile, TomlTable};
 use manyhands_core::gp::Family;
 use manyhands_core::{
     Coordinates, Direction, Domain, Hallucination, Information, Initial, ParameterKind, Rule, Scale, Spec, Strategy,
@@ -211,6 +211,20 @@ fn every_error_of_a_study_file_has_its_place_and_remedy() {
         let error = Draft::parse(text).err().map(|error| error.render("study.toml"));
         assert_eq!(error.as_deref(), Some(told), "for\n{text}");
     }
+}
+
+#[test]
+fn mistakes_in_run_and_in_the_rest_are_reported_in_the_order_of_their_places() {
+    let (run, strategy) = ("[run]\nworkers = 0\n", "[strategy]\ndelta = 2\n");
+    let refused = |text: &str| {
+        let read = |run: &TomlTable| run.integer_in("workers", 1, 64);
+        Draft::parse_with(text, read).err().map(|error| error.to_string())
+    };
+    let of_run = Some("6:11: workers must be an integer from 1 to 64, got 0".to_string());
+    let of_strategy = Some("6:9: delta must be above 0 (from 1e-100) and at most 1, got 2".to_string());
+    assert_eq!(refused(&in_space(&format!("{run}{strategy}"))), of_run);
+    assert_eq!(refused(&in_space(&format!("{strategy}{run}"))), of_strategy);
+    assert_eq!(refused(&in_space(run)), of_run);
 }
 
 #[test]

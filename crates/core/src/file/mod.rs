@@ -113,11 +113,40 @@ impl StudyFile {
 impl Draft {
     /// Reads the text of a study file.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        Self::read(text).map_err(|fault| fault.locate(text))
+        Self::parse_with(text, |_| Ok(())).map(|(draft, _)| draft)
     }
 
-    fn read(text: &str) -> Checked<Self> {
-        let root = tree::parse(text)?;
+    /// As [`Draft::parse`], with a reader for `[run]`: its mistakes and those of the rest of the file are reported in the
+    /// order of their places. None if there is no `[run]`.
+    ///
+    /// ```
+    /// use manyhands_core::file::{Draft, TomlTable};
+    /// let workers = |run: &TomlTable| run.integer_in("workers", 1, 64);
+    /// let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n[run]\nworkers = 4\n[strategy]\ndelta = 0.2\n";
+    /// assert_eq!(Draft::parse_with(text, workers)?.1, Some(Some(4)));
+    ///
+    /// let wrong = text.replace('4', "0").replace("0.2", "2");
+    /// let refused = Draft::parse_with(&wrong, workers).map_err(|error| error.line);
+    /// assert_eq!(refused.err(), Some(5));
+    /// # Ok::<(), manyhands_core::file::FileError>(())
+    /// ```
+    pub fn parse_with<T>(
+        text: &str,
+        run: impl FnOnce(&TomlTable) -> Checked<T>,
+    ) -> Result<(Self, Option<T>), FileError> {
+        let read = || {
+            let root = tree::parse(text)?;
+            let run = section(&root, "run").and_then(|table| table.map(run).transpose());
+            match (Self::read(text, root), run) {
+                (Ok(draft), Ok(run)) => Ok((draft, run)),
+                (Err(fault), Err(of_run)) => Err(if of_run.at < fault.at { of_run } else { fault }),
+                (Err(fault), Ok(_)) | (Ok(_), Err(fault)) => Err(fault),
+            }
+        };
+        read().map_err(|fault: Fault| fault.locate(text))
+    }
+
+    fn read(text: &str, root: TomlTable) -> Checked<Self> {
         root.allow_only(&KEYS)?;
         let name = name(&root)?;
         let direction = root.word("direction", &DIRECTIONS)?.unwrap_or_default();
