@@ -4,9 +4,8 @@ mod code;
 mod hint;
 mod key;
 
-pub use self::key::{Key, ParameterPart, Subject, TablePlace};
+pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
 use crate::ledger::TrialState;
-use crate::rules::Rule;
 use crate::space::Constraint;
 use crate::text::{counted, nearest, plain, quoted, significant};
 
@@ -37,23 +36,13 @@ pub enum Error {
         /// The names it may have.
         allowed: String,
     },
-    /// A setting needs the bound M on pending trials.
-    #[error("{setting} needs max_pending, the largest number of trials pending at once")]
-    NeedsMaxPending {
-        /// The setting that needs it.
-        setting: Subject,
-    },
-    /// Something needs the bound B on the norm.
-    #[error("{what} needs norm_bound, the bound B on the RKHS norm of the function")]
-    NeedsNormBound {
+    /// Something needs a setting that is not given.
+    #[error("{what} needs {}, {}", need.key, need.meaning)]
+    Needs {
         /// What needs it.
-        what: &'static str,
-    },
-    /// A rule needs its squared width where candidates cannot be counted.
-    #[error("{rule} needs beta, its squared width, on a space that is not finite: the theorem's counts the candidates")]
-    NeedsBeta {
-        /// The rule.
-        rule: Rule,
+        what: Subject,
+        /// The setting.
+        need: &'static Need,
     },
     /// Two settings do not go together.
     #[error("{setting} does not work with {with}: {reason}")]

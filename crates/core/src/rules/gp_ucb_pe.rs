@@ -16,7 +16,15 @@ use std::f64::consts::PI;
 use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
 
 use super::{Formulas, State};
+use crate::error::Need;
 use crate::{Choice, Error, Result, Strategy};
+
+const BETA: Need = Need {
+    key: "beta",
+    meaning: "its squared width, on a space that is not finite: the theorem's value depends on the number of candidates",
+    hint: "set beta in [strategy], give every float `points`, or use gp-ei or auto",
+    code: "needs-beta",
+};
 
 pub(super) struct GpUcbPe;
 
@@ -41,7 +49,11 @@ impl Formulas for GpUcbPe {
     }
 
     fn check(&self, strategy: &Strategy, is_finite: bool) -> Result<()> {
-        if is_finite || strategy.beta.is_some() { Ok(()) } else { Err(Error::NeedsBeta { rule: strategy.rule }) }
+        if is_finite || strategy.beta.is_some() {
+            Ok(())
+        } else {
+            Err(Error::Needs { what: strategy.rule.into(), need: &BETA })
+        }
     }
 }
 
@@ -49,7 +61,7 @@ impl Formulas for GpUcbPe {
 fn squared_width(state: &State<'_>, t: usize) -> Result<f64> {
     let strategy = state.strategy();
     let Some(candidates) = state.chooser.candidates() else {
-        return strategy.beta.ok_or(Error::NeedsBeta { rule: strategy.rule });
+        return strategy.beta.ok_or(Error::Needs { what: strategy.rule.into(), need: &BETA });
     };
     let log = (candidates.len() as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - strategy.delta.ln();
     Ok(strategy.beta.unwrap_or(2.0 * log))
