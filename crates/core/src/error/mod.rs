@@ -197,7 +197,7 @@ pub enum Error {
         /// Which event: a trial's number, or the place of a fit in the log.
         what: String,
         /// The first field that differs.
-        field: &'static str,
+        field: String,
         /// What the log holds there.
         logged: String,
         /// What choosing or fitting again gives.

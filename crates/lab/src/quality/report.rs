@@ -64,8 +64,8 @@ impl QualityReport {
 
     fn problem(&self, problem: &SpaceProblem, games: &[Games<Vec<f64>>]) -> Json {
         let reference = Reference::of(problem.name());
-        let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string());
-        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(|value| json!(value))).collect();
+        let names = problem.space().parameters().iter().map(|parameter| parameter.name());
+        let point = manyhands_core::json::named(names.zip(&problem.optimum().point));
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
         let players: Map<String, Json> =
             games.iter().map(|games| (games.contender.name().to_string(), self.player(games, reference))).collect();
