@@ -168,7 +168,7 @@ pub enum Error {
         limit: f64,
     },
     /// A point of an empirical kernel is no index of its matrix.
-    #[error("index must be a whole number below {len}, got {value}")]
+    #[error("index must be an integer below {len}, got {value}")]
     NoSuchIndex {
         /// What was given.
         value: f64,
