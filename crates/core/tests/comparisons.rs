@@ -35,7 +35,7 @@ fn without_hallucination_ucb_repeats_the_choice_of_the_observed_points() {
     }
 }
 
-/// The oracle is the same study with everything pending called off before each choice.
+/// The oracle is the same study with everything pending cancelled before each choice.
 #[test]
 fn without_hallucination_thompson_sampling_sees_only_what_was_observed() {
     for kernel in [se(0.2), matern(0.3)] {

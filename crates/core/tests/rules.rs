@@ -50,7 +50,7 @@ impl Dense {
     }
 }
 
-/// Workers whose trials fail or are called off now and then; `check` sees the study before every ask, and what was chosen.
+/// Workers whose trials fail or are cancelled now and then; `check` sees the study before every ask, and what was chosen.
 fn walk(study: &mut Study, seed: u64, asks: usize, mut check: impl FnMut(&Study, &Suggestion)) {
     let rng = &mut rng(seed);
     let mut running: Vec<Suggestion> = vec![];

@@ -8,7 +8,7 @@ use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::{Domain, Event, Rule, Spec, Strategy, Study, Suggestion};
 use rand::RngExt;
 
-/// Six asynchronous workers, some of whose trials fail or are called off.
+/// Six asynchronous workers, some of whose trials fail or are cancelled.
 fn history(study: &mut Study, seed: u64) -> Vec<Event> {
     let rng = &mut rng(seed);
     let mut running: Vec<Suggestion> = Vec::new();
