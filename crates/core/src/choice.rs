@@ -30,7 +30,8 @@ pub enum Phase {
 /// # Ok(()) }
 /// ```
 ///
-/// In the log the mean is that of the maximized function (the negated one when minimizing); in a
+/// In choosers mean and sd are in the model's own units, as the score is everywhere. In the log they are in the units of the
+/// values, and the mean is that of the maximized function (the negated one when minimizing); in a
 /// [`Suggestion`](crate::Suggestion) it is in the user's units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
@@ -44,11 +45,12 @@ pub struct Choice {
     /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t); before a learned model has
     /// seen any value, relative to the unknown spread of the values.
     pub sd: f64,
-    /// The multiplier beta_t or v_t; 0 for a pick by the sd alone (initialization scheme, or a search that has converged).
+    /// The multiplier beta_t or v_t; 0 for a rule without a multiplier, and for a pick by the sd alone (initialization
+    /// scheme, or a search that has converged).
     pub multiplier: f64,
-    /// The value of the acquisition function: mean + multiplier x sd, the value of the sample, or sd where the multiplier
-    /// is 0. Larger is better, whatever the direction; in the model's own units, which are those of warped values where
-    /// the model is learned.
+    /// The value of the acquisition function: mean + multiplier x sd, the value of the sample, ln EI, or the sd. Larger is
+    /// better, whatever the direction; in the model's own units, which are those of warped values where the model is
+    /// learned.
     pub score: f64,
     /// No point of the domain has a score higher by more than this; none where that is not proven.
     pub gap: Option<f64>,

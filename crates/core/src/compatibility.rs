@@ -8,32 +8,31 @@ use crate::{Domain, Error, Result, Spec};
 
 /// Lemma 2 does not cover the kernel.
 pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
-    setting: Key::Information.shown_as("information = \"closed-form\""),
+    setting: Key::INFORMATION.shown_as("information = \"closed-form\""),
     with: "an empirical kernel",
     reason: "Lemma 2 has no order for it; use \"log\"",
 };
 
 /// How messages name the two kinds of infinite domains.
 pub(crate) const CUBE: &str = "a discretized cube";
-pub(crate) const BOX: &str = "a continuous space";
+pub(crate) const BOX: &str = "a space that is continuous or too large to list";
+
+const ONLY_GP_BTS: &str = "only gp-bts chooses from the appendix's discretization";
 
 /// The appendix's discretization is for samples.
-pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error = Error::Incompatible {
-    setting: Key::Rule.shown_as("this rule"),
-    with: CUBE,
-    reason: "only gp-bts chooses from the appendix's discretization",
-};
+pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error =
+    Error::Incompatible { setting: Key::RULE.shown_as("a rule without samples"), with: CUBE, reason: ONLY_GP_BTS };
 
 /// Greedy information gain evaluates every candidate.
 pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
-    setting: Key::Information.shown_as("greedy information"),
+    setting: Key::INFORMATION.shown_as("greedy information"),
     with: "an infinite domain",
     reason: "greedy gain needs a finite domain; use \"realised\"",
 };
 
 /// The union bound of the Bayesian rule is over candidates.
 pub(crate) const NO_BAYESIAN_ON_A_BOX: Error = Error::Incompatible {
-    setting: Key::Rule.shown_as("gp-bucb-bayesian"),
+    setting: Key::RULE.shown_as("gp-bucb-bayesian"),
     with: BOX,
     reason: "its multiplier counts the candidates; use igp-bucb",
 };
@@ -51,7 +50,7 @@ pub(crate) fn check_combination(spec: &Spec) -> Result<()> {
         return Err(NO_CLOSED_FORM);
     }
     if empirical && !domain.may_be_indices() {
-        let setting = Key::Kernel.shown_as("an empirical kernel");
+        let setting = Key::KERNEL.shown_as("an empirical kernel");
         return Err(refusal(setting, "this domain", "its candidates are the indices of the covariance matrix"));
     }
     match domain {
@@ -69,20 +68,20 @@ fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -
     require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
     prior.kernel().lipschitz()?;
     if !strategy.rule.samples() {
-        return Err(ONLY_GP_BTS_ON_A_CUBE);
+        return Err(refusal(strategy.rule, CUBE, ONLY_GP_BTS));
     }
     if strategy.design.is_some() {
-        return Err(refusal(Key::Design, CUBE, "its candidates change from round to round"));
+        return Err(refusal(Key::DESIGN, CUBE, "its candidates change from round to round"));
     }
     if strategy.initial != Initial::None {
-        return Err(refusal(Key::Initial, CUBE, "the largest variance is not known over a cube; use a grid"));
+        return Err(refusal(Key::INITIAL, CUBE, "the largest variance is not known over a cube; use a grid"));
     }
     check_infinite(strategy, CUBE)
 }
 
 fn check_box(strategy: &Strategy) -> Result<()> {
     if matches!(strategy.initial, Initial::Until(_)) {
-        let setting = Key::Initial.shown_as("initial = { until = ... }");
+        let setting = Key::INITIAL.shown_as("initial = { until = ... }");
         return Err(refusal(setting, BOX, "the largest variance is not proven there; use a number"));
     }
     check_infinite(strategy, BOX)
@@ -95,11 +94,11 @@ fn check_infinite(strategy: &Strategy, domain: &'static str) -> Result<()> {
     }
     match strategy.hallucination {
         Hallucination::Exact => {
-            let setting = Key::Hallucination.shown_as("hallucination = \"exact\"");
+            let setting = Key::HALLUCINATION.shown_as("hallucination = \"exact\"");
             Err(refusal(setting, domain, "it evaluates every candidate; use \"realised\""))
         }
         Hallucination::WorstCase if strategy.information == Information::Realised => {
-            let setting = Key::Hallucination.shown_as("hallucination = \"worst-case\"");
+            let setting = Key::HALLUCINATION.shown_as("hallucination = \"worst-case\"");
             Err(refusal(setting, domain, "gamma_{M-1} needs a finite domain or a closed form"))
         }
         _ => Ok(()),

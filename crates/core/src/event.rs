@@ -67,52 +67,80 @@ pub enum Event {
     },
 }
 
-/// The kinds of events, with the names under which they are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// [`Event::Asked`].
-    Asked,
-    /// [`Event::Fitted`].
-    Fitted,
-    /// [`Event::Included`].
-    Included,
-    /// [`Event::Told`].
-    Told,
-    /// [`Event::Failed`].
-    Failed,
-    /// [`Event::Cancelled`].
-    Cancelled,
-    /// [`Event::LateResult`].
-    Late,
+/// What an event of some kind does to its trial.
+#[derive(PartialEq)]
+enum Effect {
+    /// A trial begins once.
+    Begins,
+    /// An attempt that began before it ends at most once.
+    Ends,
+    Neither,
+}
+
+/// Declares the kinds of events: name in the code, name under which they are stored, effect on the trial. Stored names
+/// never change.
+macro_rules! kinds {
+    ($($kind:ident $name:literal $effect:ident;)*) => {
+        /// The kinds of events, with the names under which they are stored.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum EventKind {
+            $(#[doc = concat!("[`Event::", stringify!($kind), "`].")] $kind,)*
+        }
+
+        impl EventKind {
+            /// All kinds.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// The name under which events of this kind are stored. Stored names never change.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            fn effect(self) -> Effect {
+                match self {
+                    $(Self::$kind => Effect::$effect,)*
+                }
+            }
+        }
+
+        impl Event {
+            /// Its kind.
+            pub fn kind(&self) -> EventKind {
+                match self {
+                    $(Self::$kind { .. } => EventKind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Asked "asked" Begins;
+    Fitted "fitted" Neither;
+    Included "included" Begins;
+    Told "told" Ends;
+    Failed "failed" Ends;
+    Cancelled "cancelled" Ends;
+    LateResult "late" Neither;
 }
 
 impl EventKind {
-    /// All kinds.
-    pub const ALL: [Self; 7] =
-        [Self::Asked, Self::Fitted, Self::Included, Self::Told, Self::Failed, Self::Cancelled, Self::Late];
-
-    /// The name under which events of this kind are stored. Names stay when the code's change.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Fitted => "fitted",
-            Self::Included => "included",
-            Self::Told => "told",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Late => "late",
-        }
+    /// The kind whose events are stored under this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Whether such an event begins a trial: a trial begins once.
     pub fn begins_a_trial(self) -> bool {
-        matches!(self, Self::Asked | Self::Included)
+        self.effect() == Effect::Begins
     }
 
     /// Whether such an event ends a trial that began before it: an attempt ends at most once.
     pub fn ends_a_trial(self) -> bool {
-        matches!(self, Self::Told | Self::Failed | Self::Cancelled)
+        self.effect() == Effect::Ends
     }
 }
 
@@ -123,19 +151,6 @@ impl fmt::Display for EventKind {
 }
 
 impl Event {
-    /// Its kind.
-    pub fn kind(&self) -> EventKind {
-        match self {
-            Self::Asked(_) => EventKind::Asked,
-            Self::Fitted(_) => EventKind::Fitted,
-            Self::Included(_) => EventKind::Included,
-            Self::Told { .. } => EventKind::Told,
-            Self::Failed { .. } => EventKind::Failed,
-            Self::Cancelled { .. } => EventKind::Cancelled,
-            Self::LateResult { .. } => EventKind::Late,
-        }
-    }
-
     /// The trial that it is about; none where it is about all of them.
     pub fn trial(&self) -> Option<usize> {
         match self {

@@ -1,10 +1,50 @@
-//! Events as JSON and back, bit for bit. The kind is stored beside the body, not in it.
+//! Events as JSON and back, bit for bit: the kind is stored beside the body, not in it. Parameters as a JSON object.
 
 use manyhands_gp::{Hyperparameters, Warp};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
 
-use crate::event::{Asked, Event, EventKind, Fitted, Included};
+use crate::event::{Asked, Event, EventKind, Fitted};
 use crate::{Choice, Phase, Value};
+
+/// Named values as a JSON object, in their order.
+///
+/// ```
+/// use manyhands_core::{Value, json::named};
+/// let params = [("lr", Value::Float(1.0)), ("layers", Value::Int(3))];
+/// assert_eq!(named(params).to_string(), r#"{"lr":1.0,"layers":3}"#);
+/// ```
+pub fn named<'a, V: Serialize>(values: impl IntoIterator<Item = (&'a str, V)>) -> Json {
+    Json::Object(values.into_iter().map(|(name, value)| (name.to_string(), json!(value))).collect())
+}
+
+/// Why an event cannot be read from JSON, or written as JSON.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// There is no such kind of events.
+    #[error("its kind is \"{kind}\", which this manyhands does not know")]
+    UnknownKind {
+        /// The kind given.
+        kind: String,
+    },
+    /// The body is not that of an event of its kind.
+    #[error("{reason}")]
+    Body {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Reading what was written would not give the same event.
+    #[error("{event:?} cannot be written as JSON and read back")]
+    NotReadBack {
+        /// The event.
+        event: Box<Event>,
+    },
+}
+
+fn malformed(reason: impl ToString) -> FormatError {
+    FormatError::Body { reason: reason.to_string() }
+}
 
 /// The body of a choice, to be read: serde reads flattened fields at half the speed.
 #[derive(Deserialize)]
@@ -55,11 +95,11 @@ impl From<&Fitted> for FittedBody {
 }
 
 impl TryFrom<FittedBody> for Fitted {
-    type Error = String;
+    type Error = FormatError;
 
-    fn try_from(body: FittedBody) -> Result<Self, String> {
+    fn try_from(body: FittedBody) -> Result<Self, FormatError> {
         let FittedBody { lengthscales, noise, variance, mean, density, warp, seen, engine } = body;
-        let warp = Warp::from_numbers(warp).ok_or_else(|| format!("{warp:?} is not a warp"))?;
+        let warp = Warp::from_numbers(warp).ok_or_else(|| malformed(format!("{warp:?} is not a warp")))?;
         let hyperparameters = Hyperparameters { lengthscales, noise, variance, mean, density };
         Ok(Self { hyperparameters, warp, seen, engine })
     }
@@ -85,14 +125,19 @@ impl Event {
     /// assert_eq!(told.to_json()?, r#"{"trial":7,"value":1.5}"#);
     /// assert_eq!(Event::from_json("told", &told.to_json()?)?, told);
     /// assert!(Event::Told { trial: 7, value: f64::NAN }.to_json().is_err());
-    /// # Ok::<(), String>(())
+    /// # Ok::<(), manyhands_core::json::FormatError>(())
     /// ```
-    pub fn to_json(&self) -> Result<String, String> {
-        let text = self.written().map_err(|error| error.to_string())?;
+    pub fn to_json(&self) -> Result<String, FormatError> {
+        let text = self.written().map_err(malformed)?;
         match Self::from_json(self.kind().name(), &text) {
             Ok(read) if read == *self => Ok(text),
-            _ => Err(format!("{self:?} cannot be written as JSON and read back")),
+            _ => Err(FormatError::NotReadBack { event: Box::new(self.clone()) }),
         }
+    }
+
+    /// The fields of its body in their order. Finite numbers are written alike only if they are the same bit for bit.
+    pub(crate) fn fields(&self) -> Result<Map<String, Json>, FormatError> {
+        read(&self.written().map_err(malformed)?)
     }
 
     fn written(&self) -> serde_json::Result<String> {
@@ -111,41 +156,38 @@ impl Event {
     }
 
     /// The event of this kind and body; what is wrong with them otherwise.
-    pub fn from_json(kind: &str, body: &str) -> Result<Self, String> {
-        let Some(kind) = EventKind::ALL.into_iter().find(|known| known.name() == kind) else {
-            return Err(format!("its kind is \"{kind}\", which this manyhands does not know"));
-        };
+    pub fn from_json(kind: &str, body: &str) -> Result<Self, FormatError> {
+        let kind = EventKind::named(kind).ok_or_else(|| FormatError::UnknownKind { kind: kind.to_string() })?;
         match kind {
-            EventKind::Asked => read::<Asked>(body).map(Self::Asked),
-            EventKind::Fitted => Fitted::try_from(read::<FittedBody>(body)?).map(Self::Fitted),
-            EventKind::Included => read::<Included>(body).map(Self::Included),
+            EventKind::Asked => read(body).map(Self::Asked),
+            EventKind::Fitted => read::<FittedBody>(body)?.try_into().map(Self::Fitted),
+            EventKind::Included => read(body).map(Self::Included),
             EventKind::Told => match read(body)? {
                 EndBody { trial, value: Some(value), reason: None } => Ok(Self::Told { trial, value }),
-                _ => Err("it has no value".to_string()),
+                _ => Err(malformed("it has no value")),
             },
             EventKind::Failed => match read(body)? {
                 EndBody { trial, reason: Some(reason), value: None } => Ok(Self::Failed { trial, reason }),
-                _ => Err("it has no reason".to_string()),
+                _ => Err(malformed("it has no reason")),
             },
             EventKind::Cancelled => match read(body)? {
                 EndBody { trial, value: None, reason: None } => Ok(Self::Cancelled { trial }),
-                _ => Err("it was called off, and has a value or a reason".to_string()),
+                _ => Err(malformed("a cancelled trial must have neither a value nor a reason")),
             },
-            EventKind::Late => match read(body)? {
-                EndBody { trial, value: Some(value), reason: None } => {
-                    Ok(Self::LateResult { trial, outcome: Ok(value) })
+            EventKind::LateResult => {
+                let EndBody { trial, value, reason } = read(body)?;
+                match (value, reason) {
+                    (Some(value), None) => Ok(Self::LateResult { trial, outcome: Ok(value) }),
+                    (None, Some(reason)) => Ok(Self::LateResult { trial, outcome: Err(reason) }),
+                    _ => Err(malformed("it must have a value or a reason, and not both")),
                 }
-                EndBody { trial, value: None, reason: Some(reason) } => {
-                    Ok(Self::LateResult { trial, outcome: Err(reason) })
-                }
-                _ => Err("it must have a value or a reason, and not both".to_string()),
-            },
+            }
         }
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(body: &str) -> Result<T, String> {
-    serde_json::from_str(body).map_err(|error| error.to_string())
+fn read<T: for<'a> Deserialize<'a>>(body: &str) -> Result<T, FormatError> {
+    serde_json::from_str(body).map_err(malformed)
 }
 
 /// The engine of events from before they had a number.

@@ -1,7 +1,7 @@
 //! The state of every trial: the fold over the log without the model. A [`Study`](crate::Study) is this and the model.
 //!
-//! A trial's state is its last end. An end is accepted for a pending trial only, so there is one for each attempt; an event
-//! that amends a value replaces the end, and one that reopens a trial removes it.
+//! A trial's state is its last end. An end is accepted for a pending trial only, so there is one for each attempt. A later kind
+//! of event could amend a value by replacing the end, or reopen a trial by removing it.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum TrialState {
     Observed,
     /// It will give no value.
     Failed,
-    /// It was called off.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -51,7 +51,7 @@ pub struct Trial {
     number: usize,
     start: Start,
     /// None while it is pending.
-    end: Option<End>,
+    end: Option<TrialEnd>,
 }
 
 /// How a trial began.
@@ -63,7 +63,7 @@ enum Start {
 
 /// How a trial ended.
 #[derive(Debug, Clone, PartialEq)]
-enum End {
+enum TrialEnd {
     Observed(f64),
     Failed(String),
     Cancelled,
@@ -109,16 +109,16 @@ impl Trial {
     pub fn state(&self) -> TrialState {
         match &self.end {
             None => TrialState::Pending,
-            Some(End::Observed(_)) => TrialState::Observed,
-            Some(End::Failed(_)) => TrialState::Failed,
-            Some(End::Cancelled) => TrialState::Cancelled,
+            Some(TrialEnd::Observed(_)) => TrialState::Observed,
+            Some(TrialEnd::Failed(_)) => TrialState::Failed,
+            Some(TrialEnd::Cancelled) => TrialState::Cancelled,
         }
     }
 
     /// Its value in the user's units, once observed.
     pub fn value(&self) -> Option<f64> {
         match &self.end {
-            Some(End::Observed(value)) => Some(*value),
+            Some(TrialEnd::Observed(value)) => Some(*value),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl Trial {
     /// Why it failed, if it did.
     pub fn reason(&self) -> Option<&str> {
         match &self.end {
-            Some(End::Failed(reason)) => Some(reason),
+            Some(TrialEnd::Failed(reason)) => Some(reason),
             _ => None,
         }
     }
@@ -232,11 +232,11 @@ impl Ledger {
             Event::Asked(Asked { choice, .. }) => self.begin(Start::Suggested(choice.clone()), None),
             Event::Included(Included { candidate, params, value, .. }) => {
                 let start = Start::Included { candidate: *candidate, params: params.clone() };
-                self.begin(start, value.map(End::Observed));
+                self.begin(start, value.map(TrialEnd::Observed));
             }
-            Event::Told { trial, value } => self.end(*trial, End::Observed(*value)),
-            Event::Failed { trial, reason } => self.end(*trial, End::Failed(reason.clone())),
-            Event::Cancelled { trial } => self.end(*trial, End::Cancelled),
+            Event::Told { trial, value } => self.end(*trial, TrialEnd::Observed(*value)),
+            Event::Failed { trial, reason } => self.end(*trial, TrialEnd::Failed(reason.clone())),
+            Event::Cancelled { trial } => self.end(*trial, TrialEnd::Cancelled),
             Event::LateResult { .. } => self.late += 1,
             Event::Fitted(_) => {}
         }
@@ -256,15 +256,15 @@ impl Ledger {
     }
 
     fn check_seen(&self, seen: usize) -> Result<()> {
-        if seen > self.events.len() { Err(self.bad_log("it knows later events")) } else { Ok(()) }
+        if seen > self.events.len() { Err(self.bad_log("it refers to later events")) } else { Ok(()) }
     }
 
-    fn begin(&mut self, start: Start, end: Option<End>) {
+    fn begin(&mut self, start: Start, end: Option<TrialEnd>) {
         self.pending += usize::from(end.is_none());
         self.trials.push(Trial { number: self.trials.len(), start, end });
     }
 
-    fn end(&mut self, trial: usize, end: End) {
+    fn end(&mut self, trial: usize, end: TrialEnd) {
         self.trials[trial].end = Some(end);
         self.pending -= 1;
     }

@@ -17,7 +17,13 @@ pub(crate) fn density(z: f64) -> f64 {
 }
 
 /// Phi(z).
-pub(crate) fn cumulative(z: f64) -> f64 {
+///
+/// ```
+/// use manyhands_core::normal::cumulative;
+/// assert_eq!(cumulative(0.0), 0.5);
+/// assert!((cumulative(1.959_963_984_540_054) - 0.975).abs() < 1e-15);
+/// ```
+pub fn cumulative(z: f64) -> f64 {
     0.5 * libm::erfc(-z / SQRT_2)
 }
 

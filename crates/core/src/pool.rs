@@ -35,21 +35,21 @@ pub struct Pool {
     names: Vec<String>,
     /// Row after row.
     values: Vec<Value>,
-    columns: Vec<Column>,
+    columns: Vec<CoordinateColumn>,
     coordinates: Coordinates,
     points: Points,
 }
 
 /// A coordinate column.
 #[derive(Debug, Clone, PartialEq)]
-struct Column {
+struct CoordinateColumn {
     index: usize,
     low: f64,
     /// The largest number minus the smallest.
     span: f64,
 }
 
-impl Column {
+impl CoordinateColumn {
     /// The model's coordinate of a number of this column.
     fn place(&self, number: f64, coordinates: Coordinates) -> f64 {
         match coordinates {
@@ -61,7 +61,7 @@ impl Column {
 }
 
 impl Pool {
-    /// Reads CSV text with a header. `columns` are the coordinate columns, none for all that hold nothing but numbers.
+    /// Reads CSV text with a header. `columns` are the coordinate columns, none for all that hold only numbers.
     pub fn from_csv(text: &[u8], columns: Option<&[String]>, coordinates: Coordinates) -> Result<Self> {
         let mut lines = table::lines(text)?.into_iter();
         let header =
@@ -78,7 +78,7 @@ impl Pool {
         };
         let read = |&index: &usize| read_column(index, &names[index], &lines);
         let numbers = chosen.iter().map(read).collect::<Result<Vec<Vec<f64>>>>()?;
-        let columns: Vec<Column> = chosen.iter().zip(&numbers).map(|(&index, n)| column(index, n)).collect();
+        let columns: Vec<CoordinateColumn> = chosen.iter().zip(&numbers).map(|(&index, n)| column(index, n)).collect();
         if let Some(wide) = columns.iter().find(|column| !column.span.is_finite()) {
             let reason = format!("column {} must span less than 1.7e308", quoted(&names[wide.index]));
             return Err(table::table_error(reason, None));
@@ -173,7 +173,7 @@ impl Pool {
     }
 
     fn place(&self, given: &[(usize, &Value)]) -> Result<Vec<f64>> {
-        let place = |column: &Column| {
+        let place = |column: &CoordinateColumn| {
             let name = || self.names[column.index].clone();
             let number = match given.iter().find(|(index, _)| *index == column.index) {
                 Some((_, value)) => value.number().filter(|number| number.is_finite()).ok_or_else(|| {
@@ -256,7 +256,7 @@ fn numeric_columns(names: &[String], lines: &[CsvLine]) -> Result<Vec<usize>> {
     }
     if found.is_empty() {
         let hint = Some("the model needs at least one column of numbers, or the kernel \"empirical\"");
-        return Err(table::table_error("no column holds nothing but numbers", hint));
+        return Err(table::table_error("no column is numeric", hint));
     }
     Ok(found)
 }
@@ -266,14 +266,14 @@ fn read_column(index: usize, name: &str, lines: &[CsvLine]) -> Result<Vec<f64>> 
     lines.iter().map(|line| table::number(line.number, &column, &line.cells[index])).collect()
 }
 
-fn column(index: usize, numbers: &[f64]) -> Column {
+fn column(index: usize, numbers: &[f64]) -> CoordinateColumn {
     let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Column { index, low, span: high - low }
+    CoordinateColumn { index, low, span: high - low }
 }
 
 /// The coordinates, row after row.
-fn placed(columns: &[Column], numbers: &[Vec<f64>], coordinates: Coordinates) -> Vec<f64> {
+fn placed(columns: &[CoordinateColumn], numbers: &[Vec<f64>], coordinates: Coordinates) -> Vec<f64> {
     let rows = numbers.first().map_or(0, Vec::len);
     let row = |i: usize| columns.iter().zip(numbers).map(move |(column, n)| column.place(n[i], coordinates));
     (0..rows).flat_map(row).collect()

@@ -7,7 +7,7 @@ use manyhands_gp::{self as gp, Given, Kernel, Prior, Priors};
 use crate::compatibility::{BOX, CUBE, check_combination, refusal};
 use crate::domain::finite_space;
 use crate::error::Key;
-use crate::strategy::Strategy;
+use crate::strategy::{NORM_BOUND, Strategy};
 use crate::theory::Assumptions;
 use crate::tuning::{DEFAULT_MEMORY, DEFAULT_NODES, FINITE_POINTS};
 use crate::{Domain, Error, Result, Tuning};
@@ -48,7 +48,7 @@ impl Direction {
     }
 
     /// Turns a value of the user's into one to be maximized, and back.
-    pub(crate) fn sign(self) -> f64 {
+    pub fn sign(self) -> f64 {
         match self {
             Self::Maximize => 1.0,
             Self::Minimize => -1.0,
@@ -96,7 +96,7 @@ impl Spec {
             points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
         }
         if strategy.norm_bound.is_none() && strategy.rule.needs_norm_bound() {
-            return Err(Error::NeedsNormBound { what: "this rule" });
+            return Err(Error::Needs { what: strategy.rule.into(), need: &NORM_BOUND });
         }
         Self::checked(domain, prior, strategy, None)
     }
@@ -136,7 +136,7 @@ impl Spec {
     #[doc(alias = "hyperparameter")]
     pub fn learned_given(family: &Kernel, given: Given, domain: Domain, strategy: Strategy) -> Result<Self> {
         if !family.is_stationary() {
-            let setting = Key::Kernel.shown_as("a learned model");
+            let setting = Key::KERNEL.shown_as("a learned model");
             return Err(refusal(setting, "this kernel", "only lengthscales of \"se\" and \"matern\" are learned"));
         }
         if matches!(domain, Domain::Discretized { .. }) {
@@ -177,14 +177,14 @@ impl Spec {
     pub fn without_repeats(self) -> Result<Self> {
         if let Domain::Discretized { .. } = self.domain {
             return Err(Error::Incompatible {
-                setting: Key::Repeats.shown_as("repeats = false"),
+                setting: Key::REPEATS.shown_as("repeats = false"),
                 with: CUBE,
                 reason: "its candidates change from round to round",
             });
         }
         if !self.is_finite() {
             return Err(Error::Incompatible {
-                setting: Key::Repeats.shown_as("repeats = false"),
+                setting: Key::REPEATS.shown_as("repeats = false"),
                 with: BOX,
                 reason: "it has no list of candidates; without noise \"auto\" does not suggest a point twice there anyway",
             });
@@ -301,7 +301,8 @@ impl Spec {
 
     /// B, R, lambda and delta as they are given; refused where B is not.
     pub fn assumptions(&self) -> Result<Assumptions> {
-        let norm_bound = self.strategy.norm_bound.ok_or(Error::NeedsNormBound { what: "a band" })?;
+        let norm_bound =
+            self.strategy.norm_bound.ok_or(Error::Needs { what: Key::RULE.shown_as("a band"), need: &NORM_BOUND })?;
         Ok(self.strategy.assumptions(norm_bound, self.prior.noise()))
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Key, Subject};
+use crate::error::{Key, Need, Subject};
+use crate::text::plain;
 use crate::theory::Assumptions;
 use crate::{Error, Result, Rule};
 
@@ -125,38 +126,113 @@ impl Strategy {
 
     /// Refuses numbers out of range, and settings that need M where there is none. [`Spec::new`](crate::Spec::new) calls it.
     pub fn check(&self) -> Result<()> {
-        let positive =
-            |setting, value: f64| require(value > 0.0 && value.is_finite(), setting, "positive and finite", value);
-        if let Some(bound) = self.norm_bound {
-            positive(Key::NormBound, bound)?;
+        for (key, form) in &SETTINGS {
+            if let Form::Number(range, _, get, _) = form
+                && let Some(value) = get(self)
+            {
+                require((range.contains)(value), Key::strategy(key), range.allowed, value)?;
+            }
         }
-        positive(Key::Width, self.width)?;
-        if let Some(bound) = self.noise_bound {
-            require((0.0..=1e100).contains(&bound), Key::NoiseBound, "from 0 to 1e100", bound)?;
-        }
-        require((1e-100..=1.0).contains(&self.delta), Key::Delta, "above 0 (from 1e-100) and at most 1", self.delta)?;
         self.hallucination.check()?;
         if let Initial::Until(target) = self.initial {
-            let until = Key::Initial.shown_as("initial.until");
+            let until = Key::INITIAL.shown_as("initial.until");
             require(target > 1.0 && target <= 1e100, until, "above 1 and at most 1e100", target)?;
         }
-        if let Some(beta) = self.beta {
-            require((0.0..=1e100).contains(&beta), Key::Beta, "from 0 to 1e100", beta)?;
+        match self.max_pending {
+            Some(workers) => require(workers >= 1, Key::MAX_PENDING, "at least 1", workers as f64),
+            None => match self.needs_max_pending() {
+                Some(what) => Err(Error::Needs { what, need: &MAX_PENDING }),
+                None => Ok(()),
+            },
         }
-        if let Some(workers) = self.max_pending {
-            require(workers >= 1, Key::MaxPending, "at least 1", workers as f64)?;
+    }
+
+    /// The setting that needs M, if there is one.
+    fn needs_max_pending(&self) -> Option<Subject> {
+        match (self.hallucination, self.initial) {
+            (Hallucination::APriori, _) => Some(Key::HALLUCINATION.shown_as("hallucination = \"a-priori\"")),
+            (Hallucination::WorstCase, _) => Some(Key::HALLUCINATION.shown_as("hallucination = \"worst-case\"")),
+            (_, Initial::Until(_)) => Some(Key::INITIAL.shown_as("initial = { until = ... }")),
+            _ => None,
         }
-        let needs = [
-            (Key::Hallucination.shown_as("hallucination = \"a-priori\""), self.hallucination == Hallucination::APriori),
-            (
-                Key::Hallucination.shown_as("hallucination = \"worst-case\""),
-                self.hallucination == Hallucination::WorstCase,
-            ),
-            (Key::Initial.shown_as("initial = { until = ... }"), matches!(self.initial, Initial::Until(_))),
-        ];
-        match needs.into_iter().find(|(_, needed)| *needed && self.max_pending.is_none()) {
-            Some((setting, _)) => Err(Error::NeedsMaxPending { setting }),
-            None => Ok(()),
+    }
+}
+
+const MAX_PENDING: Need = Need {
+    key: "max_pending",
+    meaning: "the largest number of trials pending at once",
+    hint: "set max_pending to the number of workers",
+    code: "needs-max-pending",
+};
+
+pub(crate) const NORM_BOUND: Need = Need {
+    key: "norm_bound",
+    meaning: "the bound B on the RKHS norm of the function",
+    hint: "set norm_bound, or let the model be learned (leave out the model)",
+    code: "needs-norm-bound",
+};
+
+/// The keys of `[strategy]` in the order of a study's identity: what each may be set to.
+pub(crate) const SETTINGS: [(&str, Form); 11] = [
+    ("name", Form::Word(|s| s.rule.to_string(), |s, name| name.parse().map(|rule| s.rule = rule))),
+    ("norm_bound", Form::Number(POSITIVE, "none", |s| s.norm_bound, |s, bound| s.norm_bound = Some(bound))),
+    (
+        "noise_bound",
+        Form::Number(FROM_0, "the square root of noise", |s| s.noise_bound, |s, bound| s.noise_bound = Some(bound)),
+    ),
+    ("delta", Form::Number(PROBABILITY, "", |s| Some(s.delta), |s, delta| s.delta = delta)),
+    (
+        "information",
+        Form::Word(|s| s.information.to_string(), |s, name| name.parse().map(|gamma| s.information = gamma)),
+    ),
+    ("hallucination", Form::Hallucination),
+    ("width", Form::Number(POSITIVE, "", |s| Some(s.width), |s, width| s.width = width)),
+    ("initial", Form::Initial),
+    ("design", Form::Count(0, "by dimension", |s| s.design, |s, points| s.design = Some(points))),
+    ("beta", Form::Number(FROM_0, "by the theorem", |s| s.beta, |s, beta| s.beta = Some(beta))),
+    ("max_pending", Form::Count(1, "none", |s| s.max_pending, |s, trials| s.max_pending = Some(trials))),
+];
+
+/// What a key of `[strategy]` may be set to: what is allowed, what the identity shows where there is none, get and set.
+pub(crate) enum Form {
+    Number(NumberRange, &'static str, fn(&Strategy) -> Option<f64>, fn(&mut Strategy, f64)),
+    /// At least the first number.
+    Count(u64, &'static str, fn(&Strategy) -> Option<usize>, fn(&mut Strategy, usize)),
+    /// One of some names.
+    Word(fn(&Strategy) -> String, fn(&mut Strategy, &str) -> Result<()>),
+    /// One of some names, or a number.
+    Hallucination,
+    /// A count, or a table.
+    Initial,
+}
+
+/// The numbers that a setting may have, in words and as a test.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberRange {
+    allowed: &'static str,
+    contains: fn(f64) -> bool,
+}
+
+const POSITIVE: NumberRange =
+    NumberRange { allowed: "positive and finite", contains: |value| value > 0.0 && value.is_finite() };
+const FROM_0: NumberRange =
+    NumberRange { allowed: "from 0 to 1e100", contains: |value| (0.0..=1e100).contains(&value) };
+const PROBABILITY: NumberRange =
+    NumberRange { allowed: "above 0 (from 1e-100) and at most 1", contains: |value| (1e-100..=1.0).contains(&value) };
+
+impl Form {
+    /// The value as a study's identity shows it.
+    pub fn shown(&self, strategy: &Strategy) -> String {
+        match self {
+            Self::Number(_, unset, get, _) => get(strategy).map_or(unset.to_string(), plain),
+            Self::Count(_, unset, get, _) => get(strategy).map_or(unset.to_string(), |count| count.to_string()),
+            Self::Word(get, _) => get(strategy),
+            Self::Hallucination => strategy.hallucination.to_string(),
+            Self::Initial => match strategy.initial {
+                Initial::None => "0".to_string(),
+                Initial::Count(count) => count.to_string(),
+                Initial::Until(target) => format!("until {}", plain(target)),
+            },
         }
     }
 }
@@ -171,7 +247,7 @@ impl Strategy {
 impl Hallucination {
     fn check(self) -> Result<()> {
         match self {
-            Self::Number(xi) => require((1.0..=1e100).contains(&xi), Key::Hallucination, "from 1 to 1e100", xi),
+            Self::Number(xi) => require((1.0..=1e100).contains(&xi), Key::HALLUCINATION, "from 1 to 1e100", xi),
             _ => Ok(()),
         }
     }

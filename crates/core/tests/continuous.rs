@@ -7,7 +7,7 @@ use common::{dot, matern, rng, se, uniform};
 use manyhands_core::gp::{Grid, Kernel, Prior};
 use manyhands_core::{
     BoundKind, Direction, Domain, Error, Hallucination, Information, Initial, Parameter, Phase, Rule, Space, Spec,
-    Strategy, Study, Value,
+    Strategy, Study, Suggestion, Value,
 };
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -192,33 +192,25 @@ fn a_finite_space_is_chosen_from_exactly_like_the_grid_of_its_coordinates() {
         [1.0, 2.0, 4.0].map(Value::Float).to_vec(),
     ];
     let rows = product(&columns);
-    let coordinates: Vec<Vec<f64>> = (0..3)
-        .map(|j| {
-            columns[j]
-                .iter()
-                .map(|v| space.embed(&[&rows[0][..j], std::slice::from_ref(v), &rows[0][j + 1..]].concat()).unwrap()[j])
-                .collect()
-        })
-        .collect();
-    let grid = Domain::Grid(Grid::new(coordinates).unwrap());
+    // The coordinate of a value of parameter j, the other parameters at their first values.
+    let coordinate = |j: usize, value: &Value| {
+        let mut row = rows[0].clone();
+        row[j] = value.clone();
+        space.embed(&row).unwrap()[j]
+    };
+    let axes = (0..3).map(|j| columns[j].iter().map(|value| coordinate(j, value)).collect());
+    let grid = Domain::Grid(Grid::new(axes.collect()).unwrap());
+    let is_near = |(a, b): (&Value, &Value)| (a.number().unwrap() - b.number().unwrap()).abs() < 1e-12;
     for rule in [Rule::IgpBucb, Rule::GpBucb, Rule::GpBts] {
         let strategy = Strategy::new(rule, 1.5);
         let mut on_space = study(&given(Domain::Space(space.clone()), matern(0.3), strategy.clone()).unwrap());
         let mut on_grid = study(&given(grid.clone(), matern(0.3), strategy).unwrap());
         for _ in 0..4 {
             for (a, b) in on_space.ask(4).unwrap().iter().zip(on_grid.ask(4).unwrap()) {
-                assert_eq!(
-                    (a.choice.candidate, a.choice.mean, a.choice.sd, a.choice.score, &a.point),
-                    (b.choice.candidate, b.choice.mean, b.choice.sd, b.choice.score, &b.point)
-                );
+                let chosen = |s: &Suggestion| (s.choice.candidate, s.choice.mean, s.choice.sd, s.choice.score);
+                assert_eq!((chosen(a), &a.point), (chosen(&b), &b.point));
                 assert_eq!(a.choice.gap, Some(0.0));
-                assert!(
-                    a.choice
-                        .params
-                        .iter()
-                        .zip(&rows[a.choice.candidate])
-                        .all(|(a, b)| (a.number().unwrap() - b.number().unwrap()).abs() < 1e-12)
-                );
+                assert!(a.choice.params.iter().zip(&rows[a.choice.candidate]).all(is_near));
                 on_space.tell(a.trial, wavy(&a.point)).unwrap();
                 on_grid.tell(a.trial, wavy(&a.point)).unwrap();
             }

@@ -14,46 +14,7 @@ use proptest::prelude::*;
 use seeded::config;
 
 /// A file with every table of a space.
-const SPACE: &str = r#"name = "branin"
-direction = "minimize"
-seed = 7
-
-[space]
-x1 = { float = [-5.0, 10.0] }
-lr = { float = [1e-5, 1e-1], scale = "log" }
-layers = { int = [1, 8] }
-act = { choice = ["relu", "gelu"] }
-dose = { levels = [0.1, 0.3, 1.0] }
-u = { float = [0.0, 1.0], points = 100 }
-k = { constant = 3 }
-
-[[constraint]]
-sum = { x1 = 1.0, u = 2.0 }
-at_most = 9.5
-
-[model]
-kernel = "matern"
-smoothness = 2.5
-lengthscale = [0.2, 0.3, 0.2, 0.5, 0.4, 0.2]
-noise = 0.025
-variance = 2.0
-mean = 0.5
-
-[strategy]
-name = "igp-bucb"
-norm_bound = 1.0
-noise_bound = 0.158
-delta = 0.1
-information = "realised"
-hallucination = "realised"
-width = 1.0
-initial = 5
-max_pending = 5
-
-[run]
-command = ["python3", "train.py", "--lr", "{lr}"]
-workers = 5
-"#;
+const SPACE: &str = include_str!("files/example.toml");
 
 /// A file with a pool and its covariance.
 const EMPIRICAL: &str = "name = \"plate\"\n[candidates]\nfile = \"pool.csv\"\ncovariance = \"cov.csv\"\nrepeats = false\n\

@@ -109,14 +109,14 @@ fn a_choice_that_differs_is_reported_with_its_trial_and_the_field() {
             asked.choice.mean = asked.choice.mean.next_up();
         }
     };
-    assert_eq!(verify(of_trial(9), &mean), ("trial 9".to_string(), "mean"));
+    assert_eq!(verify(of_trial(9), &mean), ("trial 9".to_string(), "mean".to_string()));
     let fit = live.events().iter().rposition(|event| matches!(event, Event::Fitted(_))).unwrap();
     let noise = |event: &mut Event| {
         if let Event::Fitted(fitted) = event {
             fitted.hyperparameters.noise *= 2.0;
         }
     };
-    assert_eq!(verify(fit, &noise), (format!("the fit of event {}", fit + 1), "noise"));
+    assert_eq!(verify(fit, &noise), (format!("the fit of event {}", fit + 1), "noise".to_string()));
     // Equal as numbers, and not the same: the sign of zero.
     let score =
         live.events().iter().position(|event| matches!(event, Event::Asked(a) if a.choice.multiplier == 0.0)).unwrap();

@@ -1,4 +1,4 @@
-//! What a pool promises: the model sees its columns, the user its rows, and every misread table is told by its place.
+//! What a pool promises: the model sees its columns, the user its rows, and every misread table is reported with its position.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -132,7 +132,7 @@ fn an_error_in_a_table_has_its_place() {
         (refused(b"a,b,a\n1,2,3\n", None), "columns 1 and 3 are both named \"a\""),
         (refused(b"a,,c\n1,2,3\n", None), "line 1, column 2: must be a column's name, got \"\""),
         (refused(b"a,b\n1,2\n\n3\n", None), "line 4: must have 2 cells, as line 1 has, got 1"),
-        (refused(b"a,b\nx,y\n", None), "no column holds nothing but numbers"),
+        (refused(b"a,b\nx,y\n", None), "no column is numeric"),
         (refused(b"1,0.5\n2,0.7\n", None), "the first line must name the columns, got the numbers 1, 0.5"),
         (
             refused(b"a,b\n1,0.1\n2,0.2\n3,\n", None),

@@ -1,13 +1,12 @@
-//! Every number of the frozen reference that choosing answers for.
+//! Every number of the frozen reference that choosing computes.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use common::{Mapping, in_batches, play, with_delay};
-use manyhands_core::event::{Asked, ENGINE};
+use common::{Mapping, asked, in_batches, play, with_delay};
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::theory::{Assumptions, closed_form};
-use manyhands_core::{Choice, Domain, Event, Hallucination, Information, Phase, Rule, Spec, Strategy, Study};
+use manyhands_core::{Domain, Event, Hallucination, Information, Rule, Spec, Strategy, Study};
 use serde_json::Value;
 
 const NOISE: f64 = 0.025;
@@ -160,12 +159,11 @@ fn the_law_of_gp_bts_matches_the_reference() {
     let mut counts = [0usize; 5];
     for seed in 0..SEEDS {
         let mut study = Study::replay(spec.clone().with_seed(seed), &log).unwrap();
-        let suggestion = study.ask(1).unwrap().remove(0);
-        close(suggestion.choice.multiplier, scale, "v");
-        close(suggestion.choice.mean, floats(&law["mu"])[suggestion.choice.candidate], "mean");
-        let variance = floats(&law["cov"][suggestion.choice.candidate])[suggestion.choice.candidate];
-        close(suggestion.choice.sd.powi(2), variance, "variance");
-        counts[suggestion.choice.candidate] += 1;
+        let choice = study.ask(1).unwrap().remove(0).choice;
+        close(choice.multiplier, scale, "v");
+        close(choice.mean, floats(&law["mu"])[choice.candidate], "mean");
+        close(choice.sd.powi(2), floats(&law["cov"][choice.candidate])[choice.candidate], "variance");
+        counts[choice.candidate] += 1;
     }
     let errors = floats(&law["standard_error"]);
     for (i, p) in floats(&law["probabilities"]).into_iter().enumerate() {
@@ -202,15 +200,4 @@ fn benchmark_functions_on_their_grid_match_the_reference() {
             close(f(&floats(point)), value, "value at a point");
         }
     }
-}
-
-fn asked(trial: usize, candidate: usize) -> Event {
-    let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
-    let (phase, seen, engine) = (Phase::Rule, 0, ENGINE);
-    Event::Asked(Asked {
-        trial,
-        choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
-        seen,
-        engine,
-    })
 }

@@ -1,6 +1,10 @@
 //! The promises of a space: what it refuses, where values lie in the unit cube, what is returned is valid.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/all_kinds.rs"]
+mod all_kinds;
+
+use all_kinds::all_kinds;
 use manyhands_core::{Error, Parameter, ParameterKind, Result, Scale, Space, Value};
 
 fn message<T>(result: Result<T>) -> String {
@@ -9,22 +13,6 @@ fn message<T>(result: Result<T>) -> String {
 
 fn one(parameter: Result<Parameter>) -> Space {
     Space::new(vec![parameter.unwrap()], vec![]).unwrap()
-}
-
-/// One parameter of every kind.
-fn all_kinds() -> Space {
-    let even = ParameterKind::Even { low: 1e-3, high: 1.0, scale: Scale::Log, points: 7 };
-    let parameters = vec![
-        Parameter::float("x", -5.0, 10.0),
-        Parameter::log_float("lr", 1e-5, 0.1),
-        Parameter::int("layers", 1, 8),
-        Parameter::log_int("width", 1, 1024),
-        Parameter::new("u", even),
-        Parameter::levels("dose", &[0.1, 0.3, 1.0]),
-        Parameter::choice("act", &["relu", "gelu", "tanh"]),
-        Parameter::constant("k", 3),
-    ];
-    Space::new(parameters.into_iter().map(Result::unwrap).collect(), vec![]).unwrap()
 }
 
 #[test]

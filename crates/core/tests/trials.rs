@@ -9,7 +9,7 @@ use manyhands_core::theory::initialization_variance;
 use manyhands_core::{Domain, Error, Hallucination, Initial, Phase, Rule, Spec, Strategy, Study, TrialState};
 use manyhands_gp::Key;
 use proptest::prelude::*;
-use rand::RngExt;
+use rand::{Rng, RngExt};
 
 fn strategy(rule: Rule) -> Strategy {
     Strategy::new(rule, 1.5)
@@ -139,7 +139,7 @@ fn initialization_by_count_picks_the_largest_variance_so_often() {
             // Ties are broken within 1e-12 of the variance.
             assert!(s.choice.sd * s.choice.sd >= largest * largest - 2e-12);
         }
-        // The picks ignore rewards: wild ones change nothing.
+        // The picks ignore rewards: extreme ones change nothing.
         live.tell(s.trial, 100.0 * (t as f64).sin()).unwrap();
     }
 }
@@ -155,6 +155,17 @@ fn exact_xi(live: &Study, points: &[Vec<f64>], hallucinated: &[usize]) -> f64 {
         (there.sd_observed / there.sd).powi(2)
     };
     points.iter().map(ratio).fold(1.0, f64::max)
+}
+
+/// Ends all pending trials, or one of them; some fail where `failing`.
+fn settle(live: &mut Study, rng: &mut impl Rng, all: bool, failing: bool) {
+    let pending = live.trials().iter().filter(|trial| trial.state() == TrialState::Pending);
+    let pending: Vec<usize> = pending.map(|trial| trial.number()).collect();
+    let ended = if all { pending } else { vec![pending[rng.random_range(0..pending.len())]] };
+    for trial in ended {
+        let value = f(live.point(trial).unwrap());
+        if failing && rng.random_bool(0.2) { live.fail(trial, "broke") } else { live.tell(trial, value) }.unwrap();
+    }
 }
 
 proptest! {
@@ -174,15 +185,9 @@ proptest! {
         let mut live = study(&spec);
         let mut ruled = 0;
         for _ in 0..150 {
-            let pending: Vec<usize> =
-                live.trials().iter().filter(|t| t.state() == TrialState::Pending).map(|t| t.number()).collect();
-            let full = pending.len() == workers;
-            if full || (!batched && !pending.is_empty() && rng.random_bool(0.5)) {
-                let some = if batched { pending } else { vec![pending[rng.random_range(0..pending.len())]] };
-                for trial in some {
-                    let value = f(live.point(trial).unwrap());
-                    if failing && rng.random_bool(0.2) { live.fail(trial, "broke").unwrap(); } else { live.tell(trial, value).unwrap(); }
-                }
+            let pending = live.count(TrialState::Pending);
+            if pending == workers || (!batched && pending > 0 && rng.random_bool(0.5)) {
+                settle(&mut live, rng, batched, failing);
                 continue;
             }
             let before = live.clone();

@@ -113,7 +113,7 @@ fn walk(seed: u64) {
     }
     assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()), "seed {seed}");
     let at_once = Study::replay(spec.clone(), live.events()).unwrap();
-    // Another process knew the log up to somewhere, had something in mind, and caught up.
+    // Another process knew the log up to somewhere, had proposed events, and caught up.
     let known = rng.random_range(0..=live.events().len());
     let mut late = Study::replay(spec, &live.events()[..known]).unwrap();
     let _ = late.propose(2);

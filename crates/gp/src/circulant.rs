@@ -88,11 +88,11 @@ impl Circulant {
     fn embed(shape: &[usize], padded: &[usize], covariance: impl Fn(&[usize]) -> f64) -> Result<Self> {
         let table = EvenTable::new(padded, covariance);
         if let Some(&value) = table.values().iter().find(|value| !value.is_finite()) {
-            return Err(Error::NotFinite { what: "a covariance", value });
+            return Err(Error::NotFinite { what: "a covariance".into(), value });
         }
         let variance = table.values()[0];
         if variance <= 0.0 {
-            return Err(Error::NotPositive { what: "the variance", value: variance });
+            return Err(Error::NotPositive { what: "the variance".into(), value: variance });
         }
         let fft = GridFft::new(padded, padded);
         let mut roots = table.into_spectrum(&fft);
@@ -285,7 +285,7 @@ mod tests {
         let refusal = |shape: &[usize], value: f64| Circulant::new(shape, |_| value, PLENTY).err();
         assert_eq!(refusal(&[], 1.0), Some(Error::Empty { what: "a grid" }));
         assert_eq!(refusal(&[3, 0], 1.0), Some(Error::Empty { what: "a grid" }));
-        assert_eq!(refusal(&[3], -1.0), Some(Error::NotPositive { what: "the variance", value: -1.0 }));
+        assert_eq!(refusal(&[3], -1.0), Some(Error::NotPositive { what: "the variance".into(), value: -1.0 }));
         assert!(matches!(refusal(&[3], f64::NAN), Some(Error::NotFinite { .. })));
     }
 }

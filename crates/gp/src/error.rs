@@ -1,5 +1,41 @@
 //! What can be wrong with the numbers handed to this crate.
 
+use std::fmt;
+
+/// A quantity that a refused number was given for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Quantity {
+    /// A lengthscale of the kernel.
+    Lengthscale,
+    /// The variance of the noise.
+    Noise,
+    /// The kernel's variance.
+    Variance,
+    /// The prior's mean.
+    PriorMean,
+    /// One that no prior has, as messages name it.
+    Other(&'static str),
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lengthscale => "lengthscale",
+            Self::Noise => "noise",
+            Self::Variance => "variance",
+            Self::PriorMean => "the prior mean",
+            Self::Other(name) => name,
+        })
+    }
+}
+
+impl From<&'static str> for Quantity {
+    fn from(name: &'static str) -> Self {
+        Self::Other(name)
+    }
+}
+
 /// A refusal by this crate: the offending value and what is accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -7,16 +43,16 @@ pub enum Error {
     /// A quantity that must be positive and finite is not.
     #[error("{what} must be positive and finite, got {value}")]
     NotPositive {
-        /// The quantity's name.
-        what: &'static str,
+        /// The quantity.
+        what: Quantity,
         /// What was given.
         value: f64,
     },
     /// A quantity that must be finite is not.
     #[error("{what} must be finite, got {value}")]
     NotFinite {
-        /// The quantity's name.
-        what: &'static str,
+        /// The quantity.
+        what: Quantity,
         /// What was given.
         value: f64,
     },
@@ -114,8 +150,8 @@ pub enum Error {
     /// A quantity is outside the range in which the arithmetic holds.
     #[error("{what} must be between {low:e} and {high:e}, got {value:e}")]
     OutOfRange {
-        /// The quantity's name.
-        what: &'static str,
+        /// The quantity.
+        what: Quantity,
         /// The smallest value allowed.
         low: f64,
         /// The largest value allowed.
@@ -132,7 +168,7 @@ pub enum Error {
         limit: f64,
     },
     /// A point of an empirical kernel is no index of its matrix.
-    #[error("index must be a whole number below {len}, got {value}")]
+    #[error("index must be an integer below {len}, got {value}")]
     NoSuchIndex {
         /// What was given.
         value: f64,

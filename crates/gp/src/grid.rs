@@ -20,7 +20,7 @@ impl Grid {
                 return Err(Error::Empty { what: "a grid's axis" });
             }
             if let Some(&value) = axis.iter().find(|c| !c.is_finite()) {
-                return Err(Error::NotFinite { what: "a coordinate of a grid's axis", value });
+                return Err(Error::NotFinite { what: "a coordinate of a grid's axis".into(), value });
             }
             if let Some(pair) = axis.windows(2).find(|pair| pair[0] >= pair[1]) {
                 return Err(Error::NotIncreasing { before: pair[0], after: pair[1] });

@@ -82,7 +82,7 @@ mod seeded;
 
 pub use acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, StandardDeviation, Variance};
 pub use certified::{Budget, Certified, Region, maximize};
-pub use error::{Error, Result};
+pub use error::{Error, Quantity, Result};
 pub use factor::Factor;
 pub use fit::{Fit, Given, Hyperparameters, Priors};
 pub use greedy_gain::GreedyInformation;

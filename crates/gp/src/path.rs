@@ -70,7 +70,7 @@ impl SamplePath {
     /// per coordinate, whatever is asked for.
     pub fn draw(view: View<'_>, scale: f64, features: usize, rng: &mut impl Rng) -> Result<Self> {
         if !scale.is_finite() {
-            return Err(Error::NotFinite { what: "scale", value: scale });
+            return Err(Error::NotFinite { what: "scale".into(), value: scale });
         }
         let kernel = view.prior().kernel().clone();
         let mut points = view.posterior().points().clone();
@@ -176,7 +176,7 @@ impl Wave {
 /// kernel's spectral density (Rasmussen and Williams 2006, equation (4.15)).
 fn stretch(smoothness: f64, rng: &mut impl Rng) -> Result<f64> {
     let degrees = 2.0 * smoothness;
-    let refused = |_| Error::NotPositive { what: "smoothness", value: smoothness };
+    let refused = |_| Error::NotPositive { what: "smoothness".into(), value: smoothness };
     let chi_squared = ChiSquared::new(degrees).map_err(refused)?;
     // A tiny draw of a very rough kernel's chi^2 would make the frequency infinite.
     Ok((degrees / chi_squared.sample(rng).max(1e-200)).sqrt())

@@ -37,7 +37,7 @@ impl Points {
             });
         }
         if let Some(&value) = coordinates.iter().find(|c| !c.is_finite()) {
-            return Err(Error::NotFinite { what: "a coordinate", value });
+            return Err(Error::NotFinite { what: "a coordinate".into(), value });
         }
         Ok(Self { coordinates, dimension })
     }
@@ -75,7 +75,7 @@ impl Points {
             return Err(Error::WrongLength { what: "a point", expected: self.dimension, found: point.len() });
         }
         match point.iter().find(|c| !c.is_finite()) {
-            Some(&value) => Err(Error::NotFinite { what: "a coordinate", value }),
+            Some(&value) => Err(Error::NotFinite { what: "a coordinate".into(), value }),
             None => Ok(()),
         }
     }

@@ -1,17 +1,17 @@
 //! The prior: kernel, mean and noise.
 
-use crate::{Error, Kernel, Result};
+use crate::{Error, Kernel, Quantity, Result};
 
 /// Values and means stay below this in size, so that no square leaves the floats.
 const LARGEST: f64 = 1e100;
 
 /// Refuses a number that is not finite, or so large that its square would not be.
-pub(crate) fn check_size(what: &'static str, value: f64) -> Result<()> {
+pub(crate) fn check_size(what: impl Into<Quantity>, value: f64) -> Result<()> {
     if !value.is_finite() {
-        return Err(Error::NotFinite { what, value });
+        return Err(Error::NotFinite { what: what.into(), value });
     }
     if value.abs() > LARGEST {
-        return Err(Error::OutOfRange { what, low: -LARGEST, high: LARGEST, value });
+        return Err(Error::OutOfRange { what: what.into(), low: -LARGEST, high: LARGEST, value });
     }
     Ok(())
 }
@@ -27,12 +27,12 @@ pub struct Prior {
 impl Prior {
     /// A prior with this kernel, a constant `mean`, and noise of variance `noise` > 0.
     pub fn new(kernel: Kernel, mean: f64, noise: f64) -> Result<Self> {
-        check_size("the prior mean", mean)?;
+        check_size(Quantity::PriorMean, mean)?;
         if !(noise > 0.0 && noise.is_finite()) {
-            return Err(Error::NotPositive { what: "noise", value: noise });
+            return Err(Error::NotPositive { what: Quantity::Noise, value: noise });
         }
         if !(1e-100..=LARGEST).contains(&noise) {
-            return Err(Error::OutOfRange { what: "noise", low: 1e-100, high: LARGEST, value: noise });
+            return Err(Error::OutOfRange { what: Quantity::Noise, low: 1e-100, high: LARGEST, value: noise });
         }
         Ok(Self { kernel, mean, noise })
     }

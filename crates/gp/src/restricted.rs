@@ -112,7 +112,7 @@ impl Restricted {
             (0..domain.len()).map(|i| kernel.variance_at(&domain.point(i))).fold(0.0, f64::max)
         };
         if !largest_variance.is_finite() {
-            return Err(Error::NotFinite { what: "the largest prior variance", value: largest_variance });
+            return Err(Error::NotFinite { what: "the largest prior variance".into(), value: largest_variance });
         }
         let unevenness = match (&structure, &domain) {
             (Structure::Stationary(_), Domain::Grid(grid)) => unevenness(&kernel, grid),

@@ -9,6 +9,8 @@
 //! distribution of W+ is summed out over the ranks at hand; for more pairs a normal with the variance of those ranks and a
 //! continuity correction replaces it.
 
+use manyhands_core::normal::cumulative;
+
 /// With more pairs than this the normal approximation is used.
 const EXACT: usize = 100;
 
@@ -83,7 +85,6 @@ fn normal(doubled: &[usize], seen: usize) -> (f64, f64) {
     let rank = |doubled: usize| doubled as f64 / 2.0;
     let mean = 0.5 * doubled.iter().map(|&r| rank(r)).sum::<f64>();
     let sd = 0.5 * doubled.iter().map(|&r| rank(r).powi(2)).sum::<f64>().sqrt();
-    let below = |z: f64| 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2);
     let distance = rank(seen) - mean;
-    (below((distance + 0.5) / sd), below((0.5 - distance) / sd))
+    (cumulative((distance + 0.5) / sd), cumulative((0.5 - distance) / sd))
 }

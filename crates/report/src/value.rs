@@ -3,11 +3,11 @@
 use manyhands_core::Value;
 use manyhands_core::study::representable;
 use manyhands_core::text::significant;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 /// Named values as a JSON object, in order.
 pub fn params<'a>(named: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Json {
-    Json::Object(named.into_iter().map(|(name, value)| (name.to_string(), json!(value))).collect())
+    manyhands_core::json::named(named)
 }
 
 /// Named values on one line.

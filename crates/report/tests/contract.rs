@@ -115,7 +115,7 @@ fn bugs_and_limits_of_the_machine_are_not_the_fault_of_the_request() {
     ] {
         assert!(!is_bad_input(error.clone()), "{error}");
     }
-    let not_positive = gp::Error::NotPositive { what: "noise", value: -1.0 };
+    let not_positive = gp::Error::NotPositive { what: "noise".into(), value: -1.0 };
     assert!(is_bad_input(StudyError::Numeric(not_positive)) && is_bad_input(StudyError::AskedForNone));
 }
 

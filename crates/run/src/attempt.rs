@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use manyhands_core::Value;
+use manyhands_core::{Value, json};
 
 use crate::failure::{Cause, Failure};
 use crate::group::{Ended, Group, NotStarted};
@@ -136,7 +136,9 @@ impl Job {
         for name in SECRETS {
             command.env_remove(name);
         }
-        command.env("MANYHANDS_PARAMS", json(&named)).env("MANYHANDS_TRIAL", self.trial.to_string());
+        command
+            .env("MANYHANDS_PARAMS", json::named(named.iter().copied()).to_string())
+            .env("MANYHANDS_TRIAL", self.trial.to_string());
         command.env("MANYHANDS_STUDY", &self.study).env("MANYHANDS_FOLDER", &plan.folder);
         command.envs(plan.settings.env.iter().map(|(key, value)| (key, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -210,12 +212,6 @@ fn reason(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => "permission denied: it is not executable".to_string(),
         _ => error.to_string(),
     }
-}
-
-/// Parameters as a JSON object, in order.
-fn json(named: &[(&str, &Value)]) -> String {
-    let named = named.iter().map(|(name, value)| (name.to_string(), serde_json::json!(value)));
-    serde_json::Value::Object(named.collect()).to_string()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(crate) const VERSION: i64 = 2;
 
 /// An event as it is stored; refused where reading it would not give the same event, as with numbers that are not finite.
 pub fn encode(event: &Event) -> Result<NewEvent> {
-    let body = event.to_json().map_err(|reason| Error::Encode { reason })?;
+    let body = event.to_json().map_err(|error| Error::Encode { reason: error.to_string() })?;
     Ok(NewEvent { kind: event.kind(), trial: event.trial(), body, time: None, key: None })
 }
 
@@ -22,5 +22,5 @@ pub fn decode(record: &Record) -> std::result::Result<Event, Damage> {
         let reason = format!("its format is {}, this manyhands knows 1 to {VERSION}", record.version);
         return Err(corrupt(reason));
     }
-    Event::from_json(&record.kind, &record.body).map_err(corrupt)
+    Event::from_json(&record.kind, &record.body).map_err(|error| corrupt(error.to_string()))
 }

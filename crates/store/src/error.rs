@@ -401,8 +401,9 @@ fn others(known: &[String]) -> String {
 
 fn listed(differences: &[Difference]) -> String {
     let line = |d: &Difference| {
-        let same = d.this.chars().zip(d.other.chars()).take_while(|(this, other)| this == other).count();
-        let (this, other) = (around(&d.this, same), around(&d.other, same));
+        let [this, other] = [&d.this, &d.other].map(|value| value.as_deref().unwrap_or("missing"));
+        let same = this.chars().zip(other.chars()).take_while(|(this, other)| this == other).count();
+        let (this, other) = (around(this, same), around(other, same));
         format!("\n  {}: {this} in the file, {other} as stored", d.key)
     };
     differences.iter().map(line).collect()

@@ -98,7 +98,7 @@ impl Source {
             if file.sha256 != kept.sha256 {
                 let key = if file.role == "candidates" { "candidates.file" } else { "candidates.covariance" };
                 let said = |sha256: &str| format!("content with SHA-256 {}...", &sha256[..12.min(sha256.len())]);
-                let (key, this, other) = (key.to_string(), said(&file.sha256), said(&kept.sha256));
+                let (key, this, other) = (key.to_string(), Some(said(&file.sha256)), Some(said(&kept.sha256)));
                 differences.push(Difference { key, this, other });
             }
         }

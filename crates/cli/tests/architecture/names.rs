@@ -16,25 +16,6 @@ const SHARED: [(&str, &str); 6] = [
     ("Key", "gp's are those of rows, core's those of study files"),
 ];
 
-/// Names that types still share and are to get apart.
-const NOT_YET_APART: [&str; 15] = [
-    "Batch",
-    "Before",
-    "Best",
-    "Block",
-    "Candidate",
-    "Candidates",
-    "Checked",
-    "Column",
-    "End",
-    "Identity",
-    "Link",
-    "Row",
-    "Search",
-    "Stage",
-    "State",
-];
-
 /// Names that only one place may declare, and where that is.
 const RESERVED: [(&str, &str); 6] = [
     ("Choice", "crates/core/src/choice.rs"),
@@ -69,7 +50,7 @@ fn a_type_has_its_name_to_itself() {
         }
     }
     assert!(homes.len() > 250, "only {} types found", homes.len());
-    let is_shared = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name) || NOT_YET_APART.contains(&name);
+    let is_shared = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
     homes.retain(|name, homes| homes.len() > 1 && !is_shared(name));
     assert!(homes.is_empty(), "{homes:#?}");
 }

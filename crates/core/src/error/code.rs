@@ -8,9 +8,7 @@ impl Error {
         match self {
             Self::Numeric(_) => "numeric",
             Self::Setting { .. } | Self::UnknownName { .. } => "setting",
-            Self::NeedsMaxPending { .. } => "needs-max-pending",
-            Self::NeedsNormBound { .. } => "needs-norm-bound",
-            Self::NeedsBeta { .. } => "needs-beta",
+            Self::Needs { need, .. } => need.code,
             Self::Incompatible { .. } => "incompatible",
             Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
             Self::MultiplierTooLarge { .. } => "multiplier-too-large",

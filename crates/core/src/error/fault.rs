@@ -9,9 +9,7 @@ impl Error {
             Self::Numeric(error) => error.is_bad_input(),
             Self::Setting { .. }
             | Self::UnknownName { .. }
-            | Self::NeedsMaxPending { .. }
-            | Self::NeedsNormBound { .. }
-            | Self::NeedsBeta { .. }
+            | Self::Needs { .. }
             | Self::Incompatible { .. }
             | Self::AskedForNone
             | Self::AskedForTooMany { .. }

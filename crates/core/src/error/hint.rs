@@ -8,14 +8,10 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Numeric(error) => error.hint(),
-            Self::ValueTooLarge { .. } => {
-                Some("record it as failed (manyhands fail STUDY TRIAL --reason TEXT), or let the model be learned")
-            }
+            Self::ValueTooLarge { .. } => Some("record it as failed (`fail`), or let the model be learned"),
             Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
             Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
-            Self::NeedsNormBound { .. } => Some("set norm_bound, or let the model be learned (leave out the model)"),
-            Self::NeedsBeta { .. } => Some("set beta in [strategy], give every float `points`, or use gp-ei or auto"),
-            Self::NeedsMaxPending { .. } => Some("set max_pending to the number of workers"),
+            Self::Needs { need, .. } => Some(need.hint),
             Self::TooManyPending { .. } => {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
             }

@@ -4,92 +4,42 @@ use std::fmt;
 
 use manyhands_gp as gp;
 
-use crate::Error;
+use crate::{Error, Rule};
 
 /// A key of a study file that an error can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Key {
-    /// `repeats` in `[candidates]`.
-    Repeats,
-    /// `kernel` in `[model]`.
-    Kernel,
-    /// `smoothness` in `[model]`.
-    Smoothness,
-    /// `lengthscale` in `[model]`.
-    Lengthscale,
-    /// `noise` in `[model]`.
-    Noise,
-    /// `variance` in `[model]`.
-    Variance,
-    /// `mean` in `[model]`.
-    Mean,
-    /// `name` in `[strategy]`: the rule.
-    Rule,
-    /// `norm_bound` in `[strategy]`.
-    NormBound,
-    /// `noise_bound` in `[strategy]`.
-    NoiseBound,
-    /// `delta` in `[strategy]`.
-    Delta,
-    /// `information` in `[strategy]`.
-    Information,
-    /// `hallucination` in `[strategy]`.
-    Hallucination,
-    /// `width` in `[strategy]`.
-    Width,
-    /// `initial` in `[strategy]`.
-    Initial,
-    /// `design` in `[strategy]`.
-    Design,
-    /// `beta` in `[strategy]`.
-    Beta,
-    /// `max_pending` in `[strategy]`.
-    MaxPending,
+pub struct Key {
+    table: &'static str,
+    name: &'static str,
 }
 
 impl Key {
+    pub(crate) const REPEATS: Self = Self { table: "candidates", name: "repeats" };
+    pub(crate) const KERNEL: Self = Self::model("kernel");
+    pub(crate) const LENGTHSCALE: Self = Self::model("lengthscale");
+    pub(crate) const RULE: Self = Self::strategy("name");
+    pub(crate) const INFORMATION: Self = Self::strategy("information");
+    pub(crate) const HALLUCINATION: Self = Self::strategy("hallucination");
+    pub(crate) const INITIAL: Self = Self::strategy("initial");
+    pub(crate) const DESIGN: Self = Self::strategy("design");
+    pub(crate) const MAX_PENDING: Self = Self::strategy("max_pending");
+
+    const fn model(name: &'static str) -> Self {
+        Self { table: "model", name }
+    }
+
+    pub(crate) const fn strategy(name: &'static str) -> Self {
+        Self { table: "strategy", name }
+    }
+
     /// The table that the key is in.
-    pub fn table(self) -> &'static str {
-        match self {
-            Self::Repeats => "candidates",
-            Self::Kernel | Self::Smoothness | Self::Lengthscale | Self::Noise | Self::Variance | Self::Mean => "model",
-            Self::Rule
-            | Self::NormBound
-            | Self::NoiseBound
-            | Self::Delta
-            | Self::Information
-            | Self::Hallucination
-            | Self::Width
-            | Self::Initial
-            | Self::Design
-            | Self::Beta
-            | Self::MaxPending => "strategy",
-        }
+    pub const fn table(self) -> &'static str {
+        self.table
     }
 
     /// The key as it is written in its table.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Repeats => "repeats",
-            Self::Kernel => "kernel",
-            Self::Smoothness => "smoothness",
-            Self::Lengthscale => "lengthscale",
-            Self::Noise => "noise",
-            Self::Variance => "variance",
-            Self::Mean => "mean",
-            Self::Rule => "name",
-            Self::NormBound => "norm_bound",
-            Self::NoiseBound => "noise_bound",
-            Self::Delta => "delta",
-            Self::Information => "information",
-            Self::Hallucination => "hallucination",
-            Self::Width => "width",
-            Self::Initial => "initial",
-            Self::Design => "design",
-            Self::Beta => "beta",
-            Self::MaxPending => "max_pending",
-        }
+        self.name
     }
 
     /// The key under another name in messages, such as `initial.until`.
@@ -99,18 +49,17 @@ impl Key {
 
     /// The key of a quantity that the numeric crate refuses.
     fn of_quantity(error: &gp::Error) -> Option<Self> {
-        let what = match error {
-            gp::Error::Smoothness { .. } => return Some(Self::Smoothness),
+        match error {
+            gp::Error::Smoothness { .. } => Some(Self::model("smoothness")),
             gp::Error::NotPositive { what, .. }
             | gp::Error::NotFinite { what, .. }
-            | gp::Error::OutOfRange { what, .. } => *what,
-            _ => return None,
-        };
-        match what {
-            "lengthscale" => Some(Self::Lengthscale),
-            "noise" => Some(Self::Noise),
-            "variance" => Some(Self::Variance),
-            "the prior mean" => Some(Self::Mean),
+            | gp::Error::OutOfRange { what, .. } => match what {
+                gp::Quantity::Lengthscale => Some(Self::LENGTHSCALE),
+                gp::Quantity::Noise => Some(Self::model("noise")),
+                gp::Quantity::Variance => Some(Self::model("variance")),
+                gp::Quantity::PriorMean => Some(Self::model("mean")),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -147,10 +96,29 @@ impl From<Key> for Subject {
     }
 }
 
+impl From<Rule> for Subject {
+    fn from(rule: Rule) -> Self {
+        Key::RULE.shown_as(rule.name())
+    }
+}
+
 impl From<&'static str> for Subject {
     fn from(name: &'static str) -> Self {
         Self { name, key: None }
     }
+}
+
+/// A setting that is needed and not given.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Its key in `[strategy]`.
+    pub key: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+    /// What to do.
+    pub hint: &'static str,
+    /// The word for programs, as [`Error::code`] gives it.
+    pub code: &'static str,
 }
 
 /// A part of a parameter's description.
@@ -237,10 +205,8 @@ impl Error {
     pub fn key(&self) -> Option<Key> {
         match self {
             Self::Numeric(error) => Key::of_quantity(error),
-            Self::Setting { setting, .. } | Self::NeedsMaxPending { setting } | Self::Incompatible { setting, .. } => {
-                setting.key()
-            }
-            Self::NeedsNormBound { .. } | Self::NeedsBeta { .. } => Some(Key::Rule),
+            Self::Setting { setting, .. } | Self::Incompatible { setting, .. } => setting.key(),
+            Self::Needs { what, .. } => what.key(),
             _ => None,
         }
     }

@@ -5,9 +5,8 @@ mod fault;
 mod hint;
 mod key;
 
-pub use self::key::{Key, ParameterPart, Subject, TablePlace};
+pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
 use crate::ledger::TrialState;
-use crate::rules::Rule;
 use crate::space::Constraint;
 use crate::text::{counted, nearest, plain, quoted, significant};
 
@@ -38,23 +37,13 @@ pub enum Error {
         /// The names it may have.
         allowed: String,
     },
-    /// A setting needs the bound M on pending trials.
-    #[error("{setting} needs max_pending, the largest number of trials pending at once")]
-    NeedsMaxPending {
-        /// The setting that needs it.
-        setting: Subject,
-    },
-    /// Something needs the bound B on the norm.
-    #[error("{what} needs norm_bound, the bound B on the RKHS norm of the function")]
-    NeedsNormBound {
+    /// Something needs a setting that is not given.
+    #[error("{what} needs {}, {}", need.key, need.meaning)]
+    Needs {
         /// What needs it.
-        what: &'static str,
-    },
-    /// A rule needs its squared width where candidates cannot be counted.
-    #[error("{rule} needs beta, its squared width, on a space that is not finite: the theorem's counts the candidates")]
-    NeedsBeta {
-        /// The rule.
-        rule: Rule,
+        what: Subject,
+        /// The setting.
+        need: &'static Need,
     },
     /// Two settings do not go together.
     #[error("{setting} does not work with {with}: {reason}")]
@@ -209,7 +198,7 @@ pub enum Error {
         /// Which event: a trial's number, or the place of a fit in the log.
         what: String,
         /// The first field that differs.
-        field: &'static str,
+        field: String,
         /// What the log holds there.
         logged: String,
         /// What choosing or fitting again gives.

@@ -9,7 +9,7 @@ use crate::{Coordinates, Error, Pool};
 
 /// `[candidates]`, before its files are read.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Candidates {
+pub(super) struct CandidatesSection {
     pub file: NamedFile,
     /// The coordinate columns; none for all numeric columns.
     pub columns: Option<Vec<String>>,
@@ -39,12 +39,12 @@ impl NamedFile {
     }
 }
 
-pub(super) fn read(entry: &TomlEntry) -> Checked<Candidates> {
+pub(super) fn read(entry: &TomlEntry) -> Checked<CandidatesSection> {
     let table = entry.node.table("candidates", "[candidates]")?;
     table.allow_only(&["file", "columns", "covariance", "repeats"])?;
     let file = NamedFile::new(table.require("file", "for example file = \"pool.csv\", one row per candidate")?)?;
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();
-    Ok(Candidates {
+    Ok(CandidatesSection {
         file,
         columns: table.texts("columns")?.map(owned),
         covariance: table.get("covariance").map(NamedFile::new).transpose()?,
@@ -52,7 +52,7 @@ pub(super) fn read(entry: &TomlEntry) -> Checked<Candidates> {
     })
 }
 
-impl Candidates {
+impl CandidatesSection {
     /// The pool, from the text of its file.
     pub fn pool(&self, text: &[u8], coordinates: Coordinates) -> Checked<Pool> {
         Pool::from_csv(text, self.columns.as_deref(), coordinates).map_err(|error| self.file.fault(&error))

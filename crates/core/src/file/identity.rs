@@ -1,29 +1,30 @@
 //! The identity of a study: every key of its file with defaults filled in; and how two files differ.
 
-use super::candidates::Candidates;
+use super::candidates::CandidatesSection;
 use super::model::{KernelName, ModelSection};
+use crate::strategy::SETTINGS;
 use crate::text::{escaped, plain};
-use crate::{Direction, Initial, ParameterKind as Kind, Scale, Space, Strategy, Value};
+use crate::{Direction, ParameterKind as Kind, Scale, Space, Strategy, Value};
 
 /// What differs between two study files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The key, such as `strategy.delta`.
     pub key: String,
-    /// Its value in this file; "not there" if it is missing.
-    pub this: String,
-    /// Its value in the other file; "not there" if it is missing.
-    pub other: String,
+    /// Its value in this file; none if it is missing.
+    pub this: Option<String>,
+    /// Its value in the other file; none if it is missing.
+    pub other: Option<String>,
 }
 
 /// Keys and values in the order of the file's tables.
-pub(super) type Identity = Vec<(String, String)>;
+pub(super) type IdentityEntries = Vec<(String, String)>;
 
-pub(super) fn of_head(direction: Direction, seed: u64) -> Identity {
+pub(super) fn of_head(direction: Direction, seed: u64) -> IdentityEntries {
     vec![entry("direction", direction.name()), entry("seed", seed.to_string())]
 }
 
-pub(super) fn of_space(space: &Space) -> Identity {
+pub(super) fn of_space(space: &Space) -> IdentityEntries {
     let parameters = space
         .parameters()
         .iter()
@@ -32,7 +33,7 @@ pub(super) fn of_space(space: &Space) -> Identity {
     parameters.chain(constraints.map(|(i, c)| (format!("constraint.{}", i + 1), c.to_string()))).collect()
 }
 
-pub(super) fn of_candidates(candidates: &Candidates) -> Identity {
+pub(super) fn of_candidates(candidates: &CandidatesSection) -> IdentityEntries {
     let quoted = |names: &Vec<String>| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let columns = candidates.columns.as_ref().map_or("all numeric columns".to_string(), quoted);
     let mut identity = vec![entry("candidates.file", "given"), entry("candidates.columns", columns)];
@@ -43,7 +44,7 @@ pub(super) fn of_candidates(candidates: &Candidates) -> Identity {
     identity
 }
 
-pub(super) fn of_model(model: &ModelSection) -> Identity {
+pub(super) fn of_model(model: &ModelSection) -> IdentityEntries {
     let mut identity = vec![entry("model.kernel", model.family.name())];
     if model.family == KernelName::Matern {
         identity.push(entry("model.smoothness", plain(model.smoothness)));
@@ -65,27 +66,8 @@ pub(super) fn of_model(model: &ModelSection) -> Identity {
     identity
 }
 
-pub(super) fn of_strategy(strategy: &Strategy) -> Identity {
-    let number = |value: Option<f64>, default: &str| value.map_or(default.to_string(), plain);
-    let count = |value: Option<usize>, default: &str| value.map_or(default.to_string(), |count| count.to_string());
-    let initial = match strategy.initial {
-        Initial::None => "0".to_string(),
-        Initial::Count(count) => count.to_string(),
-        Initial::Until(target) => format!("until {}", plain(target)),
-    };
-    vec![
-        entry("strategy.name", strategy.rule.to_string()),
-        entry("strategy.norm_bound", number(strategy.norm_bound, "none")),
-        entry("strategy.noise_bound", number(strategy.noise_bound, "the square root of noise")),
-        entry("strategy.delta", plain(strategy.delta)),
-        entry("strategy.information", strategy.information.to_string()),
-        entry("strategy.hallucination", strategy.hallucination.to_string()),
-        entry("strategy.width", plain(strategy.width)),
-        entry("strategy.initial", initial),
-        entry("strategy.design", count(strategy.design, "by dimension")),
-        entry("strategy.beta", number(strategy.beta, "by the theorem")),
-        entry("strategy.max_pending", count(strategy.max_pending, "none")),
-    ]
+pub(super) fn of_strategy(strategy: &Strategy) -> IdentityEntries {
+    SETTINGS.iter().map(|(key, form)| (format!("strategy.{key}"), form.shown(strategy))).collect()
 }
 
 fn entry(key: &str, value: impl Into<String>) -> (String, String) {
@@ -111,8 +93,7 @@ fn kind(kind: &Kind) -> String {
 /// The keys whose values differ; if only their order differs, the order of parameters.
 pub(super) fn differences(this: &[(String, String)], other: &[(String, String)]) -> Vec<Difference> {
     let value = |identity: &[(String, String)], key: &str| {
-        let found = identity.iter().find(|(known, _)| known == key);
-        found.map_or("not there".to_string(), |(_, value)| value.clone())
+        identity.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
     };
     let missing_here = other.iter().filter(|(key, _)| this.iter().all(|(known, _)| known != key));
     let keys = this.iter().chain(missing_here).map(|(key, _)| key);
@@ -125,7 +106,7 @@ pub(super) fn differences(this: &[(String, String)], other: &[(String, String)])
     }
     let order = |identity: &[(String, String)]| {
         let names: Vec<&str> = identity.iter().filter_map(|(key, _)| key.strip_prefix("space.")).collect();
-        names.join(", ")
+        Some(names.join(", "))
     };
     vec![Difference { key: "the order of [space]".to_string(), this: order(this), other: order(other) }]
 }

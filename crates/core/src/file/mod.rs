@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use manyhands_gp::Covariance;
 
-use self::candidates::Candidates;
+use self::candidates::CandidatesSection;
 pub use self::error::{Checked, Fault, FileError};
 pub use self::identity::Difference;
-use self::identity::Identity;
+use self::identity::IdentityEntries;
 use self::model::{KernelName, ModelSection};
 use self::placing::place;
 use self::tree::LARGEST_INTEGER;
@@ -54,16 +54,16 @@ const LONGEST_NAME: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Draft {
     name: String,
-    stage: Stage,
+    stage: DraftStage,
 }
 
 /// How much of a draft can be checked without other files.
 #[derive(Debug, Clone)]
-enum Stage {
+enum DraftStage {
     /// A space: all of it.
     Complete(Box<StudyFile>),
     /// A table of candidates: what does not depend on their number and values.
-    NeedsFiles { candidates: Candidates, parts: Box<Parts> },
+    NeedsFiles { candidates: CandidatesSection, parts: Box<Parts> },
 }
 
 /// A file that a study file names.
@@ -84,7 +84,7 @@ pub struct StudyFile {
     pub spec: Spec,
     text: String,
     run: Option<TomlTable>,
-    identity: Identity,
+    identity: IdentityEntries,
 }
 
 impl StudyFile {
@@ -161,9 +161,9 @@ impl Draft {
         let stage = match source {
             DomainSource::Space(space) => {
                 let identity = identity::of_space(&space);
-                Stage::Complete(Box::new(parts.finish(Domain::Space(space), None, true, identity)?))
+                DraftStage::Complete(Box::new(parts.finish(Domain::Space(space), None, true, identity)?))
             }
-            DomainSource::Candidates(candidates) => Stage::NeedsFiles { candidates, parts: Box::new(parts) },
+            DomainSource::Candidates(candidates) => DraftStage::NeedsFiles { candidates, parts: Box::new(parts) },
         };
         Ok(Self { name, stage })
     }
@@ -176,14 +176,14 @@ impl Draft {
     /// The text of the study file.
     pub fn text(&self) -> &str {
         match &self.stage {
-            Stage::Complete(study) => &study.text,
-            Stage::NeedsFiles { parts, .. } => &parts.text,
+            DraftStage::Complete(study) => &study.text,
+            DraftStage::NeedsFiles { parts, .. } => &parts.text,
         }
     }
 
     /// The files to be read: the table of candidates, then the covariance.
     pub fn files(&self) -> Vec<FileRef<'_>> {
-        let Stage::NeedsFiles { candidates, .. } = &self.stage else { return vec![] };
+        let DraftStage::NeedsFiles { candidates, .. } = &self.stage else { return vec![] };
         let covariance = candidates.covariance.as_ref().map(|file| FileRef { role: "covariance", path: &file.path });
         [FileRef { role: "candidates", path: &candidates.file.path }].into_iter().chain(covariance).collect()
     }
@@ -191,8 +191,8 @@ impl Draft {
     /// The mistake that one of [`Draft::files`] cannot be read, where the file names it.
     pub fn refuse_file(&self, file: &FileRef<'_>, reason: &str) -> FileError {
         let at = match &self.stage {
-            Stage::Complete(_) => None,
-            Stage::NeedsFiles { candidates, .. } => {
+            DraftStage::Complete(_) => None,
+            DraftStage::NeedsFiles { candidates, .. } => {
                 let named = [Some(&candidates.file), candidates.covariance.as_ref()].into_iter().flatten();
                 named.filter(|named| named.path == file.path).map(|named| named.at).next_back()
             }
@@ -203,8 +203,8 @@ impl Draft {
     /// The study, with the contents of [`Draft::files`] in their order.
     pub fn finish(self, contents: &[Vec<u8>]) -> Result<StudyFile, FileError> {
         match self.stage {
-            Stage::Complete(study) => Ok(*study),
-            Stage::NeedsFiles { candidates, parts } => {
+            DraftStage::Complete(study) => Ok(*study),
+            DraftStage::NeedsFiles { candidates, parts } => {
                 let text = parts.text.clone();
                 parts.finish_pool(&candidates, contents).map_err(|fault| fault.locate(&text))
             }
@@ -228,12 +228,12 @@ struct Parts {
 /// Where candidates come from.
 enum DomainSource {
     Space(Space),
-    Candidates(Candidates),
+    Candidates(CandidatesSection),
 }
 
 impl Parts {
     /// The study whose candidates are in files with these contents.
-    fn finish_pool(self, candidates: &Candidates, contents: &[Vec<u8>]) -> Checked<StudyFile> {
+    fn finish_pool(self, candidates: &CandidatesSection, contents: &[Vec<u8>]) -> Checked<StudyFile> {
         let coordinates = match self.model.family {
             KernelName::Empirical => Coordinates::Indices,
             _ if self.model.raw => Coordinates::Raw,
@@ -260,16 +260,17 @@ impl Parts {
         domain: Domain,
         covariance: Option<Covariance>,
         repeats: bool,
-        of_domain: Identity,
+        of_domain: IdentityEntries,
     ) -> Checked<StudyFile> {
         let Self { text, root, name, direction, seed, model, strategy, run } = self;
         let (of_model, of_strategy) = (identity::of_model(&model), identity::of_strategy(&strategy));
         let identity = [identity::of_head(direction, seed), of_domain, of_model, of_strategy].concat();
         let spec = if model.fit {
-            let given = model.given(&domain)?;
-            given.and_then(|(family, given)| Spec::learned_given(&family, given, domain, strategy))
+            let (family, given) = model.given(&root, &domain)?;
+            Spec::learned_given(&family, given, domain, strategy)
         } else {
-            model.prior(&domain, covariance)?.and_then(|prior| Spec::new(domain, prior, strategy))
+            let prior = model.prior(&root, &domain, covariance)?;
+            Spec::new(domain, prior, strategy)
         };
         let spec = spec.map(|spec| spec.with_seed(seed).with_direction(direction));
         let spec = spec.and_then(|spec| if repeats { Ok(spec) } else { spec.without_repeats() });

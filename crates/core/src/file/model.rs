@@ -3,6 +3,7 @@
 use manyhands_gp::{Covariance, Given, Kernel, Prior};
 
 use super::error::{Checked, Fault};
+use super::placing::place;
 use super::tree::{TomlEntry, TomlNode, TomlTable, TomlValue};
 use crate::error::Key;
 use crate::text::{plain, quoted};
@@ -30,6 +31,9 @@ impl KernelName {
         FAMILIES.iter().find(|(_, family)| *family == self).map_or("", |(name, _)| name)
     }
 }
+
+/// Ruled out when `[model]` is read.
+const NOT_GIVEN: Error = Error::Internal { what: "a model that is not learned lacks its lengthscale or its noise" };
 
 /// `[model]`, read and checked by itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,21 +132,23 @@ impl ModelSection {
         table.require("noise", hint).map(|_| ())
     }
 
-    /// Kernel, mean and noise of a model that is given. The outer result is a mistake with a place of its own.
-    pub fn prior(&self, domain: &Domain, covariance: Option<Covariance>) -> Checked<Result<Prior>> {
-        let kernel = match covariance {
-            Some(covariance) => Ok(Kernel::empirical(covariance)),
-            None => self.kernel(&self.lengthscales(domain)?.unwrap_or(vec![1.0])),
+    /// Kernel, mean and noise of a model that is given. Mistakes are placed in the tables of `root`.
+    pub fn prior(&self, root: &TomlTable, domain: &Domain, covariance: Option<Covariance>) -> Checked<Prior> {
+        let lengthscales = self.lengthscales(domain)?;
+        let prior = || {
+            let kernel = match (covariance, lengthscales) {
+                (Some(covariance), _) => Kernel::empirical(covariance),
+                (None, Some(lengthscales)) => self.kernel(&lengthscales)?,
+                (None, None) => return Err(NOT_GIVEN),
+            };
+            let noise = self.noise.ok_or(NOT_GIVEN)?;
+            Ok(Prior::new(kernel.with_variance(self.variance.unwrap_or(1.0))?, self.mean.unwrap_or(0.0), noise)?)
         };
-        let prior = |kernel: Kernel| {
-            let kernel = kernel.with_variance(self.variance.unwrap_or(1.0))?;
-            Ok(Prior::new(kernel, self.mean.unwrap_or(0.0), self.noise.unwrap_or(1.0))?)
-        };
-        Ok(kernel.and_then(prior))
+        prior().map_err(|error| place(root, &error))
     }
 
-    /// The family of a model that is learned, and what of it is given.
-    pub fn given(&self, domain: &Domain) -> Checked<Result<(Kernel, Given)>> {
+    /// The family of a model that is learned, and what of it is given. Mistakes are placed in the tables of `root`.
+    pub fn given(&self, root: &TomlTable, domain: &Domain) -> Checked<(Kernel, Given)> {
         let each = match self.lengthscales_by_parameter(domain)? {
             // A pool's own units are those of its columns; a space's have been divided by the range.
             Some(each) if self.raw && domain.space().is_none() => {
@@ -151,14 +157,16 @@ impl ModelSection {
             each => each,
         };
         let given = Given { lengthscales: each, noise: self.noise, variance: self.variance, mean: self.mean };
-        Ok(self.kernel(&[1.0]).map(|family| (family, given)))
+        let family = self.kernel(&[1.0]).map_err(|error| place(root, &error))?;
+        Ok((family, given))
     }
 
     fn kernel(&self, lengthscales: &[f64]) -> Result<Kernel> {
         Ok(match self.family {
             KernelName::SquaredExponential => Kernel::squared_exponential(lengthscales)?,
             KernelName::Matern => Kernel::matern(self.smoothness, lengthscales)?,
-            KernelName::Linear | KernelName::Empirical => Kernel::linear(lengthscales)?,
+            KernelName::Linear => Kernel::linear(lengthscales)?,
+            KernelName::Empirical => return Err(Error::Internal { what: "an empirical kernel has no lengthscales" }),
         })
     }
 
@@ -244,7 +252,7 @@ fn lengthscale(entry: &TomlEntry) -> Checked<Lengthscale> {
 
 /// Checked here, where the place of a list's entry is known.
 fn positive(node: &TomlNode, number: f64) -> Checked<f64> {
-    let error = || Error::Setting { setting: Key::Lengthscale.into(), allowed: "positive and finite", value: number };
+    let error = || Error::Setting { setting: Key::LENGTHSCALE.into(), allowed: "positive and finite", value: number };
     if number > 0.0 { Ok(number) } else { Err(Fault::of(node.at, &error())) }
 }
 

@@ -1,59 +1,36 @@
 //! `[strategy]`: how to choose and what is assumed.
 
-use std::str::FromStr;
-
 use super::error::{Checked, Fault};
 use super::tree::{TomlEntry, TomlTable};
-use crate::{Error, Hallucination, Initial, Rule, Strategy, Value};
-
-const KEYS: [&str; 11] = [
-    "name",
-    "norm_bound",
-    "noise_bound",
-    "delta",
-    "information",
-    "hallucination",
-    "width",
-    "initial",
-    "design",
-    "beta",
-    "max_pending",
-];
+use crate::strategy::{Form, SETTINGS};
+use crate::{Hallucination, Initial, Rule, Strategy, Value};
 
 /// Larger counts are assumed to be typos.
 const LARGEST_COUNT: u64 = 1_000_000;
 
 /// The strategy, where the model is learned or given.
 pub(super) fn read(table: Option<&TomlTable>, learns: bool) -> Checked<Strategy> {
-    let default = Strategy::auto();
-    let Some(table) = table else { return Ok(default) };
-    table.allow_only(&KEYS)?;
-    let norm_bound = table.number("norm_bound")?;
-    let rule = match parsed(table, "name")? {
-        Some(rule) => rule,
-        None if !learns && norm_bound.is_some() => Rule::IgpBucb,
-        None => Rule::Auto,
-    };
-    let count = |key, least| Ok(table.integer_in(key, least, LARGEST_COUNT)?.map(|count| count as usize));
-    Ok(Strategy {
-        rule,
-        norm_bound,
-        noise_bound: table.number("noise_bound")?,
-        delta: table.number("delta")?.unwrap_or(default.delta),
-        information: parsed(table, "information")?.unwrap_or_default(),
-        hallucination: table.get("hallucination").map(hallucination).transpose()?.unwrap_or_default(),
-        width: table.number("width")?.unwrap_or(default.width),
-        initial: table.get("initial").map(initial).transpose()?.unwrap_or_default(),
-        design: count("design", 0)?,
-        beta: table.number("beta")?,
-        max_pending: count("max_pending", 1)?,
-    })
-}
-
-/// A setting that is read from its name.
-fn parsed<T: FromStr<Err = Error>>(table: &TomlTable, key: &str) -> Checked<Option<T>> {
-    let Some(entry) = table.get(key) else { return Ok(None) };
-    entry.node.text(key)?.parse().map(Some).map_err(|error| Fault::of(entry.node.at, &error))
+    let mut strategy = Strategy::auto();
+    let Some(table) = table else { return Ok(strategy) };
+    table.allow_only(&SETTINGS.map(|(key, _)| key))?;
+    for (key, form) in SETTINGS {
+        let Some(entry) = table.get(key) else { continue };
+        match form {
+            Form::Number(_, _, _, set) => set(&mut strategy, entry.node.number(key)?),
+            Form::Count(least, _, _, set) => {
+                set(&mut strategy, entry.node.integer_in(key, least, LARGEST_COUNT)? as usize);
+            }
+            Form::Word(_, set) => {
+                set(&mut strategy, entry.node.text(key)?).map_err(|error| Fault::of(entry.node.at, &error))?;
+            }
+            Form::Hallucination => strategy.hallucination = hallucination(entry)?,
+            Form::Initial => strategy.initial = initial(entry)?,
+        }
+    }
+    if table.get("name").is_none() && !learns && strategy.norm_bound.is_some() {
+        strategy.rule = Rule::IgpBucb;
+    }
+    Ok(strategy)
 }
 
 fn hallucination(entry: &TomlEntry) -> Checked<Hallucination> {

@@ -1,4 +1,4 @@
-//! A TOML document as a tree in which every value knows its place, and the questions that readers ask of it.
+//! A TOML document as a tree: every value has its position, with typed accessors.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -157,6 +157,12 @@ impl TomlNode {
         }
     }
 
+    pub(super) fn integer_in(&self, what: &str, least: u64, most: u64) -> Checked<u64> {
+        let integer = self.integer(what).ok().and_then(|integer| u64::try_from(integer).ok());
+        let inside = integer.filter(|integer| (least..=most).contains(integer));
+        inside.ok_or_else(|| self.refuse(what, &integer_range(least, most)))
+    }
+
     pub(super) fn scalar(&self, what: &str) -> Checked<&Value> {
         match &self.value {
             TomlValue::Scalar(value) => Ok(value),
@@ -228,12 +234,7 @@ impl TomlTable {
 
     /// An integer from `least` to `most`, if the key is there.
     pub fn integer_in(&self, key: &str, least: u64, most: u64) -> Checked<Option<u64>> {
-        let integer = |entry: &TomlEntry| {
-            let integer = entry.node.integer(key).ok().and_then(|integer| u64::try_from(integer).ok());
-            let inside = integer.filter(|integer| (least..=most).contains(integer));
-            inside.ok_or_else(|| entry.node.refuse(key, &integer_range(least, most)))
-        };
-        self.get(key).map(integer).transpose()
+        self.get(key).map(|entry| entry.node.integer_in(key, least, most)).transpose()
     }
 
     pub(super) fn number(&self, key: &str) -> Checked<Option<f64>> {

@@ -14,8 +14,16 @@
 use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
 
 use super::{Formulas, RuleState};
+use crate::error::Need;
 use crate::theory::log_union_bound;
 use crate::{Choice, Error, Result, Strategy};
+
+const BETA: Need = Need {
+    key: "beta",
+    meaning: "its squared width, on a space that is not finite: the theorem's value depends on the number of candidates",
+    hint: "set beta in [strategy], give every float `points`, or use gp-ei or auto",
+    code: "needs-beta",
+};
 
 pub(super) struct GpUcbPe;
 
@@ -40,7 +48,11 @@ impl Formulas for GpUcbPe {
     }
 
     fn check(&self, strategy: &Strategy, is_finite: bool) -> Result<()> {
-        if is_finite || strategy.beta.is_some() { Ok(()) } else { Err(Error::NeedsBeta { rule: strategy.rule }) }
+        if is_finite || strategy.beta.is_some() {
+            Ok(())
+        } else {
+            Err(Error::Needs { what: strategy.rule.into(), need: &BETA })
+        }
     }
 }
 

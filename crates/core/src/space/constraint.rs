@@ -46,7 +46,7 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// The constraint on the parameters of this space; refuses what is not linear or not there.
+    /// The constraint on the parameters of this space; refuses what is not linear or unknown.
     pub fn new(space: &Space, constraint: &Constraint) -> Result<Self> {
         let refuse = |reason: String| Error::Constraint { constraint: constraint.clone(), reason };
         if constraint.terms.iter().all(|(_, weight)| *weight == 0.0) {

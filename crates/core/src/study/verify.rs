@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value as Json};
+
 use super::Study;
 use crate::event::{Asked, ENGINE, Event, Fitted};
-use crate::{Choice, Error, Result, Spec, Value};
+use crate::text::printable;
+use crate::{Error, Result, Spec};
 
 /// How many choices and fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,7 +91,7 @@ impl Study {
     fn check_made(&mut self, spec: &Spec, before: &[Event], group: &[Event], origin: Origin) -> Result<()> {
         let Origin { seen, .. } = origin;
         if seen > before.len() {
-            return Err(self.ledger.bad_log("it knows later events"));
+            return Err(self.ledger.bad_log("it refers to later events"));
         }
         // Events of the same ask that were logged before something came in between.
         let earlier: Vec<&Event> = before[seen..].iter().filter(|event| self::origin(event) == Some(origin)).collect();
@@ -134,15 +137,25 @@ fn compare(position: usize, logged: &Event, made: Option<&Event>) -> Result<()> 
         Event::Asked(asked) => format!("trial {}", asked.trial),
         _ => format!("the fit of event {}", position + 1),
     };
-    let pairs = match (logged, made) {
-        (Event::Asked(logged), Some(Event::Asked(made))) => pairs(asked_fields(logged), asked_fields(made)),
-        (Event::Fitted(logged), Some(Event::Fitted(made))) => pairs(fitted_fields(logged), fitted_fields(made)),
-        _ => vec![("kind", kind(Some(logged)).to_string(), kind(made).to_string())],
+    let made = match made {
+        Some(made) if made.kind() == logged.kind() => made,
+        made => {
+            let (field, logged, made) = ("kind".to_string(), kind(Some(logged)).to_string(), kind(made).to_string());
+            return Err(Error::NotReproduced { what, field, logged, made });
+        }
     };
-    match pairs.into_iter().find(|(_, logged, made)| logged != made) {
-        Some((field, logged, made)) => Err(Error::NotReproduced { what, field, logged, made }),
-        None => Ok(()),
+    for ((field, logged), (_, made)) in fields(logged)?.into_iter().zip(fields(made)?) {
+        // As text: numbers that are equal may differ in their bits, as 0 and -0 do.
+        let [logged, made] = [logged, made].map(|value| printable(&value.to_string()));
+        if logged != made {
+            return Err(Error::NotReproduced { what, field, logged, made });
+        }
     }
+    Ok(())
+}
+
+fn fields(event: &Event) -> Result<Map<String, Json>> {
+    event.fields().map_err(|_| Error::Internal { what: "a choice or a fit cannot be written as JSON" })
 }
 
 fn kind(event: Option<&Event>) -> &'static str {
@@ -152,52 +165,4 @@ fn kind(event: Option<&Event>) -> &'static str {
         Some(_) => "another event",
         None => "nothing",
     }
-}
-
-/// The fields of an event by name. Two numbers are written alike only if they are the same bit for bit.
-type Fields = Vec<(&'static str, String)>;
-
-fn pairs(logged: Fields, made: Fields) -> Vec<(&'static str, String, String)> {
-    logged.into_iter().zip(made).map(|((name, logged), (_, made))| (name, logged, made)).collect()
-}
-
-fn asked_fields(asked: &Asked) -> Fields {
-    let Asked { trial, choice, seen, engine } = asked;
-    let Choice { candidate, params, mean, sd, multiplier, score, gap, phase } = choice;
-    vec![
-        ("trial", trial.to_string()),
-        ("candidate", candidate.to_string()),
-        ("params", listed(params)),
-        ("mean", format!("{mean:?}")),
-        ("sd", format!("{sd:?}")),
-        ("multiplier", format!("{multiplier:?}")),
-        ("score", format!("{score:?}")),
-        ("gap", gap.map_or("none".to_string(), |gap| format!("{gap:?}"))),
-        ("phase", format!("{phase:?}").to_lowercase()),
-        ("seen", seen.to_string()),
-        ("engine", engine.to_string()),
-    ]
-}
-
-fn listed(params: &[Value]) -> String {
-    let exact = |value: &Value| match value {
-        // The float 3.0 is written with its point: it is not the integer 3.
-        Value::Float(number) => format!("{number:?}"),
-        other => other.to_string(),
-    };
-    params.iter().map(exact).collect::<Vec<_>>().join(", ")
-}
-
-fn fitted_fields(fitted: &Fitted) -> Fields {
-    let Fitted { hyperparameters, warp, seen, engine } = fitted;
-    vec![
-        ("lengthscales", format!("{:?}", hyperparameters.lengthscales)),
-        ("noise", format!("{:?}", hyperparameters.noise)),
-        ("variance", format!("{:?}", hyperparameters.variance)),
-        ("mean", format!("{:?}", hyperparameters.mean)),
-        ("density", format!("{:?}", hyperparameters.density)),
-        ("warp", format!("{:?}", warp.numbers())),
-        ("seen", seen.to_string()),
-        ("engine", engine.to_string()),
-    ]
 }

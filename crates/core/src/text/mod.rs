@@ -9,7 +9,7 @@ pub(crate) use self::names::nearest;
 pub(crate) use self::number::plain;
 pub use self::number::{short, significant};
 
-/// The text with every character that could steer a terminal or reorder what it shows written as an escape such as
+/// The text with every character that could control a terminal or reorder what it shows written as an escape such as
 /// `\u{1b}`: control characters (C0, DEL, C1) other than newline and tab, line and paragraph separators, and Unicode's
 /// controls of the writing direction.
 ///
@@ -20,7 +20,7 @@ pub use self::number::{short, significant};
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_steering(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+        if is_terminal_control(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
     }
     shown
 }
@@ -75,7 +75,7 @@ pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-fn is_steering(c: char) -> bool {
+fn is_terminal_control(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     is_control || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_shown_as_an_escape() {
+    fn what_controls_a_terminal_is_shown_as_an_escape() {
         for (text, shown) in [
             ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
             ("a\rb\u{8}", "a\\u{d}b\\u{8}"),
@@ -109,9 +109,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_steers_is_left_and_cleaning_twice_changes_nothing(text in any::<String>()) {
+        fn no_terminal_control_is_left_and_cleaning_twice_changes_nothing(text in any::<String>()) {
             let shown = printable(&text);
-            prop_assert!(!shown.chars().any(is_steering));
+            prop_assert!(!shown.chars().any(is_terminal_control));
             prop_assert_eq!(printable(&shown), shown);
         }
     }

@@ -7,8 +7,9 @@ pub mod landscape;
 #[path = "../../../gp/tests/common/seeded.rs"]
 mod seeded;
 
+use manyhands_core::event::{Asked, ENGINE};
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
-use manyhands_core::{Domain, Rule, Spec, Strategy, Study, Suggestion};
+use manyhands_core::{Choice, Domain, Event, Phase, Rule, Spec, Strategy, Study, Suggestion};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -162,4 +163,11 @@ pub fn largest_eigenvalue(mut a: Vec<Vec<f64>>) -> f64 {
         }
     }
     (0..n).map(|i| a[i][i]).fold(0.0, f64::max)
+}
+
+/// A suggested trial as a log has it, with a posterior that nothing reads.
+pub fn asked(trial: usize, candidate: usize) -> Event {
+    let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
+    let choice = Choice { candidate, params, mean, sd, multiplier, score, gap, phase: Phase::Rule };
+    Event::Asked(Asked { trial, choice, seen: 0, engine: ENGINE })
 }

@@ -108,7 +108,7 @@ fn check(view: View<'_>, objective: Provable, region: &Region, budget: Budget) -
         check_size("the multiplier", multiplier)?;
     }
     if budget.tolerance.is_nan() || budget.tolerance < 0.0 {
-        return Err(Error::OutOfRange { what: "tolerance", low: 0.0, high: f64::MAX, value: budget.tolerance });
+        return Err(Error::OutOfRange { what: "tolerance".into(), low: 0.0, high: f64::MAX, value: budget.tolerance });
     }
     Ok(())
 }

@@ -197,7 +197,7 @@ fn middle(low: f64, high: f64) -> f64 {
 
 fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
     match values.iter().find(|value| !value.is_finite()) {
-        Some(&value) => Err(Error::NotFinite { what, value }),
+        Some(&value) => Err(Error::NotFinite { what: what.into(), value }),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kernel::LENGTHSCALE_RANGE;
 use crate::prior::check_size;
-use crate::{Error, Result};
+use crate::{Error, Quantity, Result};
 
 /// What a learned model takes as given; none of it unless set.
 ///
@@ -27,13 +27,13 @@ impl Given {
                 return Err(Error::WrongLength { what: "lengthscales", expected: groups, found: each.len() });
             }
             let (low, high) = (LENGTHSCALE_RANGE.start, LENGTHSCALE_RANGE.end);
-            each.iter().try_for_each(|&value| check_positive("lengthscale", value, (low, high)))?;
+            each.iter().try_for_each(|&value| check_positive(Quantity::Lengthscale, value, (low, high)))?;
         }
         let size =
             |what, value: Option<f64>| value.map_or(Ok(()), |value| check_positive(what, value, (1e-100, 1e100)));
-        size("noise", self.noise)?;
-        size("variance", self.variance)?;
-        self.mean.map_or(Ok(()), |mean| check_size("the prior mean", mean))
+        size(Quantity::Noise, self.noise)?;
+        size(Quantity::Variance, self.variance)?;
+        self.mean.map_or(Ok(()), |mean| check_size(Quantity::PriorMean, mean))
     }
 
     /// Noise over prior variance, where both are given; clamped to the range that floats resolve.
@@ -47,7 +47,7 @@ impl Given {
     }
 }
 
-fn check_positive(what: &'static str, value: f64, (low, high): (f64, f64)) -> Result<()> {
+fn check_positive(what: Quantity, value: f64, (low, high): (f64, f64)) -> Result<()> {
     if !(value > 0.0 && value.is_finite()) {
         return Err(Error::NotPositive { what, value });
     }

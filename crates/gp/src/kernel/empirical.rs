@@ -54,7 +54,7 @@ impl Covariance {
             return Err(Error::WrongLength { what: "a covariance matrix", expected, found: entries.len() });
         }
         if let Some(&value) = entries.iter().find(|value| !value.is_finite()) {
-            return Err(Error::NotFinite { what: "a covariance", value });
+            return Err(Error::NotFinite { what: "a covariance".into(), value });
         }
         symmetrize(len, &mut entries)?;
         let largest = largest_diagonal(len, &entries)?;

@@ -27,7 +27,7 @@ use profile::Profile;
 pub(crate) use radial::Radial;
 pub(crate) use ratios::Ratios;
 
-use crate::{Error, Points, Result};
+use crate::{Error, Points, Quantity, Result};
 
 /// Lengthscales keep to this range, so that neither their squares nor the reciprocals of these leave the floats.
 pub(crate) const LENGTHSCALE_RANGE: Range<f64> = 1e-100..1e100;
@@ -109,11 +109,11 @@ impl Kernel {
         }
         for &value in lengthscales {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::NotPositive { what: "lengthscale", value });
+                return Err(Error::NotPositive { what: Quantity::Lengthscale, value });
             }
             let Range { start: low, end: high } = LENGTHSCALE_RANGE;
             if !(low..=high).contains(&value) {
-                return Err(Error::OutOfRange { what: "lengthscale", low, high, value });
+                return Err(Error::OutOfRange { what: Quantity::Lengthscale, low, high, value });
             }
         }
         let scales = lengthscales.iter().map(|l| 1.0 / l).collect();
@@ -123,7 +123,7 @@ impl Kernel {
     /// The same kernel with this prior variance, a factor in front of it.
     pub fn with_variance(self, variance: f64) -> Result<Self> {
         if !(variance > 0.0 && variance.is_finite()) {
-            return Err(Error::NotPositive { what: "variance", value: variance });
+            return Err(Error::NotPositive { what: Quantity::Variance, value: variance });
         }
         Ok(Self { variance, ..self })
     }

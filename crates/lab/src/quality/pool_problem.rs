@@ -65,7 +65,7 @@ impl PoolProblem {
     }
 
     fn best_candidates(&self) -> Vec<bool> {
-        let sign = if self.direction == Direction::Maximize { 1.0 } else { -1.0 };
+        let sign = self.direction.sign();
         let merits: Vec<f64> = (0..self.points.len()).map(|candidate| sign * self.mean(candidate)).collect();
         let mut sorted = merits.clone();
         sorted.sort_by(|a, b| b.total_cmp(a));

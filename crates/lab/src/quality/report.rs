@@ -64,8 +64,8 @@ impl QualityReport {
 
     fn problem(&self, problem: &SpaceProblem, runs: &[OptimizerRuns<Vec<f64>>]) -> Json {
         let reference = Reference::of(problem.name());
-        let names = problem.space().parameters().iter().map(|parameter| parameter.name().to_string());
-        let point: Map<String, Json> = names.zip(problem.optimum().point.iter().map(|value| json!(value))).collect();
+        let names = problem.space().parameters().iter().map(|parameter| parameter.name());
+        let point = manyhands_core::json::named(names.zip(&problem.optimum().point));
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
         let optimizers: Map<String, Json> =
             runs.iter().map(|runs| (runs.optimizer.name().to_string(), self.optimizer(runs, reference))).collect();

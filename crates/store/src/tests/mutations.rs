@@ -131,10 +131,10 @@ fn used(text: &str) -> Session {
 fn is_read_or_refused(kind: &str, body: &str) -> Result<(), TestCaseError> {
     match Event::from_json(kind, body) {
         Ok(event) => {
-            let written = event.to_json().map_err(TestCaseError::fail)?;
+            let written = event.to_json().map_err(|error| TestCaseError::fail(error.to_string()))?;
             prop_assert_eq!(Event::from_json(kind, &written), Ok(event));
         }
-        Err(reason) => prop_assert!(!reason.is_empty()),
+        Err(error) => prop_assert!(!error.to_string().is_empty()),
     }
     Ok(())
 }

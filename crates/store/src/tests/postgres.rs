@@ -60,7 +60,7 @@ fn append(url: &str, thread: usize, stop: &AtomicBool, done: &AtomicUsize) -> Ve
     let mut acknowledged = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let body = format!("{thread}/{}", acknowledged.len());
-        let events = [event(EventKind::Late, None, body.clone())];
+        let events = [event(EventKind::LateResult, None, body.clone())];
         let append = Append { origin: &body, events: &events, ..Append::default() };
         assert!(matches!(store.append(id, &append).unwrap(), Appended::Stored { .. }));
         acknowledged.push(body);

@@ -305,7 +305,7 @@ fn an_append_is_whole_or_not_there_when_its_program_is_killed() {
     const TEST: &str = "sqlite::an_append_is_whole_or_not_there_when_its_program_is_killed";
     let events = |trial: usize| {
         let event = |kind, body: usize| common::event(kind, Some(trial), "y".repeat(body));
-        [event(EventKind::Asked, 3000), event(EventKind::Late, 9000), event(EventKind::Told, 10)]
+        [event(EventKind::Asked, 3000), event(EventKind::LateResult, 9000), event(EventKind::Told, 10)]
     };
     if let Some(path) = role() {
         let store = open(Path::new(&path));

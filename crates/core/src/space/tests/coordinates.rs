@@ -1,30 +1,18 @@
 //! Where values lie in the unit cube, and what the search moves by: coordinates that are returned are those of valid values.
 
+#[path = "../../../tests/common/all_kinds.rs"]
+mod all_kinds;
+
 use manyhands_gp::Grid;
 use proptest::prelude::*;
 use rand::Rng;
 
+use self::all_kinds::all_kinds;
 use super::{config, rng, uniform};
 use crate::{Parameter, ParameterKind, Result, Scale, Space};
 
 fn one(parameter: Result<Parameter>) -> Space {
     Space::new(vec![parameter.unwrap()], vec![]).unwrap()
-}
-
-/// One parameter of every kind.
-fn all_kinds() -> Space {
-    let even = ParameterKind::Even { low: 1e-3, high: 1.0, scale: Scale::Log, points: 7 };
-    let parameters = vec![
-        Parameter::float("x", -5.0, 10.0),
-        Parameter::log_float("lr", 1e-5, 0.1),
-        Parameter::int("layers", 1, 8),
-        Parameter::log_int("width", 1, 1024),
-        Parameter::new("u", even),
-        Parameter::levels("dose", &[0.1, 0.3, 1.0]),
-        Parameter::choice("act", &["relu", "gelu", "tanh"]),
-        Parameter::constant("k", 3),
-    ];
-    Space::new(parameters.into_iter().map(Result::unwrap).collect(), vec![]).unwrap()
 }
 
 fn random_coordinates(space: &Space, rng: &mut impl Rng) -> Vec<f64> {
