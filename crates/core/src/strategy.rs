@@ -127,7 +127,7 @@ impl Strategy {
     /// Refuses numbers out of range, and settings that need M where there is none. [`Spec::new`](crate::Spec::new) calls it.
     pub fn check(&self) -> Result<()> {
         for (key, form) in &SETTINGS {
-            if let Form::Number(range, _, get, _) = form
+            if let SettingForm::Number(range, _, get, _) = form
                 && let Some(value) = get(self)
             {
                 require((range.contains)(value), Key::strategy(key), range.allowed, value)?;
@@ -173,28 +173,33 @@ pub(crate) const NORM_BOUND: Need = Need {
 };
 
 /// The keys of `[strategy]` in the order of a study's identity: what each may be set to.
-pub(crate) const SETTINGS: [(&str, Form); 11] = [
-    ("name", Form::Word(|s| s.rule.to_string(), |s, name| name.parse().map(|rule| s.rule = rule))),
-    ("norm_bound", Form::Number(POSITIVE, "none", |s| s.norm_bound, |s, bound| s.norm_bound = Some(bound))),
+pub(crate) const SETTINGS: [(&str, SettingForm); 11] = [
+    ("name", SettingForm::Word(|s| s.rule.to_string(), |s, name| name.parse().map(|rule| s.rule = rule))),
+    ("norm_bound", SettingForm::Number(POSITIVE, "none", |s| s.norm_bound, |s, bound| s.norm_bound = Some(bound))),
     (
         "noise_bound",
-        Form::Number(FROM_0, "the square root of noise", |s| s.noise_bound, |s, bound| s.noise_bound = Some(bound)),
+        SettingForm::Number(
+            FROM_0,
+            "the square root of noise",
+            |s| s.noise_bound,
+            |s, bound| s.noise_bound = Some(bound),
+        ),
     ),
-    ("delta", Form::Number(PROBABILITY, "", |s| Some(s.delta), |s, delta| s.delta = delta)),
+    ("delta", SettingForm::Number(PROBABILITY, "", |s| Some(s.delta), |s, delta| s.delta = delta)),
     (
         "information",
-        Form::Word(|s| s.information.to_string(), |s, name| name.parse().map(|gamma| s.information = gamma)),
+        SettingForm::Word(|s| s.information.to_string(), |s, name| name.parse().map(|gamma| s.information = gamma)),
     ),
-    ("hallucination", Form::Hallucination),
-    ("width", Form::Number(POSITIVE, "", |s| Some(s.width), |s, width| s.width = width)),
-    ("initial", Form::Initial),
-    ("design", Form::Count(0, "by dimension", |s| s.design, |s, points| s.design = Some(points))),
-    ("beta", Form::Number(FROM_0, "by the theorem", |s| s.beta, |s, beta| s.beta = Some(beta))),
-    ("max_pending", Form::Count(1, "none", |s| s.max_pending, |s, trials| s.max_pending = Some(trials))),
+    ("hallucination", SettingForm::Hallucination),
+    ("width", SettingForm::Number(POSITIVE, "", |s| Some(s.width), |s, width| s.width = width)),
+    ("initial", SettingForm::Initial),
+    ("design", SettingForm::Count(0, "by dimension", |s| s.design, |s, points| s.design = Some(points))),
+    ("beta", SettingForm::Number(FROM_0, "by the theorem", |s| s.beta, |s, beta| s.beta = Some(beta))),
+    ("max_pending", SettingForm::Count(1, "none", |s| s.max_pending, |s, trials| s.max_pending = Some(trials))),
 ];
 
 /// What a key of `[strategy]` may be set to: what is allowed, what the identity shows where there is none, get and set.
-pub(crate) enum Form {
+pub(crate) enum SettingForm {
     Number(NumberRange, &'static str, fn(&Strategy) -> Option<f64>, fn(&mut Strategy, f64)),
     /// At least the first number.
     Count(u64, &'static str, fn(&Strategy) -> Option<usize>, fn(&mut Strategy, usize)),
@@ -220,7 +225,7 @@ const FROM_0: NumberRange =
 const PROBABILITY: NumberRange =
     NumberRange { allowed: "above 0 (from 1e-100) and at most 1", contains: |value| (1e-100..=1.0).contains(&value) };
 
-impl Form {
+impl SettingForm {
     /// The value as a study's identity shows it.
     pub fn shown(&self, strategy: &Strategy) -> String {
         match self {

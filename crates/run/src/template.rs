@@ -20,7 +20,7 @@ const BUILT_IN: [(&str, BuiltIn); 3] =
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum ValueFormat {
     /// As it is.
     Plain,
     /// As one word of a POSIX shell.
@@ -28,7 +28,7 @@ enum Format {
 }
 
 /// The formats of placeholders: `{name:sh}`.
-const FORMATS: [(&str, Format); 1] = [("sh", Format::Shell)];
+const FORMATS: [(&str, ValueFormat); 1] = [("sh", ValueFormat::Shell)];
 
 /// A command with placeholders for the parameters of one study.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,15 +40,15 @@ pub struct CommandTemplate {
 struct Word {
     /// As it is in the study file.
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<WordPart>,
 }
 
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum WordPart {
     Literal(String),
-    Parameter(String, Format),
-    BuiltIn(BuiltIn, Format),
+    Parameter(String, ValueFormat),
+    BuiltIn(BuiltIn, ValueFormat),
 }
 
 /// What the built-in placeholders of a trial stand for.
@@ -69,7 +69,7 @@ impl CommandTemplate {
         let word = |node: &TomlNode| {
             let text = node.text("a word of command")?;
             let part = |piece: Piece<'_>| match piece {
-                Piece::Literal(text) => Ok(Part::Literal(text.to_string())),
+                Piece::Literal(text) => Ok(WordPart::Literal(text.to_string())),
                 Piece::Placeholder(text) => placeholder(node, text, names),
             };
             let parts = pieces_of(node)?.into_iter().map(part).collect::<Checked<_>>()?;
@@ -90,18 +90,18 @@ impl CommandTemplate {
             let what = || format!("trial {} has no parameter {}", built_in.trial, quoted(name));
             found.ok_or_else(|| Error::Internal { doing: "filling in the command".to_string(), what: what() })
         };
-        let filled = |part: &Part| match part {
-            Part::Literal(text) => Ok(text.clone()),
-            Part::Parameter(name, format) => parameter(name).map(|value| format.apply(value)),
-            Part::BuiltIn(BuiltIn::Trial, format) => Ok(format.apply(built_in.trial.to_string())),
-            Part::BuiltIn(BuiltIn::Study, format) => Ok(format.apply(built_in.study.to_string())),
-            Part::BuiltIn(BuiltIn::Folder, format) => Ok(format.apply(built_in.folder.to_string())),
+        let filled = |part: &WordPart| match part {
+            WordPart::Literal(text) => Ok(text.clone()),
+            WordPart::Parameter(name, format) => parameter(name).map(|value| format.apply(value)),
+            WordPart::BuiltIn(BuiltIn::Trial, format) => Ok(format.apply(built_in.trial.to_string())),
+            WordPart::BuiltIn(BuiltIn::Study, format) => Ok(format.apply(built_in.study.to_string())),
+            WordPart::BuiltIn(BuiltIn::Folder, format) => Ok(format.apply(built_in.folder.to_string())),
         };
         self.words.iter().map(|word| word.parts.iter().map(filled).collect()).collect()
     }
 }
 
-impl Format {
+impl ValueFormat {
     fn apply(self, value: String) -> String {
         match self {
             Self::Plain => value,
@@ -122,7 +122,7 @@ fn pieces_of(node: &TomlNode) -> Checked<Vec<Piece<'_>>> {
 }
 
 /// What a placeholder stands for.
-fn placeholder(node: &TomlNode, text: &str, names: &[&str]) -> Checked<Part> {
+fn placeholder(node: &TomlNode, text: &str, names: &[&str]) -> Checked<WordPart> {
     let built_in = |name: &str| BUILT_IN.into_iter().find(|(known, _)| *known == name).map(|(_, what)| what);
     let is_known = |name: &str| names.contains(&name) || built_in(name).is_some();
     // A parameter's name may have a colon in it.
@@ -130,11 +130,11 @@ fn placeholder(node: &TomlNode, text: &str, names: &[&str]) -> Checked<Part> {
         Some((name, format)) if !names.contains(&text) && is_known(name) => {
             (name, format_of(node, text, name, format)?)
         }
-        _ => (text, Format::Plain),
+        _ => (text, ValueFormat::Plain),
     };
     match (names.contains(&name), built_in(name)) {
-        (true, None) => Ok(Part::Parameter(name.to_string(), format)),
-        (false, Some(what)) => Ok(Part::BuiltIn(what, format)),
+        (true, None) => Ok(WordPart::Parameter(name.to_string(), format)),
+        (false, Some(what)) => Ok(WordPart::BuiltIn(what, format)),
         (true, Some(_)) => {
             let message = format!("{{{name}}} is both a parameter of this study and a built-in placeholder");
             Err(node.fault(message).hint("give the parameter another name, or read it from MANYHANDS_PARAMS"))
@@ -150,7 +150,7 @@ fn placeholder(node: &TomlNode, text: &str, names: &[&str]) -> Checked<Part> {
     }
 }
 
-fn format_of(node: &TomlNode, placeholder: &str, name: &str, format: &str) -> Checked<Format> {
+fn format_of(node: &TomlNode, placeholder: &str, name: &str, format: &str) -> Checked<ValueFormat> {
     let found = FORMATS.into_iter().find(|(known, _)| *known == format).map(|(_, format)| format);
     found.ok_or_else(|| {
         let message = format!("{} in {{{}}} is not a format of a placeholder", quoted(format), one_line(placeholder));

@@ -60,6 +60,7 @@ mod chain;
 mod clock;
 mod codec;
 mod error;
+mod fault;
 mod hint;
 mod history;
 mod holder;

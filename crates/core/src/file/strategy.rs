@@ -2,7 +2,7 @@
 
 use super::error::{Checked, Fault};
 use super::tree::{TomlEntry, TomlTable};
-use crate::strategy::{Form, SETTINGS};
+use crate::strategy::{SETTINGS, SettingForm};
 use crate::{Hallucination, Initial, Rule, Strategy, Value};
 
 /// Larger counts are assumed to be typos.
@@ -16,15 +16,15 @@ pub(super) fn read(table: Option<&TomlTable>, learns: bool) -> Checked<Strategy>
     for (key, form) in SETTINGS {
         let Some(entry) = table.get(key) else { continue };
         match form {
-            Form::Number(_, _, _, set) => set(&mut strategy, entry.node.number(key)?),
-            Form::Count(least, _, _, set) => {
+            SettingForm::Number(_, _, _, set) => set(&mut strategy, entry.node.number(key)?),
+            SettingForm::Count(least, _, _, set) => {
                 set(&mut strategy, entry.node.integer_in(key, least, LARGEST_COUNT)? as usize);
             }
-            Form::Word(_, set) => {
+            SettingForm::Word(_, set) => {
                 set(&mut strategy, entry.node.text(key)?).map_err(|error| Fault::of(entry.node.at, &error))?;
             }
-            Form::Hallucination => strategy.hallucination = hallucination(entry)?,
-            Form::Initial => strategy.initial = initial(entry)?,
+            SettingForm::Hallucination => strategy.hallucination = hallucination(entry)?,
+            SettingForm::Initial => strategy.initial = initial(entry)?,
         }
     }
     if table.get("name").is_none() && !learns && strategy.norm_bound.is_some() {
