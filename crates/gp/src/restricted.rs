@@ -139,6 +139,14 @@ impl Restricted {
         self.largest_variance
     }
 
+    /// The numerical rank of the covariance along each axis, where it is a product over the axes of a grid.
+    pub fn axis_ranks(&self) -> Option<Vec<usize>> {
+        match &self.structure {
+            Structure::PerAxis(kron) => Some(kron.core_shape()),
+            Structure::Dense | Structure::Stationary(_) => None,
+        }
+    }
+
     /// The prior variance of one candidate.
     pub(crate) fn variance(&self, index: usize) -> f64 {
         if self.kernel.is_stationary() {

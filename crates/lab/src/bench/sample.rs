@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use faer::{Mat, Side};
 use manyhands_gp::{Domain, Grid, Kernel, Key, Posterior, Prior, Restricted, Sampler};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -53,8 +52,8 @@ pub fn run(side: usize, rounds: usize, monitor: &dyn Monitor) -> Result<SampleCo
     let task = monitor.begin(&format!("sample, {side} x {side}"), REPEATS);
     let (kernel, grid) = (black_box::kernel()?, black_box::grid(side)?);
     let posterior = posterior(&grid, &kernel, rounds)?;
-    let ranks: Vec<usize> = (0..2).map(|a| rank(&kernel, &grid, a)).collect::<Result<_>>()?;
     let restricted = Arc::new(Restricted::new(kernel, Domain::Grid(grid), BUDGET)?);
+    let ranks = ranks(&restricted)?;
     let sampler = Sampler::new(restricted)?;
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut seconds = Vec::new();
@@ -87,16 +86,10 @@ fn thin_seconds(side: usize, rounds: usize, ranks: &[usize]) -> f64 {
         + product_seconds(side, last, side)
 }
 
-/// The numerical rank of an axis' covariance: eigenvalues above rounding.
-fn rank(kernel: &Kernel, grid: &Grid, axis: usize) -> Result<usize> {
-    let failed = |reason: &str| Error::Measurement { what: "a sample".to_string(), reason: reason.to_string() };
-    let points = &grid.axes()[axis];
-    let kernel = kernel.axis(axis).ok_or_else(|| failed("the kernel is not a product over coordinates"))?;
-    let gram = Mat::from_fn(points.len(), points.len(), |i, j| kernel.covariance(&[points[i]], &[points[j]]));
-    let eigenvalues =
-        gram.self_adjoint_eigenvalues(Side::Lower).map_err(|_| failed("the eigenvalues do not converge"))?;
-    let rounding = 16.0 * f64::EPSILON * points.len() as f64;
-    Ok(eigenvalues.iter().filter(|&&value| value > rounding).count())
+/// The numerical ranks of the covariance along the axes.
+fn ranks(restricted: &Restricted) -> Result<Vec<usize>> {
+    let reason = "the kernel is not a product over coordinates".to_string();
+    restricted.axis_ranks().ok_or(Error::Measurement { what: "a sample".to_string(), reason })
 }
 
 #[cfg(test)]
@@ -106,8 +99,8 @@ mod tests {
 
     #[test]
     fn smooth_axes_have_small_ranks() {
-        let rank = |a: usize| rank(&black_box::kernel().unwrap(), &black_box::grid(200).unwrap(), a).unwrap();
-        assert!(rank(1) <= rank(0), "{} {}", rank(0), rank(1));
-        assert!((10..40).contains(&rank(0)), "{}", rank(0));
+        let (kernel, grid) = (black_box::kernel().unwrap(), black_box::grid(200).unwrap());
+        let ranks = ranks(&Restricted::new(kernel, Domain::Grid(grid), BUDGET).unwrap()).unwrap();
+        assert!(ranks[1] <= ranks[0] && (10..40).contains(&ranks[0]), "{ranks:?}");
     }
 }
