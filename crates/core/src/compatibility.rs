@@ -30,13 +30,6 @@ pub(crate) const NO_GREEDY_GAIN: Error = Error::Incompatible {
     reason: "greedy gain needs a finite domain; use \"realised\"",
 };
 
-/// The union bound of the Bayesian rule is over candidates.
-pub(crate) const NO_BAYESIAN_ON_A_BOX: Error = Error::Incompatible {
-    setting: Key::RULE.shown_as("gp-bucb-bayesian"),
-    with: BOX,
-    reason: "its multiplier counts the candidates; use igp-bucb",
-};
-
 /// The error that two settings exclude each other.
 pub(crate) fn refusal(setting: impl Into<Subject>, with: &'static str, reason: &'static str) -> Error {
     Error::Incompatible { setting: setting.into(), with, reason }
@@ -53,14 +46,13 @@ pub(crate) fn check_combination(spec: &Spec) -> Result<()> {
         let setting = Key::KERNEL.shown_as("an empirical kernel");
         return Err(refusal(setting, "this domain", "its candidates are the indices of the covariance matrix"));
     }
-    match domain {
-        &Domain::Discretized { side, dimension } => check_cube(side, dimension, prior, strategy),
-        _ if spec.finite().is_none() => {
-            strategy.rule.check(strategy, false)?;
-            check_box(strategy)
-        }
-        _ => strategy.rule.check(strategy, true),
+    if let &Domain::Discretized { side, dimension } = domain {
+        check_cube(side, dimension, prior, strategy)?;
+    } else if !spec.is_finite() {
+        strategy.rule.check(strategy, false)?;
+        return check_box(strategy);
     }
+    strategy.rule.check(strategy, spec.is_finite())
 }
 
 fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The state of every trial: the fold over the log without the model. A [`Study`](crate::Study) is this and the model.
 //!
-//! A trial's state is its last end. An end is accepted for a pending trial only, so there is one for each attempt. A later kind
-//! of event could amend a value by replacing the end, or reopen a trial by removing it.
+//! A trial's state is its end, which is accepted for a pending trial only. A later kind of event could amend a value by
+//! replacing the end, or reopen a trial by removing it.
 
 use std::fmt;
 

@@ -7,8 +7,8 @@ use common::landscape::{auto, hills, square, study};
 use common::{config, on_one_and_two_threads, rng, uniform};
 use manyhands_core::gp::{Hyperparameters, Kernel, Prior};
 use manyhands_core::{
-    BoundKind, Constraint, Direction, Domain, Event, Parameter, Phase, Relation, Rule, Space, Spec, Strategy, Study,
-    Suggestion, TrialState, Value,
+    BoundKind, Constraint, Direction, Domain, Error, Event, Parameter, Phase, Relation, Rule, Space, Spec, Strategy,
+    Study, Suggestion, TrialState, Value,
 };
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -69,9 +69,15 @@ proptest! {
             auto(domain.clone()).with_seed(seed),
             Spec::new(domain.clone(), given.clone(), Strategy::new(Rule::IgpBucb, 1.0)).unwrap().with_nodes(50),
             Spec::new(domain.clone(), given, Strategy::new(Rule::GpBts, 1.0)).unwrap().with_seed(seed),
-            Spec::learned(domain, Strategy { design: Some(3), ..Strategy::new(Rule::IgpBucb, 1.0) }).unwrap(),
+            Spec::learned(domain.clone(), Strategy { design: Some(3), ..Strategy::new(Rule::IgpBucb, 1.0) }).unwrap(),
         ];
-        for spec in specs {
+        let of = |rule| Strategy { beta: Some(4.0), ..Strategy::new(rule, 1.0) };
+        let by_rule = Rule::all().filter_map(|rule| match Spec::learned(domain.clone(), of(rule)) {
+            // It counts the candidates of a finite domain.
+            Err(Error::Incompatible { .. }) if rule == Rule::GpBucbBayesian => None,
+            spec => Some(spec.unwrap()),
+        });
+        for spec in specs.into_iter().chain(by_rule) {
             let mut live = study(&spec);
             for _ in 0..2 {
                 for s in live.ask(rng.random_range(1..=20)).unwrap() {
@@ -341,7 +347,7 @@ fn a_fit_that_does_not_suit_the_space_is_refused_and_changes_nothing() {
     let before = live.predict(&[vec![0.3, 0.6]]).unwrap();
     let mut fitted = live.fitted().unwrap().clone();
     fitted.hyperparameters.lengthscales.pop();
-    assert!(matches!(live.apply(Event::Fitted(fitted.clone())), Err(manyhands_core::Error::BadLog { .. })));
+    assert!(matches!(live.apply(Event::Fitted(fitted.clone())), Err(Error::BadLog { .. })));
     fitted.hyperparameters.lengthscales = vec![0.3, f64::NAN];
     assert!(live.apply(Event::Fitted(fitted)).is_err());
     assert_eq!(live.predict(&[vec![0.3, 0.6]]).unwrap(), before);

@@ -1,8 +1,8 @@
 //! GP-BUCB of Desautels, Krause and Burdick (2014), the paper's baseline: two multipliers, one argmax.
 
 use super::{Formulas, RuleState};
-use crate::compatibility::NO_BAYESIAN_ON_A_BOX;
-use crate::{Choice, Result, Strategy};
+use crate::compatibility::{BOX, refusal};
+use crate::{Choice, Result, Rule, Strategy};
 
 /// The RKHS case: with gamma_t of observed and pending points.
 pub(super) struct GpBucb;
@@ -36,6 +36,8 @@ impl Formulas for GpBucbBayesian {
     }
 
     fn check(&self, _: &Strategy, is_finite: bool) -> Result<()> {
-        if is_finite { Ok(()) } else { Err(NO_BAYESIAN_ON_A_BOX) }
+        // The union bound is over candidates.
+        let reason = "its multiplier counts the candidates; use igp-bucb";
+        if is_finite { Ok(()) } else { Err(refusal(Rule::GpBucbBayesian, BOX, reason)) }
     }
 }

@@ -15,7 +15,9 @@ use crate::{Choice, Error, Result, Strategy};
 /// The formulas of a rule.
 pub(crate) trait Formulas: Sync {
     /// The multiplier of the next pick, before the strategy's `width`; 0 for a rule that has none.
-    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64>;
+    fn multiplier(&self, _state: &mut RuleState<'_>) -> Result<f64> {
+        Ok(0.0)
+    }
 
     /// The next pick, with this multiplier, the strategy's `width` included.
     fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice>;
@@ -103,6 +105,11 @@ rules! {
 }
 
 impl Rule {
+    /// All rules.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::NAMES.iter().map(|(_, rule)| *rule)
+    }
+
     /// Its name in a study file.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, rule)| *rule == self).map_or("", |(name, _)| name)

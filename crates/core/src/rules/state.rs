@@ -260,7 +260,7 @@ impl<'a> RuleState<'a> {
     }
 }
 
-/// For rules that sum or draw over many points at once (est, pes, k-DPP samples).
+/// For rules that sum or draw over many points at once, as entropy search and determinantal point processes do.
 #[cfg_attr(not(test), expect(dead_code, reason = "no rule so far sums or draws over many points"))]
 impl RuleState<'_> {
     /// The exact moments of the points that can matter, by index; see [`Chooser::moments`].

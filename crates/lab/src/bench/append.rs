@@ -71,10 +71,10 @@ mod tests {
     #[test]
     fn the_stream_reads_every_entry() {
         let mut factor = Factor::new();
-        // Covariance 0 and variance i^2: the factor is diagonal, with entries i.
+        // Without covariances the factor is diagonal, with the entries 1, 2, ... 100.
         for i in 0..100 {
-            factor.push(&vec![0.0; i], (i * i) as f64, 0.0);
+            factor.push(&vec![0.0; i], ((i + 1) * (i + 1)) as f64, 0.0);
         }
-        assert_eq!(stream(&factor), 4950.0);
+        assert_eq!(stream(&factor), 5050.0);
     }
 }
