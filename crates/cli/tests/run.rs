@@ -231,7 +231,7 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         assert_eq!((&status["running"][0]["trial"], &status["running"][0]["worker"]), (&0.into(), &"running".into()));
         let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s", "--take", "0"]);
         assert_eq!(code, Some(0), "{talk}");
-        assert!(talk.contains("trial 0: taken from the worker that held it"), "{talk}");
+        assert!(talk.contains("trial 0: taken over"), "{talk}");
         bench.write("go", "");
         signal(&sleeper, Signal::CONT);
         let output = sleeper.wait_with_output().unwrap();
@@ -355,4 +355,5 @@ fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     assert!(bench.run(&["ask", "study.toml"]).status.success());
     let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "5"]);
     assert!(talk.contains("continuing after 4 trials"), "{talk}");
+    assert!(talk.contains("1 trial is pending, asked for manually or run elsewhere"), "{talk}");
 }

@@ -189,7 +189,7 @@ fn a_trial_that_is_taken_away_is_stopped_where_it_ran() {
     let second = second.wait_with_output().unwrap();
     let said = String::from_utf8(second.stderr).unwrap();
     assert!(first.wait().unwrap().success() && second.status.success(), "{said}");
-    assert!(said.contains("trial 0: taken from the worker that held it"), "{said}");
+    assert!(said.contains("trial 0: taken over"), "{said}");
     assert!(said.contains("this worker recorded 1 value and 0 failures"), "{said}");
     assert_eq!((started(), bench.session("s").ledger().late()), (2, 0));
 }

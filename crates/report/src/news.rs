@@ -55,7 +55,7 @@ fn started(reason: StartReason) -> Option<&'static str> {
     match reason {
         StartReason::LeftUnfinished => Some("left unfinished, run again"),
         StartReason::Silent => Some("taken over from a worker that no longer renews its lease"),
-        StartReason::TakenAway => Some("taken from the worker that held it"),
+        StartReason::TakenAway => Some("taken over"),
         StartReason::New => None,
     }
 }

@@ -27,11 +27,16 @@ pub fn picture_line(path: &str) -> String {
     format!("picture: {path}")
 }
 
-/// The last lines of `run`: why it ended before the study has all its trials.
-pub fn endings(summary: Summary) -> Vec<String> {
-    let exhausted = summary.exhausted.then_some("every candidate has been tried");
-    let interrupted = summary.interrupted.then_some(HOW_TO_CONTINUE);
-    exhausted.into_iter().chain(interrupted).map(String::from).collect()
+/// The last lines of `run`: why it ended before the study has all its values. `pending` trials are left.
+pub fn endings(summary: Summary, pending: usize) -> Vec<String> {
+    let exhausted = summary.exhausted.then(|| "every candidate has been tried".to_string());
+    let interrupted = summary.interrupted.then(|| HOW_TO_CONTINUE.to_string());
+    let left = (!summary.interrupted && pending > 0).then(|| {
+        let are = if pending == 1 { "is" } else { "are" };
+        let advice = "tell, fail or cancel what nobody runs, or run it with --take";
+        format!("{} {are} pending, asked for manually or run elsewhere; {advice}", counted(pending, "trial"))
+    });
+    exhausted.into_iter().chain(interrupted).chain(left).collect()
 }
 
 /// The last lines of `worker`: what it recorded, and whether it was interrupted.

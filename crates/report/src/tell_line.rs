@@ -41,7 +41,7 @@ pub fn read(line: &str) -> Result<TellLine, BadLine> {
     let object = match serde_json::from_str(line) {
         Ok(Json::Object(object)) => object,
         Ok(_) => return Err(wrong(format!("this is not a JSON object: {}", beginning(line)))),
-        Err(error) => return Err(wrong(format!("this is not JSON ({error}): {}", beginning(line)))),
+        Err(error) => return Err(wrong(format!("this cannot be read as JSON ({error}): {}", beginning(line)))),
     };
     let mut fields = LineFields::default();
     object.into_iter().try_for_each(|(name, found)| fields.set(&name, found))?;
@@ -155,10 +155,11 @@ mod tests {
     #[test]
     fn what_is_not_json_is_refused_with_the_reason() {
         let told = |line: &str| read(line).unwrap_err().to_string();
-        let reason = "this is not JSON (number out of range at line 1 column 24): {\"trial\":7,\"value\":1e999}";
+        let reason =
+            "this cannot be read as JSON (number out of range at line 1 column 24): {\"trial\":7,\"value\":1e999}";
         assert_eq!(told("{\"trial\":7,\"value\":1e999}"), reason);
         assert!(
-            told("{\"trial\":7").starts_with("this is not JSON (EOF while parsing an object"),
+            told("{\"trial\":7").starts_with("this cannot be read as JSON (EOF while parsing an object"),
             "{}",
             told("{\"trial\":7")
         );

@@ -58,7 +58,7 @@ pub enum Error {
         reason: String,
     },
     /// Every trial so far has failed.
-    #[error("{failed} trials in a row failed and none has succeeded; the last one said: {failure}")]
+    #[error("{failed} trials in a row failed and none has succeeded; the last one: {failure}")]
     AllFail {
         /// How many.
         failed: usize,

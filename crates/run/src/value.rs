@@ -53,7 +53,7 @@ pub(crate) fn read_value(line: &str) -> Result<f64, Unreadable> {
         },
         // Of a text that is meant as an object, the parser says what is wrong with it.
         Err(error) if line.starts_with('{') => {
-            Err(Unreadable::NotAValue(format!("\"{}\", which is not JSON: {error}", shown(line))))
+            Err(Unreadable::NotAValue(format!("\"{}\", which cannot be read as JSON: {error}", shown(line))))
         }
         _ => Err(Unreadable::NotAValue(format!("\"{}\"", shown(line)))),
     }
@@ -106,8 +106,8 @@ pub(crate) mod tests {
             ("{\"value\": null}", "got \"value\": null"),
             ("{\"loss\": 3}", "an object without \"value\""),
             ("[3]", "got \"[3]\""),
-            ("{\"value\": 1e999}", "which is not JSON: number out of range"),
-            ("{'value': 3}", "which is not JSON: key must be a string"),
+            ("{\"value\": 1e999}", "which cannot be read as JSON: number out of range"),
+            ("{'value': 3}", "which cannot be read as JSON: key must be a string"),
             ("1.5 2.5", "got \"1.5 2.5\""),
         ] {
             let refusal = read_value(line).map_err(|error| error.to_string());

@@ -46,7 +46,7 @@ impl Error {
             Self::Locked { .. } => "end the program that holds it, or wait until it is done",
             Self::Full { .. } => "free disk space; everything recorded so far is safe",
             Self::UnknownStudy { .. } => UNKNOWN_STUDY,
-            Self::StudyExists { .. } => "choose another name, or delete the study first",
+            Self::StudyExists { .. } => "import it into another store (--store), or delete the study first",
             Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
             Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
             Self::TooManyPending { .. } => TOO_MANY_PENDING,

@@ -104,7 +104,7 @@ fn finish(options: &Options, session: Session, summary: Summary, plan: &Plan) ->
     } else {
         print(&report::status::text(&mut session, Effort::Bounded)?)?;
         shown.map_or(Ok(()), |path| print(&report::run::picture_line(&path)))?;
-        report::run::endings(summary).iter().for_each(|line| say(line));
+        report::run::endings(summary, session.ledger().pending()).iter().for_each(|line| say(line));
     }
     drawn?;
     let failed = session.ledger().count(TrialState::Failed);

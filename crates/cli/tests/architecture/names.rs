@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use manyhands_core::Rule;
 use manyhands_core::event::EventKind;
 
-use crate::source::{Source, sources};
+use crate::source::{Source, root, sources};
 
 /// Names that several types may have, and why.
 const SHARED: [(&str, &str); 6] = [
@@ -77,6 +78,14 @@ fn kinds_of_events_have_their_names_in_one_file() {
             let is_listed = source.texts.iter().any(|text| text.contains(&in_sql)) && !source.is_in(&steps);
             assert!(!is_named && !is_listed, "\"{kind}\" is written out in {}", source.path);
         }
+    }
+}
+
+#[test]
+fn every_rule_is_in_the_documentation_of_study_files() {
+    let page = std::fs::read_to_string(root().join("docs/studies.md")).unwrap();
+    for rule in Rule::all() {
+        assert!(page.contains(&format!("\"{rule}\"")), "{rule} is missing in docs/studies.md");
     }
 }
 

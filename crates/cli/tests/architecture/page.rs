@@ -1,6 +1,7 @@
 //! ARCHITECTURE.md itself: the files that it names exist, and a test keeps each of its absences.
 
 use std::fs;
+use std::path::PathBuf;
 
 use crate::source::{root, rust_files};
 
@@ -36,27 +37,46 @@ fn every_absence_is_kept_by_a_test_that_exists() {
     }
 }
 
-/// The map has a line that begins with "**`crates/core`**" for each crate, and rows such as "| `spec`, `rules/` | ... |" below it.
+/// The folders of the map, each with the files and folders that its rows name: a line that begins with "**`crates/core`**", and
+/// rows such as "| `spec`, `rules/` | ... |" below it.
+fn map(page: &str) -> Vec<(PathBuf, Vec<&str>)> {
+    let mut folders: Vec<(PathBuf, Vec<&str>)> = vec![];
+    for row in section(page, "Map").lines() {
+        if let Some(name) = row.strip_prefix("**`").and_then(|row| row.split('`').next()) {
+            folders.push((root().join(name).join("src"), vec![]));
+        } else if let (Some((_, names)), true) = (folders.last_mut(), row.starts_with("| `")) {
+            names.extend(quoted(row.split(" | ").next().unwrap()).iter().map(|name| name.trim_end_matches('/')));
+        }
+    }
+    folders
+}
+
 #[test]
 fn every_file_of_the_map_exists() {
     let page = page();
-    let mut folder = None;
-    let mut count = 0;
-    for row in section(&page, "Map").lines() {
-        if let Some(name) = row.strip_prefix("**`").and_then(|row| row.split('`').next()) {
-            folder = Some(root().join(name).join("src"));
-            assert!(folder.as_ref().is_some_and(|folder| folder.is_dir()), "{name}");
-        } else if let (Some(folder), Some(cells)) = (&folder, row.strip_prefix("| `")) {
-            let cell = cells.split(" | ").next().unwrap();
-            for name in quoted(&format!("`{cell}")) {
-                let name = name.trim_end_matches('/');
-                let exists = folder.join(name).is_dir() || folder.join(format!("{name}.rs")).is_file();
-                assert!(exists, "{} has no {name}", folder.display());
-                count += 1;
-            }
+    let folders = map(&page);
+    for (folder, names) in &folders {
+        assert!(folder.is_dir(), "{}", folder.display());
+        for name in names {
+            let exists = folder.join(name).is_dir() || folder.join(format!("{name}.rs")).is_file();
+            assert!(exists, "{} has no {name}", folder.display());
         }
     }
+    let count: usize = folders.iter().map(|(_, names)| names.len()).sum();
     assert!(count > 80, "only {count} files found");
+}
+
+#[test]
+fn every_file_is_in_the_map() {
+    let page = page();
+    for (folder, names) in map(&page).iter().filter(|(_, names)| !names.is_empty()) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let is_known = ["lib", "main", "error", "tests"].contains(&name) || names.contains(&name);
+            assert!(is_known, "ARCHITECTURE.md does not name {}", path.display());
+        }
+    }
 }
 
 #[test]
