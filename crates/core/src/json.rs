@@ -15,7 +15,11 @@ use crate::{Choice, Phase, Value};
 /// assert_eq!(named(params).to_string(), r#"{"lr":1.0,"layers":3}"#);
 /// ```
 pub fn named<'a, V: Serialize>(values: impl IntoIterator<Item = (&'a str, V)>) -> Json {
-    Json::Object(values.into_iter().map(|(name, value)| (name.to_string(), json!(value))).collect())
+    let mut object = Map::new();
+    for (name, value) in values {
+        object.insert(name.to_string(), json!(value));
+    }
+    Json::Object(object)
 }
 
 /// Why an event cannot be read from JSON, or written as JSON.

@@ -80,13 +80,16 @@ fn rows(session: &Session, params: impl Fn(&[(&str, Value)]) -> Vec<(String, Jso
 }
 
 fn row(trial: &Trial, times: &Times, params: Vec<(String, Json)>) -> Map<String, Json> {
-    let start = [("trial", json!(trial.number())), ("state", json!(trial.state().to_string()))];
-    let end = [
-        ("value", json!(trial.value())),
-        ("asked_at", json!(times.asked_at.to_string())),
-        ("told_at", json!(times.told_at.map(|time| time.to_string()))),
-        ("reason", json!(trial.reason())),
-    ];
-    let named = |(name, value): (&str, Json)| (name.to_string(), value);
-    start.map(named).into_iter().chain(params).chain(end.map(named)).collect()
+    let mut row = Map::with_capacity(OWN.len() + params.len());
+    let [number, state, value, asked_at, told_at, reason] = OWN;
+    row.insert(number.to_string(), trial.number().into());
+    row.insert(state.to_string(), trial.state().to_string().into());
+    for (name, value) in params {
+        row.insert(name, value);
+    }
+    row.insert(value.to_string(), trial.value().into());
+    row.insert(asked_at.to_string(), times.asked_at.to_string().into());
+    row.insert(told_at.to_string(), times.told_at.map(|time| time.to_string()).into());
+    row.insert(reason.to_string(), trial.reason().into());
+    row
 }
