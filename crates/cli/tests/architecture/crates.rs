@@ -8,14 +8,15 @@ use serde_json::Value as Json;
 use crate::source::root;
 
 /// Who may depend on whom, from the bottom up; tests too.
-const DIRECTION: [(&str, &[&str]); 8] = [
+const DIRECTION: [(&str, &[&str]); 9] = [
     ("manyhands-gp", &[]),
     ("manyhands-core", &["gp"]),
     ("manyhands-store", &["core"]),
     ("manyhands-run", &["core", "store"]),
     ("manyhands-report", &["core", "store", "run"]),
     ("manyhands-plots", &["core"]),
-    ("manyhands-lab", &["gp", "core", "store", "plots"]),
+    ("manyhands-rooflines", &["gp"]),
+    ("manyhands-lab", &["gp", "core", "store", "plots", "rooflines"]),
     ("manyhands", &["core", "store", "run", "report", "plots", "lab"]),
 ];
 

@@ -1,6 +1,7 @@
 //! Appending one point against streaming the factor once.
 
-use manyhands_gp::{Factor, Key, Posterior, Prior};
+use manyhands_gp::{Key, Posterior, Prior};
+use manyhands_rooflines::sum_of_factor;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -13,7 +14,6 @@ use crate::statistics::median;
 /// Appended points that are timed.
 const REPEATS: usize = 40;
 const ROWS: usize = 2000;
-const LANES: usize = 32;
 
 /// Times appends and streams in turn, so that both find the caches in the same state.
 pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -35,7 +35,7 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
         let (result, appended) = append(&mut posterior, ROWS);
         result?;
         posterior.truncate(ROWS);
-        let streamed = timed_wall(|| std::hint::black_box(stream(std::hint::black_box(posterior.factor())))).1;
+        let streamed = timed_wall(|| std::hint::black_box(sum_of_factor(std::hint::black_box(posterior.factor())))).1;
         // The first append may reallocate the factor; later ones do not.
         if repeat > 0 {
             appends.push(appended);
@@ -46,35 +46,4 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let row =
         Measurement::new("append", format!("append one point, n = {ROWS}"), Unit::Seconds, Some(median(&appends)));
     Ok(vec![row.against("read the factor once", Some(median(&streams))).limited(Limit::RatioAtMost(2.5))])
-}
-
-/// The sum of all entries, in enough lanes to be limited by memory and not by the latency of additions.
-fn stream(factor: &Factor) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut total = 0.0;
-    for row in 0..factor.len() {
-        let (blocks, rest) = factor.row(row).as_chunks::<LANES>();
-        for block in blocks {
-            for (lane, value) in lanes.iter_mut().zip(block) {
-                *lane += value;
-            }
-        }
-        total += rest.iter().sum::<f64>();
-    }
-    lanes.iter().sum::<f64>() + total
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_stream_reads_every_entry() {
-        let mut factor = Factor::new();
-        // Without covariances the factor is diagonal, with the entries 1, 2, ... 100.
-        for i in 0..100 {
-            factor.push(&vec![0.0; i], ((i + 1) * (i + 1)) as f64, 0.0);
-        }
-        assert_eq!(stream(&factor), 5050.0);
-    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use manyhands_gp::{Domain, Grid, Kernel, Key, Posterior, Prior, Restricted, Sampler};
+use manyhands_rooflines::draw;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ pub fn run(side: usize, rounds: usize, monitor: &dyn Monitor) -> Result<SampleCo
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut seconds = Vec::new();
     for _ in 0..REPEATS {
-        seconds.push(timed_wall(|| sampler.draw(posterior.view(), 1.0, &mut rng)).1);
+        seconds.push(timed_wall(|| draw(&sampler, posterior.view(), &mut rng)).1);
         task.advance(1);
     }
     let peak = peak_memory();
