@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use manyhands_core::event::EventKind;
 use manyhands_core::{Event, Ledger};
 
 use crate::Time;
@@ -51,7 +52,7 @@ impl History {
     }
 
     /// Applies the next record of the log, if it is undamaged and can follow those before it; its event.
-    pub fn apply(&mut self, record: &Record) -> Result<Event, Damage> {
+    pub fn apply(&mut self, record: &Record) -> Result<&Event, Damage> {
         let (event, hash) = self.read(record)?;
         if event.trial() != record.trial {
             let reason = "the store has it under another trial than it is about".to_string();
@@ -61,7 +62,7 @@ impl History {
     }
 
     /// As [`History::apply`], for a record of an exported log, which does not list trials apart from the events.
-    pub fn apply_exported(&mut self, record: &Record) -> Result<Event, Damage> {
+    pub fn apply_exported(&mut self, record: &Record) -> Result<&Event, Damage> {
         let (event, hash) = self.read(record)?;
         self.add(record, event, hash)
     }
@@ -77,26 +78,23 @@ impl History {
         Ok((decode(record)?, hash))
     }
 
-    fn add(&mut self, record: &Record, event: Event, hash: Option<Vec<u8>>) -> Result<Event, Damage> {
+    fn add(&mut self, record: &Record, event: Event, hash: Option<Vec<u8>>) -> Result<&Event, Damage> {
         let damage = |error| Damage { sequence: record.sequence, reason: reason(&error) };
-        self.ledger.apply(event.clone()).map_err(damage)?;
-        self.note_times(&event, record.time);
-        if let (Some(key), Event::Asked(asked)) = (&record.key, &event) {
-            self.keys.entry(key.clone()).or_default().push(asked.trial);
-        }
-        self.hash = hash.or(self.hash.take());
-        Ok(event)
-    }
-
-    fn note_times(&mut self, event: &Event, time: Time) {
-        let kind = event.kind();
+        let (kind, trial) = (event.kind(), event.trial());
+        self.ledger.apply(event).map_err(damage)?;
         if kind.begins_a_trial() {
             let is_told = self.ledger.trials().last().is_some_and(|trial| trial.value().is_some());
-            self.times.push(Times { asked_at: time, told_at: is_told.then_some(time) });
+            self.times.push(Times { asked_at: record.time, told_at: is_told.then_some(record.time) });
         }
-        if let (true, Some(times)) = (kind.ends_a_trial(), event.trial().and_then(|trial| self.times.get_mut(trial))) {
-            times.told_at = Some(time);
+        if let (true, Some(times)) = (kind.ends_a_trial(), trial.and_then(|trial| self.times.get_mut(trial))) {
+            times.told_at = Some(record.time);
         }
+        if let (Some(key), EventKind::Asked, Some(trial)) = (&record.key, kind, trial) {
+            self.keys.entry(key.clone()).or_default().push(trial);
+        }
+        self.hash = hash.or(self.hash.take());
+        // The sequence number was checked to be that of the event just added.
+        Ok(&self.ledger.events()[record.sequence - 1])
     }
 
     /// The running hash with this event, which must be the stored one; none where none was stored.

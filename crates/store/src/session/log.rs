@@ -124,7 +124,7 @@ impl StudyLog {
             let body = body.get().to_string();
             let record = Record { sequence, time, kind, trial: None, body, version, key: key.clone(), hash: None };
             let event = history.apply_exported(&record).map_err(Error::CorruptExportedEvent)?;
-            events.push(NewEvent { time: Some(time), key, ..encode(&event)? });
+            events.push(NewEvent { time: Some(time), key, ..encode(event)? });
         }
         if lines.len() < head.events {
             let reason = format!("the log ends before it, and had {}", counted(head.events, "event"));
