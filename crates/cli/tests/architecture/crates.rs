@@ -137,3 +137,27 @@ fn the_released_version_is_the_one_to_cite() {
     let first = changelog.lines().filter(|line| line.starts_with("## ")).nth(1);
     assert_eq!(first, Some(released.as_str()));
 }
+
+/// The crates that a profile names in its overrides, with the level of each.
+fn levels<'a>(manifest: &'a str, profile: &str) -> Vec<(&'a str, &'a str)> {
+    let (_, rest) = manifest.split_once(&format!("[profile.{profile}.package]\n")).unwrap();
+    let lines = rest.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
+    let level = |line: &'a str| {
+        let (name, settings) = line.split_once(" = { opt-level = ")?;
+        Some((name, settings.split([',', ' ']).next()?))
+    };
+    lines.filter_map(level).collect()
+}
+
+#[test]
+fn what_a_release_hardly_optimizes_is_small_in_a_binary_to_hand_out() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let locked = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let (release, dist) = (levels(&manifest, "release"), levels(&manifest, "dist"));
+    assert!(release.len() > 30, "{release:?}");
+    for (name, level) in &release {
+        assert!(locked.contains(&format!("name = \"{name}\"\n")), "{name} is no dependency any more");
+        let is_small = dist.iter().any(|(known, level)| known == name && matches!(*level, "\"s\"" | "\"z\""));
+        assert!(is_small || *level == "1", "{name} has level {level}, in dist too");
+    }
+}
