@@ -80,12 +80,13 @@ fn rows(session: &Session, params: impl Fn(&[(&str, Value)]) -> Vec<(String, Jso
 }
 
 fn row(trial: &Trial, times: &Times, params: Vec<(String, Json)>) -> Map<String, Json> {
+    // Inserted one by one, which is faster than collecting them.
     let mut row = Map::with_capacity(OWN.len() + params.len());
     let [number, state, value, asked_at, told_at, reason] = OWN;
     row.insert(number.to_string(), trial.number().into());
     row.insert(state.to_string(), trial.state().to_string().into());
-    for (name, value) in params {
-        row.insert(name, value);
+    for (name, param) in params {
+        row.insert(name, param);
     }
     row.insert(value.to_string(), trial.value().into());
     row.insert(asked_at.to_string(), times.asked_at.to_string().into());

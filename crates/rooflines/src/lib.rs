@@ -1,7 +1,7 @@
-//! What speed is measured against: reading memory, dense matrix products, and a plain implementation of IGP-BUCB.
+//! What the benches of the lab time themselves: reading memory, dense matrix products, a plain implementation of IGP-BUCB.
 //!
-//! A crate of its own because a release build optimizes it fully, unlike the rest of the lab: a slow roofline would flatter
-//! what is compared with it.
+//! A crate of its own because a release build optimizes it, and not the lab: a slow roofline would flatter what is compared
+//! with it.
 //!
 //! ```
 //! use manyhands_gp::{Grid, Kernel};

@@ -30,7 +30,7 @@ pub struct RowPerPick {
 }
 
 impl RowPerPick {
-    /// The prior, of variance 1; none unless the kernel is a product over the two axes of the grid.
+    /// The prior, of mean 0 and variance 1; none unless the kernel is a product over the two axes of the grid.
     pub fn new(kernel: &Kernel, grid: &Grid, noise: f64) -> Option<Self> {
         let [first, second] = grid.axes() else { return None };
         let axes = [(kernel.axis(0)?, first.clone()), (kernel.axis(1)?, second.clone())];

@@ -42,11 +42,11 @@ pub fn records(events: &[NewEvent], tail: Tail, now: Time) -> Vec<Record> {
 impl HashedEvent<'_> {
     /// The hash of this event after one whose hash was `previous`; none before the first that has one.
     pub fn after(&self, previous: Option<&[u8]>) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.body.len() + 256);
-        let mut part = |part: &[u8]| {
+        let mut hashed = Vec::new();
+        let mut part = |bytes: &[u8]| {
             // The length separates neighbouring parts.
-            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(part);
+            hashed.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            hashed.extend_from_slice(bytes);
         };
         part(previous.unwrap_or_default());
         part(&self.sequence.to_le_bytes());
@@ -56,7 +56,7 @@ impl HashedEvent<'_> {
         part(if self.key.is_some() { b"key" } else { b"" });
         part(self.key.unwrap_or_default().as_bytes());
         part(self.body.as_bytes());
-        Sha256::digest(&bytes).to_vec()
+        Sha256::digest(&hashed).to_vec()
     }
 }
 

@@ -51,8 +51,8 @@ impl History {
         self.keys.get(key).map(Vec::as_slice)
     }
 
-    /// Applies the next record of the log, if it is undamaged and can follow those before it; its event.
-    pub fn apply(&mut self, record: &Record) -> Result<&Event, Damage> {
+    /// Applies the next record of the log, if it is undamaged and can follow those before it.
+    pub fn apply(&mut self, record: &Record) -> Result<(), Damage> {
         let (event, hash) = self.read(record)?;
         if event.trial() != record.trial {
             let reason = "the store has it under another trial than it is about".to_string();
@@ -61,10 +61,13 @@ impl History {
         self.add(record, event, hash)
     }
 
-    /// As [`History::apply`], for a record of an exported log, which does not list trials apart from the events.
+    /// As [`History::apply`], for a record of an exported log, which does not list trials apart from the events. Returns the
+    /// event.
     pub fn apply_exported(&mut self, record: &Record) -> Result<&Event, Damage> {
         let (event, hash) = self.read(record)?;
-        self.add(record, event, hash)
+        self.add(record, event, hash)?;
+        // Its sequence number was checked to be the next one.
+        Ok(&self.ledger.events()[record.sequence - 1])
     }
 
     /// The event of the next record, and its running hash.
@@ -78,7 +81,7 @@ impl History {
         Ok((decode(record)?, hash))
     }
 
-    fn add(&mut self, record: &Record, event: Event, hash: Option<Vec<u8>>) -> Result<&Event, Damage> {
+    fn add(&mut self, record: &Record, event: Event, hash: Option<Vec<u8>>) -> Result<(), Damage> {
         let damage = |error| Damage { sequence: record.sequence, reason: reason(&error) };
         let (kind, trial) = (event.kind(), event.trial());
         self.ledger.apply(event).map_err(damage)?;
@@ -93,8 +96,7 @@ impl History {
             self.keys.entry(key.clone()).or_default().push(trial);
         }
         self.hash = hash.or(self.hash.take());
-        // The sequence number was checked to be that of the event just added.
-        Ok(&self.ledger.events()[record.sequence - 1])
+        Ok(())
     }
 
     /// The running hash with this event, which must be the stored one; none where none was stored.

@@ -55,8 +55,8 @@ impl Store {
         row.check_text()?;
         let mut history = History::default();
         let records = self.backend.events(row.id, 0).map_err(|error| error.of_study(&row.name))?;
-        let mut apply = |record| history.apply(record).map(drop);
-        records.iter().try_for_each(&mut apply).map_err(|damage| damage.in_study(&row.name))?;
+        let applied = records.iter().try_for_each(|record| history.apply(record));
+        applied.map_err(|damage| damage.in_study(&row.name))?;
         Ok(history.into_ledger())
     }
 

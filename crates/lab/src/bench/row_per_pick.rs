@@ -11,14 +11,14 @@ use super::live::LiveRun;
 use super::{Monitor, Task};
 use crate::{Error, Result};
 
-/// The same run as [`super::live::run`] by the rival method. Its multipliers come from a separate posterior, whose time is
+/// The same run as [`super::live::run`] by the plain implementation. Its multipliers come from a separate posterior, whose time is
 /// not counted.
 pub fn run(side: usize, rounds: usize, monitor: &dyn Monitor) -> Result<LiveRun> {
     let task = monitor.begin(&format!("a row per pick, {side} x {side}"), rounds);
-    compete(&black_box::spec(side)?, &black_box::grid(side)?, rounds, task.as_ref())
+    run_on(&black_box::spec(side)?, &black_box::grid(side)?, rounds, task.as_ref())
 }
 
-fn compete(spec: &Spec, grid: &Grid, rounds: usize, task: &dyn Task) -> Result<LiveRun> {
+fn run_on(spec: &Spec, grid: &Grid, rounds: usize, task: &dyn Task) -> Result<LiveRun> {
     let unusable = || Error::Measurement {
         what: "a row per pick".to_string(),
         reason: "it needs a product kernel on two axes".to_string(),
@@ -57,9 +57,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rival_makes_the_same_picks() {
+    fn the_plain_implementation_makes_the_same_picks() {
         let (spec, grid) = (black_box::spec(20).unwrap(), black_box::grid(20).unwrap());
-        let theirs = compete(&spec, &grid, 63, &Silent).unwrap();
+        let theirs = run_on(&spec, &grid, 63, &Silent).unwrap();
         let (ours, _) = run_study(20, 63, &Silent).unwrap();
         assert_eq!(theirs.picks.len(), 63);
         assert_eq!(theirs.picks, ours.picks);

@@ -40,7 +40,7 @@ impl Inspection {
         let mut fault = unread.map(|error| error.to_string());
         for record in found {
             match history.apply(&record) {
-                Ok(_) => records.push(record),
+                Ok(()) => records.push(record),
                 Err(damage) => {
                     fault = Some(damage.to_string());
                     break;

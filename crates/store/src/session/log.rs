@@ -99,8 +99,7 @@ impl StudyLog {
         let stored = Stored::read_checked(store, &row, own)?;
         let records = store.backend.events(row.id, 0).map_err(|error| error.of_study(&row.name))?;
         let mut history = History::default();
-        let mut apply = |record| history.apply(record).map(drop);
-        records.iter().try_for_each(&mut apply).map_err(|damage| damage.in_study(&row.name))?;
+        records.iter().try_for_each(|record| history.apply(record)).map_err(|damage| damage.in_study(&row.name))?;
         written(&stored.source, records)
     }
 

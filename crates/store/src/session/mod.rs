@@ -176,8 +176,8 @@ impl Session {
 
     /// Applies the next records of the log.
     fn apply(&mut self, records: &[Record]) -> Result<()> {
-        let mut apply = |record| self.history.apply(record).map(drop);
-        records.iter().try_for_each(&mut apply).map_err(|damage| damage.in_study(&self.source.study().name))
+        let applied = records.iter().try_for_each(|record| self.history.apply(record));
+        applied.map_err(|damage| damage.in_study(&self.source.study().name))
     }
 
     /// Appends events, and takes in what was stored: the records of the append if they come next in the log, otherwise
