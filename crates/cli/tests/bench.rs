@@ -1,5 +1,4 @@
 //! The promises of `manyhands bench`, on the real binary. No test compares clocks.
-#![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output};
 

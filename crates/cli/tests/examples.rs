@@ -1,13 +1,10 @@
 //! The examples run to their end and find what their READMEs say.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::Bench;
+use crate::common::Bench;
 use serde_json::Value;
 
 /// A copy of an example, run to its end.

@@ -1,13 +1,9 @@
 //! Files appear whole or not at all, and looking changes nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{Bench, server};
+use crate::common::{Bench, server};
 use manyhands_store::{Access, Location, Session, Source};
 
 const STUDY: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n";

@@ -1,16 +1,12 @@
 //! Many workers on one study: nothing runs twice, nobody hangs, and waiting costs next to nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::collections::HashMap;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::postgres::Server;
-use common::{Bench, server};
+use crate::common::postgres::Server;
+use crate::common::{Bench, server};
 use manyhands_core::{Event, TrialState};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,16 +1,12 @@
 //! What must survive: a runner killed at any instant, a database server that restarts, a store without room.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Bench, acknowledged, left_behind, server, start};
+use crate::common::{Bench, acknowledged, left_behind, server, start};
 use manyhands_core::{Event, TrialState};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

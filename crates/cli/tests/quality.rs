@@ -1,5 +1,4 @@
 //! The promises of `manyhands bench quality`, on the real binary.
-#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,9 @@
 //! Readers that stop reading, as `head` does: every verb keeps its own exit code.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::io::{PipeWriter, Write};
 use std::process::Stdio;
 
-use common::Bench;
+use crate::common::Bench;
 
 const STUDY: &str = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n[run]\ncommand = [\"echo\", \"{x}\"]\ntrials = 2\nworkers = 2\n";
 

@@ -1,15 +1,11 @@
 //! The promises of `manyhands run` and `manyhands worker`, with real commands.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Bench, acknowledged, left_behind, server, signal, start, wait_for};
+use crate::common::{Bench, acknowledged, left_behind, server, signal, start, wait_for};
 use manyhands_core::{Event, TrialState};
 use rustix::process::Signal;
 

@@ -1,13 +1,9 @@
 //! What opens a store is never shown and never passed on, and who writes the store decides no more than the worker allows.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
-use common::Bench;
+use crate::common::Bench;
 
 const STUDY: &str = r#"name = "s"
 [space]

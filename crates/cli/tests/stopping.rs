@@ -1,16 +1,12 @@
 //! Stopping `run` and `worker`: at once, whatever they are computing or waiting for, and without losing a result.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Bench, left_behind, signal, start, wait_for};
+use crate::common::{Bench, left_behind, signal, start, wait_for};
 use manyhands_core::{Event, TrialState};
 use rustix::process::Signal;
 

@@ -1,12 +1,8 @@
 //! Whole commands, as a user sees them: exit code, standard output, standard error.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::process::Output;
 
-use common::Bench;
+use crate::common::Bench;
 
 /// A grid of 11 x 2 points under a given model: the same choices on every machine.
 const GRID: &str = r#"name = "plate"
@@ -299,7 +295,7 @@ fn a_study_moves_between_stores_with_all_it_knows() {
     }
     assert!(bench.run(&["export", "plate", "--format", "log", "-o", "plate.log"]).status.success());
     let mut stores = vec!["sqlite:other.db".to_string()];
-    stores.extend(common::server().map(|server| server.database()));
+    stores.extend(crate::common::server().map(|server| server.database()));
     for store in stores {
         assert!(bench.run(&["import", "plate.log", "--store", &store]).status.success());
         let again = bench.run(&["import", "plate.log", "--store", &store]);

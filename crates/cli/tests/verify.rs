@@ -1,10 +1,6 @@
 //! `verify`: sound studies are said to be sound, damage is noticed and named, and what is sound can be saved.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use rusqlite::Connection;
 
 const STUDY: &str = "name = \"v\"\nseed = 2\n[space]\nx = { float = [0.0, 1.0] }\ny = { float = [0.0, 1.0] }\n";

@@ -1,9 +1,6 @@
 //! What exists for comparisons: choosing without hallucination, and GP-BUCB's Bayesian width.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{NOISE, Oracle, argmax, candidates, f, line, matern, se, spec, study};
+use crate::common::{NOISE, Oracle, argmax, candidates, f, line, matern, se, spec, study};
 use manyhands_core::theory::Assumptions;
 use manyhands_core::{Hallucination, Information, Rule, Strategy};
 

@@ -1,5 +1,4 @@
 //! The promises of linear constraints: what is no constraint and what violates one is refused.
-#![allow(clippy::unwrap_used)]
 
 use manyhands_core::{Constraint, Parameter, Relation, Result, Space};
 

@@ -1,9 +1,6 @@
 //! Choosing and certifying on spaces that are searched, with a given model: brute force is the oracle.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{dot, matern, rng, se, uniform};
+use crate::common::{dot, matern, rng, se, uniform};
 use manyhands_core::gp::{Grid, Kernel, Prior};
 use manyhands_core::{
     BoundKind, Direction, Domain, Error, Hallucination, Information, Initial, Parameter, Phase, Rule, Space, Spec,

@@ -1,17 +1,11 @@
 //! Readers survive any input: damaged study files and tables are read or refused in place, and never panic.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "common/mutation.rs"]
-mod mutation;
-#[path = "../../gp/tests/common/seeded.rs"]
-mod seeded;
-
+use crate::common::config;
+use crate::common::mutation::{Mutation, damaged, damaged_text, mutations};
 use manyhands_core::error::TablePlace;
 use manyhands_core::file::{Draft, FileError, StudyFile};
 use manyhands_core::{Coordinates, Error, Pool, Value};
-use mutation::{Mutation, damaged, damaged_text, mutations};
 use proptest::prelude::*;
-use seeded::config;
 
 /// A file with every table of a space.
 const SPACE: &str = include_str!("files/example.toml");

@@ -1,9 +1,6 @@
 //! Data that no one plans for: a learned study answers, in finite numbers, or refuses and is as it was.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{config, rng, uniform};
+use crate::common::{config, rng, uniform};
 use manyhands_core::gp::{Given, Kernel, Points};
 use manyhands_core::{
     Constraint, Direction, Domain, Error, Parameter, Relation, Rule, Space, Spec, Strategy, Study, Suggestion, Trial,

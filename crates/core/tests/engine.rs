@@ -1,7 +1,4 @@
 //! Which engine made a choice or a fit, and what can be recomputed.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use manyhands_core::event::ENGINE;
 use manyhands_core::study::{Tally, Verification};

@@ -1,5 +1,4 @@
 //! The study files under examples/ are what their READMEs say: read, checked and ready to be asked.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,6 @@
 //! What the study file promises: every key is read, and every mistake is reported with its place and its remedy.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::config;
+use crate::common::config;
 use manyhands_core::file::{Draft, FileError, FileRef, StudyFile, TomlTable};
 use manyhands_core::gp::Family;
 use manyhands_core::{

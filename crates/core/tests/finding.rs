@@ -1,10 +1,7 @@
 //! The default finds good points quickly, on boxes and in pools.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::landscape::{auto, hills, square, study};
-use common::{rng, uniform};
+use crate::common::landscape::{auto, hills, square, study};
+use crate::common::{rng, uniform};
 use manyhands_core::gp::Points;
 use manyhands_core::{BoundKind, Domain};
 

@@ -1,10 +1,7 @@
 //! What a study promises where some of its model is given and the rest is learned: the given is kept, in any units.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::landscape::{auto, hills, square, study};
-use common::{rng, uniform};
+use crate::common::landscape::{auto, hills, square, study};
+use crate::common::{rng, uniform};
 use manyhands_core::event::Fitted;
 use manyhands_core::gp::{self, Given, Grid, Kernel, Prior};
 use manyhands_core::{

@@ -1,10 +1,7 @@
 //! What a study promises where its model is learned: valid points, a log that says all, and any units.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::landscape::{auto, hills, square, study};
-use common::{config, on_one_and_two_threads, rng, uniform};
+use crate::common::landscape::{auto, hills, square, study};
+use crate::common::{config, on_one_and_two_threads, rng, uniform};
 use manyhands_core::gp::{Hyperparameters, Kernel, Prior};
 use manyhands_core::{
     BoundKind, Constraint, Direction, Domain, Error, Event, Parameter, Phase, Relation, Rule, Space, Spec, Strategy,

@@ -1,5 +1,4 @@
 //! What a study promises where values are many: the same log, the same choices, and a best trial that costs no factor.
-#![allow(clippy::unwrap_used)]
 
 use manyhands_core::study::CERTIFIED_VALUES;
 use manyhands_core::{Direction, Domain, Parameter, Space, Spec, Strategy, Study, Value};

@@ -1,12 +1,9 @@
 //! What a pool promises: the model sees its columns, the user its rows, and every misread table is reported with its position.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::fmt::Write;
 use std::sync::Arc;
 
-use common::{f, prior, rng, se, uniform};
+use crate::common::{f, prior, rng, se, uniform};
 use manyhands_core::gp::{Covariance, Kernel, Points, Prior};
 use manyhands_core::{Coordinates, Domain, Error, Event, Pool, Rule, Spec, Strategy, Study, Value};
 

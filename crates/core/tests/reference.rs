@@ -1,9 +1,6 @@
 //! Every number of the frozen reference that choosing computes.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Mapping, asked, in_batches, play, with_delay};
+use crate::common::{Mapping, asked, in_batches, play, with_delay};
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::theory::{Assumptions, closed_form};
 use manyhands_core::{Domain, Event, Hallucination, Information, Rule, Spec, Strategy, Study};

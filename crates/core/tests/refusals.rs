@@ -1,9 +1,6 @@
 //! What a study refuses: a typed error that names the value and what is allowed, and a study that is as it was.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{f, line, prior, se, spec, study};
+use crate::common::{f, line, prior, se, spec, study};
 use manyhands_core::event::Included;
 use manyhands_core::gp::{self, Covariance, Grid, Kernel, Points, Prior};
 use manyhands_core::{

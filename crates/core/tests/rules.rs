@@ -1,9 +1,6 @@
 //! Rules beside the paper's own: every choice on a finite domain is that of their formulas evaluated at every candidate.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Oracle, candidates, f, line, matern, rng, scattered, se, spec, study, uniform};
+use crate::common::{Oracle, candidates, f, line, matern, rng, scattered, se, spec, study, uniform};
 use manyhands_core::gp::{Points, Prior};
 use manyhands_core::{
     Choice, Direction, Domain, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion, TrialState,
@@ -288,7 +285,7 @@ fn gp_ucb_pe_on_a_space_needs_beta_and_stays_in_its_region() {
 }
 
 proptest! {
-    #![proptest_config(common::config(24))]
+    #![proptest_config(crate::common::config(24))]
     #[test]
     fn gp_ei_is_brute_force_for_any_values(seed in 0u64..1000, points in 5usize..40, scale in 0.01f64..100.0) {
         let mut study = study(&spec(line(points), se(0.15), of(Rule::GpEi)));

@@ -1,5 +1,4 @@
 //! The promises of a space: what it refuses, where values lie in the unit cube, what is returned is valid.
-#![allow(clippy::unwrap_used)]
 
 #[path = "common/all_kinds.rs"]
 mod all_kinds;

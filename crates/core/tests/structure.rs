@@ -1,9 +1,6 @@
 //! A grid's structure makes choices cheap and changes none of them.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{f, rng, uniform};
+use crate::common::{f, rng, uniform};
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::{Domain, Event, Rule, Spec, Strategy, Study, Suggestion};
 use rand::RngExt;

@@ -1,9 +1,6 @@
 //! What a study promises: its choices, its log, what becomes of trials, and what it certifies.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{
+use crate::common::{
     NOISE, Oracle, RULES, argmax, asked, candidates, config, f, in_batches, line, matern, on_one_and_two_threads, play,
     rng, se, spec, study, uniform, with_delay,
 };
@@ -24,7 +21,7 @@ fn strategy(rule: Rule) -> Strategy {
 fn random_spec(rng: &mut impl Rng) -> Spec {
     let domain = match rng.random_range(0..3) {
         0 => line(rng.random_range(15..40)),
-        1 => common::scattered(rng, 30, 2),
+        1 => crate::common::scattered(rng, 30, 2),
         _ => Domain::Grid(Grid::even(&[(0.0, 1.0, 6), (0.0, 1.0, 5)]).unwrap()),
     };
     let kernel = if rng.random_bool(0.5) { se(0.3) } else { matern(0.4) };
@@ -125,7 +122,7 @@ fn igp_ucb(spec: &Spec, rounds: usize) -> Vec<(usize, f64)> {
 #[test]
 fn one_worker_is_the_sequential_algorithm() {
     let rng = &mut rng(1);
-    for domain in [line(40), common::scattered(rng, 60, 2)] {
+    for domain in [line(40), crate::common::scattered(rng, 60, 2)] {
         for kernel in [se(0.2), matern(0.3)] {
             for noise_bound in [None, Some(0.4)] {
                 let strategy = Strategy { noise_bound, max_pending: Some(1), ..strategy(Rule::IgpBucb) };

@@ -1,9 +1,6 @@
 //! What becomes of trials: failing, cancelling, pools that run out, initialization, and the discretized cube.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{NOISE, Oracle, RULES, candidates, config, f, line, matern, rng, se, spec, study};
+use crate::common::{NOISE, Oracle, RULES, candidates, config, f, line, matern, rng, se, spec, study};
 use manyhands_core::gp::Points;
 use manyhands_core::theory::initialization_variance;
 use manyhands_core::{Domain, Error, Hallucination, Initial, Phase, Rule, Spec, Strategy, Study, TrialState};
@@ -268,7 +265,7 @@ fn a_discretization_too_large_is_refused_and_named() {
 fn memory_changes_no_choice() {
     let run = |memory: usize| -> Vec<usize> {
         let rng = &mut rng(4);
-        let domain = common::scattered(rng, 200, 2);
+        let domain = crate::common::scattered(rng, 200, 2);
         let spec =
             spec(domain, matern(0.3), Strategy { hallucination: Hallucination::Realised, ..strategy(Rule::IgpBucb) });
         let mut live = study(&spec.with_memory(memory));

@@ -1,9 +1,6 @@
 //! Whatever happens to a study, in whatever order: its log verifies, and the log is the study.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{config, rng};
+use crate::common::{config, rng};
 use manyhands_core::gp::{Kernel, Points, Prior};
 use manyhands_core::{
     Constraint, Direction, Domain, Parameter, Relation, Rule, Space, Spec, Strategy, Study, TrialState,

@@ -1,14 +1,11 @@
 //! Searches over a finite domain with any acquisition, in a region, and the moments and covariances that rules build on:
 //! all against brute force.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::acquisitions::{
+use crate::common::acquisitions::{
     Counted, Curved, ExpectedImprovement, ProbabilityOfImprovement, Steps, Unbounded, Undefined,
 };
-use common::run::{Run, best_of, brute_force, budget, same};
-use common::{Dense, PLENTY, Row, Shape, config, domain, empirical, kernel, rng, uniform};
+use crate::common::run::{Run, best_of, brute_force, budget, same};
+use crate::common::{Dense, PLENTY, Row, Shape, config, domain, empirical, kernel, rng, uniform};
 use manyhands_gp::{
     Acquisition, Among, ConfidenceBound, Domain, Error, Grid, LevelSet, Marginal, Maximizer, Points, StandardDeviation,
     Surface, Variance, View,
@@ -162,7 +159,7 @@ proptest! {
         let rng = &mut rng(seed);
         let mut run = random_run(rng, which, shape, exponent);
         let noise = 10f64.powi(exponent);
-        let mut dense = Dense { kernel: run.restricted.kernel().clone(), mean: common::run::MEAN, rows: vec![] };
+        let mut dense = Dense { kernel: run.restricted.kernel().clone(), mean: crate::common::run::MEAN, rows: vec![] };
         for row in 0..rows {
             let (site, value) = (rng.random_range(0..run.len()), uniform(rng, -2.0, 2.0));
             let value = (row < rows / 2).then_some(value);

@@ -1,9 +1,6 @@
 //! What certified maximization promises, against brute force over dense grids.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{config, key, on_one_and_two_threads, point, rng, uniform};
+use crate::common::{config, key, on_one_and_two_threads, point, rng, uniform};
 use manyhands_gp::{Budget, Certified, Error, Kernel, Posterior, Prior, Provable, Region, maximize};
 use proptest::prelude::*;
 use rand::RngExt;
@@ -281,7 +278,7 @@ fn the_result_has_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn what_cannot_be_certified_is_refused() {
     let rng = &mut rng(1);
-    let finite = Posterior::new(Prior::new(common::empirical(rng, 5), 0.0, 0.1).unwrap(), 1).unwrap();
+    let finite = Posterior::new(Prior::new(crate::common::empirical(rng, 5), 0.0, 0.1).unwrap(), 1).unwrap();
     let try_with = |posterior: &Posterior, score, region: &Region, tolerance, starts: &[Vec<f64>]| {
         maximize(posterior.view(), score, region, budget(10, tolerance), starts).unwrap_err()
     };

@@ -1,5 +1,4 @@
 //! Empirical covariances: what is read, refused, clipped and reported.
-#![allow(clippy::unwrap_used)]
 
 use manyhands_gp::{Covariance, Error, Family, Kernel};
 

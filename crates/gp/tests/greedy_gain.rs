@@ -1,11 +1,8 @@
 //! Greedy information gain against the maximum over all multisets.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::{Dense, EPS, PLENTY, Row, Shape, config, empirical, kernel, rng, uniform};
+use crate::common::{Dense, EPS, PLENTY, Row, Shape, config, empirical, kernel, rng, uniform};
 use manyhands_gp::{Domain, GreedyInformation, Kernel, Points, Prior, Restricted};
 use proptest::prelude::*;
 use rand::RngExt;
@@ -37,7 +34,7 @@ proptest! {
             (empirical(rng, len), Domain::Points(Points::indices(len)))
         } else {
             let shape = Shape::all(rng.random_range(0..6));
-            let whole = common::domain(rng, shape);
+            let whole = crate::common::domain(rng, shape);
             let few: Vec<Vec<f64>> = (0..len.min(whole.len())).map(|i| whole.point(i)).collect();
             (kernel(which, shape.dimension(), lengthscale), Domain::Points(Points::from_rows(&few).unwrap()))
         };

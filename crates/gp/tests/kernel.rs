@@ -1,10 +1,5 @@
 //! What a kernel promises: its values, its symmetry, its derivatives and its refusals.
 
-// Clippy knows only functions marked #[test] for tests, not their helpers.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use manyhands_gp::{Covariance, Error, Family, Kernel, Points};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -271,7 +266,7 @@ fn any_kernel() -> impl Strategy<Value = Kernel> {
 }
 
 proptest! {
-    #![proptest_config(common::config(256))]
+    #![proptest_config(crate::common::config(256))]
 
     #[test]
     fn filling_equals_single_pairs_and_is_symmetric_bit_for_bit(

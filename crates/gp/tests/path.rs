@@ -1,9 +1,6 @@
 //! Continuous sample paths, against the posterior's own moments, finite differences and the data.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{key, rng, uniform};
+use crate::common::{key, rng, uniform};
 use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, SamplePath};
 
 const SCALE: f64 = 1.3;
@@ -129,7 +126,7 @@ fn a_past_view_draws_from_its_own_rows() {
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let rng = &mut rng(1);
-    let empirical = common::empirical(rng, 5);
+    let empirical = crate::common::empirical(rng, 5);
     let finite = Posterior::new(Prior::new(empirical, 0.0, 0.1).unwrap(), 1).unwrap();
     assert!(matches!(SamplePath::draw(finite.view(), 1.0, 10, rng), Err(Error::NoDerivative { .. })));
     let posterior = posterior(kernels().remove(0), 0.05);

@@ -1,9 +1,6 @@
 //! What the posterior promises, against dense solves from scratch.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Dense, EPS, Row, config, empirical, kernel, key, point, rng, uniform};
+use crate::common::{Dense, EPS, Row, config, empirical, kernel, key, point, rng, uniform};
 use manyhands_gp::{Error, Kernel, Points, Posterior, Prior};
 use proptest::prelude::*;
 use rand::RngExt;
@@ -280,20 +277,22 @@ fn thousands_of_repeats_of_three_points_match_the_closed_form() {
             let found = posterior.predict(&[x]).unwrap();
             let column: Vec<f64> = sites.iter().map(|&s| dense.kernel.covariance(&[s], &[x])).collect();
             let gram = |a: f64| sites.iter().map(|&b| dense.kernel.covariance(&[a], &[b])).collect();
-            let u = common::norm(&common::solve(sites.iter().map(|&a| gram(a)).collect(), vec![column]).0[0]);
+            let u =
+                crate::common::norm(&crate::common::solve(sites.iter().map(|&a| gram(a)).collect(), vec![column]).0[0]);
             let least = *counts.iter().min().unwrap() as f64;
             let (expected, variance) = (dense.mean_at(&[x]), dense.variance_at(&[x], false));
             let slip = n * EPS * n * u / least.sqrt();
             let mean_slip = slip * (n.sqrt() * scatter / noise + 10.0 / least.sqrt());
-            common::Number { tolerance: expected.tolerance + mean_slip, ..expected }.check(found.mean, "mean");
+            crate::common::Number { tolerance: expected.tolerance + mean_slip, ..expected }.check(found.mean, "mean");
             let tolerance = variance.tolerance + 4.0 * slip * u / least.sqrt();
-            common::Number { tolerance, ..variance }.check(found.sd.powi(2), "variance");
+            crate::common::Number { tolerance, ..variance }.check(found.sd.powi(2), "variance");
             assert_eq!(found.sd, found.sd_observed);
         }
         // ln det: the three points' own part, and ln(noise) for every further row, which the information drops.
         let reduced = dense.information(false);
         let slip = n * EPS * (n + n * n / counts[0] as f64);
-        common::Number { tolerance: reduced.tolerance + slip, ..reduced }.check(posterior.information(), "information");
+        crate::common::Number { tolerance: reduced.tolerance + slip, ..reduced }
+            .check(posterior.information(), "information");
         assert!(posterior.log_marginal_likelihood().is_finite());
     }
 }
@@ -313,7 +312,7 @@ fn rebuilding_equals_appending_whatever_the_noise_and_the_repeats() {
         for i in 0..rebuilt.keys().len() {
             assert!(rebuilt.factor().pivot(i) >= (0.5 * noise).sqrt());
             for j in 0..=i {
-                let product = |p: &Posterior| common::dot(&p.factor().row(i)[..=j], p.factor().row(j));
+                let product = |p: &Posterior| crate::common::dot(&p.factor().row(i)[..=j], p.factor().row(j));
                 let difference = product(&rebuilt) - product(&pair.posterior);
                 assert!(difference.abs() <= 8.0 * n * EPS * (1.0 + noise), "{difference:e} at {i}, {j}");
             }

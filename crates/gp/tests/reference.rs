@@ -1,5 +1,4 @@
 //! Every number of the frozen reference that the numeric room answers for.
-#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 

@@ -1,11 +1,8 @@
 //! Samples have the posterior's mean and covariance, against the posterior's own numbers (tested against dense solves).
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::{PLENTY, kernel, key, on_one_and_two_threads, rng, uniform};
+use crate::common::{PLENTY, kernel, key, on_one_and_two_threads, rng, uniform};
 use manyhands_gp::{Domain, Error, Grid, Kernel, Points, Posterior, Prior, Restricted, Sampler, draw_on_grid};
 use rand::RngExt;
 
@@ -67,7 +64,7 @@ fn check_sampler(kernel: Kernel, domain: Domain, seed: u64) {
 
 fn scattered(len: usize, dimension: usize) -> Domain {
     let rng = &mut rng(31);
-    let mut rows: Vec<Vec<f64>> = (0..len).map(|_| common::point(rng, dimension)).collect();
+    let mut rows: Vec<Vec<f64>> = (0..len).map(|_| crate::common::point(rng, dimension)).collect();
     // Two candidates at one place, so that the covariance is singular.
     rows[3] = rows[0].clone();
     Domain::Points(Points::from_rows(&rows).unwrap())
@@ -83,7 +80,7 @@ fn dense_samples_have_the_posteriors_moments() {
         let kernel = kernel(which, 2, 0.4).with_variance(1.9).unwrap();
         check_sampler(kernel, scattered(17, 2), seed as u64);
     }
-    check_sampler(common::empirical(&mut rng(8), 12), Domain::Points(Points::indices(12)), 9);
+    check_sampler(crate::common::empirical(&mut rng(8), 12), Domain::Points(Points::indices(12)), 9);
     let uneven = Grid::new(vec![vec![0.0, 0.1, 0.5, 1.0], vec![-1.0, 0.0, 0.2]]).unwrap();
     check_sampler(kernel(3, 2, 0.4), Domain::Grid(uneven), 10);
 }

@@ -1,10 +1,7 @@
 //! What a screen of candidates promises, against the posterior's own predictions one by one.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::acquisitions::{Curved, ExpectedImprovement};
-use common::{EPS, config, empirical, kernel, key, on_one_and_two_threads, point, rng, uniform};
+use crate::common::acquisitions::{Curved, ExpectedImprovement};
+use crate::common::{EPS, config, empirical, kernel, key, on_one_and_two_threads, point, rng, uniform};
 use manyhands_gp::{
     Acquisition, ConfidenceBound, Error, Kernel, Points, Posterior, Prior, Screen, Shortlist, Variance,
 };

@@ -1,10 +1,7 @@
 //! What the gradients of the posterior promise, against central differences and the posterior's own predictions.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::acquisitions::{Curved, ExpectedImprovement, ProbabilityOfImprovement};
-use common::{EPS, config, empirical, key, point, rng, uniform};
+use crate::common::acquisitions::{Curved, ExpectedImprovement, ProbabilityOfImprovement};
+use crate::common::{EPS, config, empirical, key, point, rng, uniform};
 use manyhands_gp::{
     Acquisition, ConfidenceBound, Error, Kernel, Posterior, Prior, Slopes, StandardDeviation, Variance,
 };

@@ -1,10 +1,9 @@
 //! The lazy argmax over a finite domain is that of brute force, whatever the domain's structure and what happened before.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::run::{MEAN, Run, brute_force, budget, same};
-use common::{Dense, EPS, PLENTY, Row, Shape, config, domain, empirical, kernel, on_one_and_two_threads, rng, uniform};
+use crate::common::run::{MEAN, Run, brute_force, budget, same};
+use crate::common::{
+    Dense, EPS, PLENTY, Row, Shape, config, domain, empirical, kernel, on_one_and_two_threads, rng, uniform,
+};
 use manyhands_gp::{Acquisition, ConfidenceBound, Domain, Error, Grid, Kernel, Points, Restricted, Surface, Variance};
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
@@ -144,7 +143,7 @@ proptest! {
                 // A transform spreads rounding of the largest weights over the grid: 36 eps log2 N sqrt N each.
                 let size = weights * whole.restricted.largest_variance();
                 let product = 36.0 * EPS * 14.0 * (8.0 * means.len() as f64).sqrt() * size;
-                common::Number { tolerance: expected.tolerance + product, ..expected }.check(*mean, "mean");
+                crate::common::Number { tolerance: expected.tolerance + product, ..expected }.check(*mean, "mean");
             }
         }
     }

@@ -1,9 +1,6 @@
 //! What warping values promises: a monotone map with its inverse, whatever the values' size.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EPS, config};
+use crate::common::{EPS, config};
 use manyhands_gp::Warp;
 use proptest::prelude::*;
 

@@ -1,11 +1,8 @@
 //! The test problems are what the paper says they are.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::PathBuf;
 
-use common::{dot, solve};
+use crate::studies::{dot, solve};
 use manyhands_core::Domain;
 use manyhands_gp::{Grid, Kernel, Points, Prior};
 use manyhands_lab::experiment::{FiniteProblem, NumericTable};

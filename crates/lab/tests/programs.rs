@@ -1,6 +1,5 @@
 //! The promises of programs that are compared: they see the problem and every result, and what they do wrong is named.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! The promises of the quality bench: runs do not depend on threads, schedules keep their word, pools are read.
-#![allow(clippy::unwrap_used)]
 
 use std::cell::RefCell;
 use std::fs;

@@ -1,5 +1,4 @@
 //! The problems of `bench quality` are what they say: their optima are optima, their noise is in proportion.
-#![allow(clippy::unwrap_used)]
 
 use manyhands_core::{Direction, ParameterKind, Relation, Value};
 use manyhands_lab::quality::problems::{BRANIN_SPREAD, HARTMANN6_SPREAD, all, named};

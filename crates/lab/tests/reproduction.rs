@@ -1,13 +1,10 @@
 //! Small versions of every panel and every further figure, what they write, and what they refuse.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{data, folder, readings, small, write};
+use crate::common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
 use manyhands_lab::experiment::{SignedRank, Verdict};
 use manyhands_lab::{Algorithm, Extra, Panel, Reproduction, ReproductionPlan, ReproductionRequest, Settings};

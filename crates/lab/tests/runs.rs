@@ -1,12 +1,10 @@
 //! Runs are paired, exact, and functions of their settings alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use common::{dot, small, solve};
+use crate::common::small;
+use crate::studies::{dot, solve};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
 use manyhands_gp::{Prior, TIE};
 use manyhands_lab::experiment::{Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, play_arms};

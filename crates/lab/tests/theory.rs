@@ -3,12 +3,8 @@
 //! 240 runs of 40 rounds over 50 candidates; squared exponential and Matern, batches of 5 and delays of 5. The claims hold
 //! with probability 0.9 by theorem; in these runs both bands held every time, so 0.97 leaves room for another
 //! generator and none for a factor forgotten.
-#![allow(clippy::unwrap_used)]
 
-#[path = "../../core/tests/common/mod.rs"]
-mod common;
-
-use common::{candidates, dot, line, matern, rng, scattered, se, uniform};
+use crate::studies::{candidates, dot, line, matern, rng, scattered, se, uniform};
 use manyhands_core::{Domain, Hallucination, Information, Rule, Spec, Strategy, Study};
 use manyhands_gp::{GreedyInformation, Kernel, Prior, Restricted};
 use manyhands_lab::bounds::{Horizon, igp_bucb_bound, realised_bound};

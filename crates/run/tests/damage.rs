@@ -1,5 +1,4 @@
 //! The reader of `[run]` survives any input: a damaged study file is read or refused in place, and never panics.
-#![allow(clippy::unwrap_used)]
 
 #[path = "../../core/tests/common/mutation.rs"]
 mod mutation;

@@ -1,5 +1,4 @@
 //! The study files under examples/ say how they are run, as their READMEs describe.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! What `[run]` of a study file promises: every key is read, and every mistake is reported with its place and its remedy.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::source::{Source, root, sources};
+use super::source::{Source, root, sources};
 
 const GP: &str = "crates/gp/src";
 const CORE: &str = "crates/core/src";

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::source::root;
+use super::source::root;
 
 /// Who may depend on whom, from the bottom up; tests too.
 const DIRECTION: [(&str, &[&str]); 9] = [
@@ -154,8 +154,11 @@ fn levels<'a>(manifest: &'a str, profile: &str) -> Vec<(&'a str, &'a str)> {
 fn what_a_release_does_not_optimize_is_small_in_a_binary_to_hand_out() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let locked = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    for profile in ["dev", "release", "dist"] {
+        let unknown = |(name, _): &(&str, &str)| !locked.contains(&format!("name = \"{name}\"\n"));
+        assert_eq!(levels(&manifest, profile).into_iter().find(unknown), None, "{profile}");
+    }
     let release = levels(&manifest, "release");
-    assert!(release.iter().all(|(name, _)| locked.contains(&format!("name = \"{name}\"\n"))), "{release:?}");
     let mut cold: Vec<&str> = release.iter().filter(|(_, level)| *level != "1").map(|(name, _)| *name).collect();
     let dist = levels(&manifest, "dist");
     let mut small: Vec<&str> =

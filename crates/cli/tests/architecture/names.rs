@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use manyhands_core::Rule;
 use manyhands_core::event::EventKind;
 
-use crate::source::{Source, root, sources};
+use super::source::{Source, root, sources};
 
 /// Names that several types may have, and why.
 const SHARED: [(&str, &str); 6] = [

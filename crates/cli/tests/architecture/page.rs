@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::source::{root, rust_files};
+use super::source::{root, rust_files};
 
 const LONGEST: usize = 200;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::source::{root, rust_files};
+use super::source::{root, rust_files};
 
 const LONGEST: usize = 400;
 
@@ -22,4 +22,20 @@ fn no_source_file_is_longer_than_its_idea() {
         let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
         assert!(lines <= LONGEST, "{} has {lines} lines before its tests", path.display());
     }
+}
+
+#[test]
+fn every_file_of_tests_is_a_part_of_its_program() {
+    let mut programs = 0;
+    for folder in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("tests")) {
+        let Ok(program) = fs::read_to_string(folder.join("main.rs")) else { continue };
+        programs += 1;
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let is_module = path.extension().is_some_and(|extension| extension == "rs") || path.join("mod.rs").exists();
+            let is_named = program.lines().any(|line| line == format!("mod {name};"));
+            assert!(!is_module || name == "main" || is_named, "{} is in no program", path.display());
+        }
+    }
+    assert_eq!(programs, 5);
 }

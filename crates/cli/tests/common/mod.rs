@@ -1,7 +1,5 @@
 //! A folder with a study in it, and the program to run on it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
-
 #[path = "../../../store/tests/common/postgres.rs"]
 pub mod postgres;
 

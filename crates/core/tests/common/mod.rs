@@ -1,9 +1,9 @@
 //! What the tests of promises share: studies to run, a dense oracle, and a fixed configuration of proptest.
-#![allow(unused_imports, dead_code, clippy::unwrap_used)]
 
 #[path = "../../../gp/tests/common/elimination.rs"]
 mod elimination;
 pub mod landscape;
+pub mod mutation;
 #[path = "../../../gp/tests/common/seeded.rs"]
 mod seeded;
 

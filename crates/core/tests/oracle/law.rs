@@ -3,8 +3,8 @@
 use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::{Direction, Domain, Event, Rule, Spec, Strategy, Study};
 
+use super::definitions::{Rows, covariance, maximized, multiplier};
 use crate::common::{Oracle, asked, candidates, dot, largest_eigenvalue, rng, uniform};
-use crate::definitions::{Rows, covariance, maximized, multiplier};
 
 /// Frequencies of the argmax of mean + factor z, z standard normal by Box and Muller.
 fn argmax_frequencies(means: &[f64], covariance: &[Vec<f64>], draws: usize) -> Vec<f64> {

@@ -2,7 +2,6 @@
 //!
 //! The oracle forms K + noise I and solves by Gaussian elimination with partial pivoting; it shares nothing with the
 //! library but the kernel's values.
-#![allow(unused_imports, dead_code, clippy::unwrap_used)]
 
 pub mod acquisitions;
 mod elimination;

@@ -2,8 +2,8 @@
 
 use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Prior, Priors, Quantity};
 
+use super::{awkward, draw, median, points, wide};
 use crate::common::{dot, rng, solve};
-use crate::{awkward, draw, median, points, wide};
 
 /// All that can be given of what is true.
 fn all_given(truth: &Hyperparameters) -> Vec<Given> {

@@ -1,15 +1,9 @@
 //! What the lab's tests share: small settings, small sensor files, and folders to write to.
-#![allow(dead_code, unused_imports, clippy::unwrap_used)]
-
-#[path = "../../../gp/tests/common/elimination.rs"]
-mod elimination;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use manyhands_lab::Settings;
-
-pub use elimination::{dot, solve};
 
 /// Three functions, twelve rounds, three workers.
 pub fn small() -> Settings {

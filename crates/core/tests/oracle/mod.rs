@@ -1,14 +1,11 @@
 //! Choices, multipliers, the law of GP-BTS and certificates, each against its definition computed from scratch.
-#![allow(clippy::unwrap_used)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod definitions;
 mod law;
 
 use std::sync::Arc;
 
-use common::{
+use crate::common::{
     Mapping, Oracle, RULES, candidates, config, f, in_batches, largest_eigenvalue, play, rng, scattered, uniform,
     with_delay,
 };

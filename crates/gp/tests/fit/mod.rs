@@ -1,11 +1,8 @@
 //! What fitting hyperparameters promises: to recover known ones, and to return usable ones whatever the data.
-#![allow(clippy::unwrap_used)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod given;
 
-use common::{empirical, key, point, rng, uniform};
+use crate::common::{empirical, key, point, rng, uniform};
 use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Posterior, Prior, Priors};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -19,7 +16,7 @@ fn draw(rng: &mut impl rand::Rng, prior: &Prior, points: &Points) -> Vec<f64> {
     let mut posterior = Posterior::new(prior.clone(), points.dimension()).unwrap();
     points.iter().enumerate().for_each(|(i, x)| posterior.hallucinate(key(i, i), x).unwrap());
     let normals: Vec<f64> = (0..points.len()).map(|_| rng.sample(StandardNormal)).collect();
-    (0..points.len()).map(|i| prior.mean() + common::dot(posterior.factor().row(i), &normals)).collect()
+    (0..points.len()).map(|i| prior.mean() + crate::common::dot(posterior.factor().row(i), &normals)).collect()
 }
 
 /// Priors that say next to nothing.

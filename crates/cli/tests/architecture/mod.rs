@@ -1,5 +1,4 @@
 //! What ARCHITECTURE.md says never happens, kept true: each test here is one of its absences.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod absences;
 mod crates;

@@ -1,0 +1,21 @@
+//! All tests of what this crate promises, as one program: every further one would be linked by itself.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod architecture;
+#[cfg(feature = "lab")]
+mod bench;
+mod common;
+mod examples;
+mod files;
+mod fleet;
+mod kill;
+#[cfg(feature = "lab")]
+mod quality;
+mod readers;
+#[cfg(feature = "lab")]
+mod reproduce;
+mod run;
+mod secrets;
+mod stopping;
+mod verbs;
+mod verify;

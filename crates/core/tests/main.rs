@@ -1,0 +1,26 @@
+//! All tests of what this crate promises, as one program: every further one would be linked by itself.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+mod comparisons;
+mod constraints;
+mod continuous;
+mod damage;
+mod degenerate;
+mod engine;
+mod examples;
+mod file;
+mod finding;
+mod given;
+mod learned;
+mod many;
+mod oracle;
+mod pool;
+mod reference;
+mod refusals;
+mod rules;
+mod space;
+mod structure;
+mod study;
+mod trials;
+mod walks;
