@@ -6,7 +6,8 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{Bench, acknowledged, left_behind, server, start};
+use crate::common::postgres::Server;
+use crate::common::{Bench, acknowledged, left_behind, start};
 use manyhands_core::{Event, TrialState};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -96,7 +97,8 @@ fn fifty_kills_at_random_instants_lose_nothing_and_repeat_nothing() {
 
 #[test]
 fn a_database_server_that_restarts_under_load_costs_nothing() {
-    let Some(server) = server() else { return };
+    // One of its own: other tests share theirs.
+    let Some(server) = Server::start() else { return };
     let bench = robust().at(server.database());
     let child = start(&bench, &["run", "study.toml"]);
     for _ in 0..4 {
