@@ -1,4 +1,4 @@
-//! All tests of what this crate promises, as one program: every further one would be linked by itself.
+//! All tests of what this crate promises, as one program, because each program is linked separately.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;

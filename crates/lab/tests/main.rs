@@ -1,4 +1,4 @@
-//! All tests of what this crate promises, as one program: every further one would be linked by itself.
+//! All tests of what this crate promises, as one program, because each program is linked separately.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -8,7 +8,7 @@ mod quality;
 mod quality_problems;
 mod reproduction;
 mod runs;
-/// What the tests of core share; here a part of it.
+/// What the tests of core share, of which a part is used here.
 #[allow(dead_code, unused_imports)]
 #[path = "../../core/tests/common/mod.rs"]
 mod studies;

@@ -151,7 +151,7 @@ fn levels<'a>(manifest: &'a str, profile: &str) -> Vec<(&'a str, &'a str)> {
 
 /// Generic crates, at level 1 in both profiles, are listed for `release` alone.
 #[test]
-fn what_a_release_does_not_optimize_is_small_in_a_binary_to_hand_out() {
+fn crates_with_a_level_of_their_own_in_release_are_small_in_a_binary_to_hand_out() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let locked = fs::read_to_string(root().join("Cargo.lock")).unwrap();
     for profile in ["dev", "release", "dist"] {
@@ -159,12 +159,12 @@ fn what_a_release_does_not_optimize_is_small_in_a_binary_to_hand_out() {
         assert_eq!(levels(&manifest, profile).into_iter().find(unknown), None, "{profile}");
     }
     let release = levels(&manifest, "release");
-    let mut cold: Vec<&str> = release.iter().filter(|(_, level)| *level != "1").map(|(name, _)| *name).collect();
+    let mut apart: Vec<&str> = release.iter().filter(|(_, level)| *level != "1").map(|(name, _)| *name).collect();
     let dist = levels(&manifest, "dist");
     let mut small: Vec<&str> =
         dist.iter().filter(|(_, level)| matches!(*level, "\"s\"" | "\"z\"")).map(|(name, _)| *name).collect();
-    cold.sort();
+    apart.sort();
     small.sort();
-    assert_eq!(cold, small);
+    assert_eq!(apart, small);
     assert_eq!(small.len(), dist.len());
 }

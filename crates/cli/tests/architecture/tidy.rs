@@ -34,8 +34,12 @@ fn every_file_of_tests_is_a_part_of_its_program() {
             let name = path.file_stem().unwrap().to_str().unwrap();
             let is_module = path.extension().is_some_and(|extension| extension == "rs") || path.join("mod.rs").exists();
             let is_named = program.lines().any(|line| line == format!("mod {name};"));
-            assert!(!is_module || name == "main" || is_named, "{} is in no program", path.display());
+            assert!(
+                !is_module || name == "main" || is_named,
+                "{} is not tested: add `mod {name};` to main.rs beside it",
+                path.display()
+            );
         }
     }
-    assert_eq!(programs, 5);
+    assert!(programs >= 5, "only {programs} programs of tests found");
 }
