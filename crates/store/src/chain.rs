@@ -7,6 +7,9 @@ use crate::Time;
 use crate::codec::VERSION;
 use crate::record::{NewEvent, Record};
 
+/// A running hash.
+pub type Hash = [u8; 32];
+
 /// What is hashed of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct HashedEvent<'a> {
@@ -33,30 +36,33 @@ pub fn records(events: &[NewEvent], tail: Tail, now: Time) -> Vec<Record> {
         let (kind, time) = (kind.name(), time.unwrap_or(now));
         let hashed =
             HashedEvent { sequence: sequence as i64, time, kind, version: VERSION, key: key.as_deref(), body: &body };
-        let hash = Some(hashed.after(before.as_deref()));
+        let hash = Some(hashed.after(before.as_deref()).to_vec());
         before.clone_from(&hash);
         Record { sequence, time, kind: kind.to_string(), trial, body, version: VERSION, key, hash }
     };
     events.iter().zip(tail.sequence + 1..).map(record).collect()
 }
+
 impl HashedEvent<'_> {
     /// The hash of this event after one whose hash was `previous`; none before the first that has one.
-    pub fn after(&self, previous: Option<&[u8]>) -> Vec<u8> {
-        let mut hashed = Vec::new();
-        let mut part = |bytes: &[u8]| {
+    pub fn after(&self, previous: Option<&[u8]>) -> Hash {
+        let parts = [
+            previous.unwrap_or_default(),
+            &self.sequence.to_le_bytes(),
+            &self.time.micros().to_le_bytes(),
+            self.kind.as_bytes(),
+            &self.version.to_le_bytes(),
+            if self.key.is_some() { b"key" } else { b"" },
+            self.key.unwrap_or_default().as_bytes(),
+            self.body.as_bytes(),
+        ];
+        let mut hashed = Vec::with_capacity(parts.iter().map(|part| size_of::<u64>() + part.len()).sum());
+        for part in parts {
             // The length separates neighbouring parts.
-            hashed.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            hashed.extend_from_slice(bytes);
-        };
-        part(previous.unwrap_or_default());
-        part(&self.sequence.to_le_bytes());
-        part(&self.time.micros().to_le_bytes());
-        part(self.kind.as_bytes());
-        part(&self.version.to_le_bytes());
-        part(if self.key.is_some() { b"key" } else { b"" });
-        part(self.key.unwrap_or_default().as_bytes());
-        part(self.body.as_bytes());
-        Sha256::digest(&hashed).to_vec()
+            hashed.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            hashed.extend_from_slice(part);
+        }
+        Sha256::digest(&hashed).into()
     }
 }
 

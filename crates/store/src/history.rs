@@ -6,7 +6,7 @@ use manyhands_core::event::EventKind;
 use manyhands_core::{Event, Ledger};
 
 use crate::Time;
-use crate::chain::HashedEvent;
+use crate::chain::{Hash, HashedEvent};
 use crate::codec::decode;
 use crate::error::Damage;
 use crate::record::Record;
@@ -28,7 +28,7 @@ pub struct History {
     /// The trials that were asked for with a key.
     keys: HashMap<String, Vec<usize>>,
     /// The running hash so far.
-    hash: Option<Vec<u8>>,
+    hash: Option<Hash>,
 }
 
 impl History {
@@ -71,7 +71,7 @@ impl History {
     }
 
     /// The event of the next record, and its running hash.
-    fn read(&self, record: &Record) -> Result<(Event, Option<Vec<u8>>), Damage> {
+    fn read(&self, record: &Record) -> Result<(Event, Option<Hash>), Damage> {
         let corrupt = |reason: String| Damage { sequence: record.sequence, reason };
         let next = self.ledger.events().len() + 1;
         if record.sequence != next {
@@ -81,7 +81,7 @@ impl History {
         Ok((decode(record)?, hash))
     }
 
-    fn add(&mut self, record: &Record, event: Event, hash: Option<Vec<u8>>) -> Result<(), Damage> {
+    fn add(&mut self, record: &Record, event: Event, hash: Option<Hash>) -> Result<(), Damage> {
         let damage = |error| Damage { sequence: record.sequence, reason: reason(&error) };
         let (kind, trial) = (event.kind(), event.trial());
         self.ledger.apply(event).map_err(damage)?;
@@ -100,7 +100,7 @@ impl History {
     }
 
     /// The running hash with this event, which must be the stored one; none where none was stored.
-    fn checked_hash(&self, record: &Record) -> Result<Option<Vec<u8>>, String> {
+    fn checked_hash(&self, record: &Record) -> Result<Option<Hash>, String> {
         let Record { sequence, time, kind, body, version, key, hash, .. } = record;
         let Some(stored) = hash else {
             let is_older = self.hash.is_none();
@@ -108,8 +108,9 @@ impl History {
         };
         let (sequence, time, version, key) = (*sequence as i64, *time, *version, key.as_deref());
         let hashed = HashedEvent { sequence, time, kind, version, key, body };
-        match hashed.after(self.hash.as_deref()) == *stored {
-            true => Ok(hash.clone()),
+        let found = hashed.after(self.hash.as_ref().map(Hash::as_slice));
+        match found == stored.as_slice() {
+            true => Ok(Some(found)),
             false => Err("it or an event before it is not what was written: its hash differs".to_string()),
         }
     }
