@@ -107,7 +107,7 @@ impl FromStr for Location {
 
 #[cfg(feature = "postgres")]
 fn postgres(url: &str) -> Result<Location> {
-    url.parse().map(|address| Location::Postgres(Box::new(address)))
+    Ok(Location::Postgres(Box::new(url.parse()?)))
 }
 
 #[cfg(not(feature = "postgres"))]

@@ -8,10 +8,11 @@ use serde_json::Value as Json;
 use super::source::root;
 
 /// Who may depend on whom, from the bottom up; tests too.
-const DIRECTION: [(&str, &[&str]); 9] = [
+const DIRECTION: [(&str, &[&str]); 10] = [
     ("manyhands-gp", &[]),
     ("manyhands-core", &["gp"]),
-    ("manyhands-store", &["core"]),
+    ("manyhands-postgres", &[]),
+    ("manyhands-store", &["core", "postgres"]),
     ("manyhands-run", &["core", "store"]),
     ("manyhands-report", &["core", "store", "run"]),
     ("manyhands-plots", &["core"]),
@@ -23,8 +24,8 @@ const DIRECTION: [(&str, &[&str]); 9] = [
 /// Crates from elsewhere that only some of ours may be built with.
 const RESERVED: [(&str, &[&str]); 6] = [
     ("rusqlite", &["manyhands-store"]),
-    ("tokio-postgres", &["manyhands-store"]),
-    ("tokio", &["manyhands-store"]),
+    ("tokio-postgres", &["manyhands-postgres"]),
+    ("tokio", &["manyhands-postgres"]),
     ("clap", &["manyhands"]),
     ("anyhow", &["manyhands"]),
     ("kuva", &["manyhands-plots", "manyhands-lab"]),

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use manyhands_postgres::{Row, Statement, Type};
 
 use super::NOW;
 use super::schema::HASHED;
-use super::transaction::Statement;
 use crate::clock::micros;
 use crate::lease::{Claim, Fence, Lease, trial_resource};
 use crate::store::StudyId;

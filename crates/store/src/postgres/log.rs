@@ -1,10 +1,8 @@
 //! The log of a study in PostgreSQL: events, their running hash, and what must not be logged twice.
 
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use manyhands_postgres::{Row, Statement, Type};
 
 use super::schema::HASHED;
-use super::transaction::Statement;
 use crate::Time;
 use crate::chain::Tail;
 use crate::codec::VERSION;

@@ -1,29 +1,19 @@
 //! A store in a PostgreSQL database, for many machines. Times and leases are measured by the server's clock.
 
-mod address;
-mod connection;
-mod environment;
-mod failure;
 mod leases;
 mod log;
-mod passfile;
 mod queue;
+mod refusal;
 mod schema;
-mod transaction;
-mod url;
 
 use std::cell::Cell;
 use std::time::Duration;
 
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+pub use manyhands_postgres::Address;
+use manyhands_postgres::{Attempt, CallFailure, Connection, Row, Statement, Transaction, Type};
 
-pub use self::address::Address;
-use self::connection::{Attempt, Connection};
-use self::failure::CallFailure;
 use self::log::AppendCheck;
 use self::queue::LeaseQueue;
-use self::transaction::{Statement, Transaction};
 use crate::backend::{Backend, NewStudy};
 use crate::chain::{self, Tail};
 use crate::error::found;
@@ -134,12 +124,12 @@ impl Backend for Postgres {
     fn studies(&self) -> Result<Vec<StudyRow>> {
         // By the bytes of the name, as SQLite does.
         let sql = format!("{} ORDER BY name COLLATE \"C\"", self.rows());
-        self.connection
-            .run_one("listing studies", |t| Ok(t.query(Statement::new(&sql))?.iter().map(study_row).collect()))
+        let rows = self.connection.run_one("listing studies", |t| t.query(Statement::new(&sql)))?;
+        Ok(rows.iter().map(study_row).collect())
     }
 
     fn find(&self, name: &str) -> Result<Option<StudyRow>> {
-        self.connection.run_one("finding a study", |t| self.find_in(t, name))
+        Ok(self.connection.run_one("finding a study", |t| self.find_in(t, name))?)
     }
 
     fn set_text(&self, study: StudyId, text: &str) -> Result<()> {
@@ -153,8 +143,8 @@ impl Backend for Postgres {
         let sql = "SELECT role, name, sha256, content FROM manyhands_files WHERE study = $1 ORDER BY role";
         let file =
             |row: &Row| StoredFile { role: row.get(0), name: row.get(1), sha256: row.get(2), content: row.get(3) };
-        let read = |t: &Transaction<'_>| t.query(Statement::new(sql).int(study.0));
-        self.connection.run_one("reading a study's files", |t| Ok(read(t)?.iter().map(file).collect()))
+        let rows = self.connection.run_one("reading a study's files", |t| t.query(Statement::new(sql).int(study.0)))?;
+        Ok(rows.iter().map(file).collect())
     }
 
     fn delete(&self, study: StudyId) -> Result<()> {
@@ -227,14 +217,14 @@ impl Backend for Postgres {
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
-        self.connection.transact("renewing a lease", |t, _| {
-            Ok(!t.send_and_commit(vec![leases::renew(study, fence, term)])?[0].is_empty())
-        })
+        let renew = || vec![leases::renew(study, fence, term)];
+        let answers = self.connection.transact("renewing a lease", |t, _| t.send_and_commit(renew()))?;
+        Ok(!answers[0].is_empty())
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        self.connection
-            .transact("releasing a lease", |t, _| t.send_and_commit(vec![leases::release(study, fence)]).map(drop))
+        let release = || vec![leases::release(study, fence)];
+        Ok(self.connection.transact("releasing a lease", |t, _| t.send_and_commit(release()).map(drop))?)
     }
 
     fn poll_interval(&self) -> Duration {

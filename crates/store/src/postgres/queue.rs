@@ -1,7 +1,8 @@
 //! The queue for a lease, in PostgreSQL.
 
+use manyhands_postgres::Statement;
+
 use super::leases;
-use super::transaction::Statement;
 use super::{NOW, Postgres};
 use crate::Result;
 use crate::clock::micros;
@@ -37,7 +38,7 @@ impl Queue for LeaseQueue<'_> {
         );
         let until = micros(ticket.patience + PLACE_KEPT_FOR);
         let enter = || Statement::new(sql.as_str()).int(self.study.0).text(ticket.name).int(until);
-        self.store.connection.run_one("entering the queue", |t| t.query(enter()).map(drop))
+        Ok(self.store.connection.run_one("entering the queue", |t| t.query(enter()).map(drop))?)
     }
 
     fn claim(&self, claim: &Claim<'_>, name: &str) -> Result<Acquired> {

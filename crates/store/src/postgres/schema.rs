@@ -1,7 +1,6 @@
 //! The tables of a PostgreSQL store, and how older ones are upgraded.
 
-use super::failure::CallFailure;
-use super::transaction::{Statement, Transaction};
+use manyhands_postgres::{CallFailure, Statement, Transaction};
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
 ///

@@ -23,15 +23,15 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::environment::{Variables, complete};
-use super::url::ConnectionSettings;
-use crate::Error;
+use crate::environment::{Variables, complete};
+use crate::url::ConnectionSettings;
+use crate::{ServerError, ServerErrorKind};
 
 /// The address of a PostgreSQL server, with the settings of the connection. The password is in `config` alone; the displayed
 /// form is built from user, host, port and database.
 #[derive(Clone)]
 pub struct Address {
-    pub(super) config: Config,
+    pub(crate) config: Config,
     settings: ConnectionSettings,
     trust: Trust,
     has_password: bool,
@@ -49,7 +49,7 @@ enum Trust {
 impl Address {
     /// Reads a URL, and completes it from the environment as libpq does. The error says what is wrong and quotes nothing of
     /// the URL.
-    pub(super) fn read(url: &str, variables: Variables<'_>) -> Result<Self, String> {
+    pub(crate) fn read(url: &str, variables: Variables<'_>) -> Result<Self, String> {
         let mut settings = ConnectionSettings::of_url(url)?;
         let has_password = settings.get("password").is_some();
         let own_issuers = settings.get("sslrootcert").is_some();
@@ -68,17 +68,17 @@ impl Address {
     }
 
     /// Whether the URL itself holds a password.
-    pub(crate) fn has_password(&self) -> bool {
+    pub fn has_password(&self) -> bool {
         self.has_password
     }
 
     /// Warnings for the user: a password file that is not used.
-    pub(crate) fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
     /// A message from elsewhere, without the password.
-    pub(super) fn without_password(&self, said: &str) -> String {
+    pub(crate) fn without_password(&self, said: &str) -> String {
         /// Shorter passwords would also match unrelated words.
         const SHORTEST: usize = 4;
         match self.config.get_password().map(String::from_utf8_lossy) {
@@ -88,7 +88,7 @@ impl Address {
     }
 
     /// The TLS connector; the error says what is wrong with the trusted certificates.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
+    pub(crate) fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
         let known = match &self.trust {
             Trust::Anyone => None,
@@ -111,11 +111,13 @@ impl PartialEq for Address {
 impl Eq for Address {}
 
 impl FromStr for Address {
-    type Err = Error;
+    type Err = ServerError;
 
-    fn from_str(url: &str) -> Result<Self, Error> {
+    fn from_str(url: &str) -> Result<Self, ServerError> {
         let variables = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        Self::read(url, &variables).map_err(|reason| Error::Location { url: "postgres://...".to_string(), reason })
+        // A text that cannot be read may contain a password anywhere.
+        let (server, kind) = ("postgres://...".to_string(), ServerErrorKind::Address);
+        Self::read(url, &variables).map_err(|reason| ServerError { server, kind, reason })
     }
 }
 

@@ -13,10 +13,12 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::Address;
-use super::failure::CallFailure;
-use super::transaction::{Statement, Transaction, with_timeout};
-use crate::{Error, Result};
+use crate::address::Address;
+use crate::failure::CallFailure;
+use crate::transaction::{Statement, Transaction, with_timeout};
+use crate::{ServerError, ServerErrorKind};
+
+type Result<T> = std::result::Result<T, ServerError>;
 
 /// How long a server may be away, or without a free connection, before a call gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The same when a store is opened and the server has no free connection.
 const FULL_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a transaction may take on this side; the server's own limits ([`SETTINGS`]) are lower, unless it hangs.
+/// How long a transaction may take on this side; the server's own limits ([`settings`]) are lower, unless it hangs.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// How long to wait before the next try, at first and at most.
@@ -39,17 +41,16 @@ const POLL: Duration = Duration::from_millis(100);
 /// How often to check how many connections the server has left.
 const COUNT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Acknowledged events must be on disk, regardless of the server's defaults, and no statement waits for ever.
-const SETTINGS: &str =
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-    SET lock_timeout = '10s'; SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s'";
+/// How many seconds a statement waits for a lock.
+pub(crate) const LOCK_SECONDS: u64 = 10;
 
 /// Whether nine tenths of the server's connections are taken.
 const CROWDED: &str = "SELECT count(*) >= 0.9 * (current_setting('max_connections')::int - \
                        current_setting('superuser_reserved_connections')::int) FROM pg_stat_activity \
                        WHERE backend_type = 'client backend'";
 
-/// A connection to one database, shared by all sessions of a process.
+/// A connection to one database, shared by the threads of a process: opened on demand, closed when idle, reopened after the
+/// server was away.
 pub struct Connection(Arc<Shared>);
 
 struct Shared {
@@ -81,23 +82,24 @@ impl Drop for OpenConnection {
 /// Whether a transaction is tried for the first time, or again after its answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
+    /// For the first time.
     First,
+    /// Again: the first may have succeeded.
     Again,
 }
 
 impl Connection {
     /// Connects. Waits for a free connection, but not for a server that is down.
     pub fn open(address: &Address) -> Result<Self> {
-        let refuse = |reason: String| Error::Location { url: address.to_string(), reason };
-        let connector = address.connector().map_err(refuse)?;
+        let error = |kind, reason| ServerError { server: address.to_string(), kind, reason };
+        let connector = address.connector().map_err(|reason| error(ServerErrorKind::Address, reason))?;
         let mut config = address.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
         config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(LIMIT);
         config.application_name("manyhands");
-        let no_thread =
-            |error: std::io::Error| Error::Unavailable { store: address.to_string(), reason: error.to_string() };
+        let no_thread = |cause: std::io::Error| error(ServerErrorKind::Unavailable, cause.to_string());
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
         let shared = Arc::new(Shared { address: address.clone(), config, connector, open: Mutex::new(None), runtime });
         let (thread, weak) = (std::thread::Builder::new().name("postgres".to_string()), Arc::downgrade(&shared));
@@ -210,7 +212,7 @@ impl Connection {
         let now = Instant::now();
         let mut open = OpenConnection { client, driver, used: now, counted: now, crowded: false };
         let transaction = Transaction::none(&self.0.runtime, &open.client, LIMIT);
-        transaction.run(SETTINGS)?;
+        transaction.run(&settings())?;
         open.crowded = is_crowded(&transaction)?;
         Ok(open)
     }
@@ -219,6 +221,15 @@ impl Connection {
         // A transaction that a panic left open ends with its connection, which is checked before it is used again.
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is acknowledged must be on disk, regardless of the server's defaults, and no statement waits for ever.
+fn settings() -> String {
+    format!(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+        SET lock_timeout = '{LOCK_SECONDS}s'; SET statement_timeout = '20s'; \
+        SET idle_in_transaction_session_timeout = '60s'"
+    )
 }
 
 /// Exponential backoff with jitter.

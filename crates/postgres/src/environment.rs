@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::passfile;
-use super::url::ConnectionSettings;
+use crate::passfile;
+use crate::url::ConnectionSettings;
 
 /// The environment variable of each setting.
 const VARIABLES: [(&str, &str); 12] = [

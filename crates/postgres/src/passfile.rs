@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::environment::Variables;
-use super::url::ConnectionSettings;
+use crate::environment::Variables;
+use crate::url::ConnectionSettings;
 
 /// The default folder of a server's socket: such a host is called localhost in the file.
 const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];

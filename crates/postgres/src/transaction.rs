@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-use super::failure::CallFailure;
+use crate::failure::CallFailure;
 
 /// After waiting for a lock a transaction must see what was committed meanwhile. Set each time, as a pooler may have switched
 /// to another connection.
@@ -28,18 +28,22 @@ pub struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
+    /// A statement whose parameters `$1`, `$2`, ... are added in their order.
     pub fn new(sql: impl Into<Cow<'a, str>>) -> Self {
         Self { sql: sql.into(), parameters: vec![] }
     }
 
+    /// Adds an integer.
     pub fn int(self, value: i64) -> Self {
         self.with(value, Type::INT8)
     }
 
+    /// Adds a text.
     pub fn text(self, value: &'a str) -> Self {
         self.with(value, Type::TEXT)
     }
 
+    /// Adds a parameter of another type.
     pub fn with(mut self, value: impl ToSql + Sync + 'a, its_type: Type) -> Self {
         self.parameters.push((Box::new(value), its_type));
         self
@@ -74,27 +78,27 @@ pub struct Transaction<'a> {
 
 impl<'a> Transaction<'a> {
     /// For statements outside of any transaction.
-    pub fn none(runtime: &'a Runtime, client: &'a Client, limit: Duration) -> Self {
+    pub(crate) fn none(runtime: &'a Runtime, client: &'a Client, limit: Duration) -> Self {
         Self { runtime, client, limit, start: Instant::now(), stage: Cell::new(TransactionStage::Outside) }
     }
 
     /// Statements from here on belong to one transaction.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.stage.set(TransactionStage::Ahead(BEGIN));
     }
 
     /// Statements from here on belong to one transaction that reads the state of one moment.
-    pub fn begin_snapshot(&self) {
+    pub(crate) fn begin_snapshot(&self) {
         self.stage.set(TransactionStage::Ahead(BEGIN_SNAPSHOT));
     }
 
     /// Commits, unless [`Transaction::send_and_commit`] has done so.
-    pub fn commit(&self) -> Result<(), CallFailure> {
+    pub(crate) fn commit(&self) -> Result<(), CallFailure> {
         self.end("COMMIT")
     }
 
     /// Rolls back, unless [`Transaction::send_and_commit`] has committed.
-    pub fn roll_back(&self) -> Result<(), CallFailure> {
+    pub(crate) fn roll_back(&self) -> Result<(), CallFailure> {
         self.end("ROLLBACK")
     }
 
@@ -105,6 +109,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// The rows of a statement.
     pub fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, CallFailure> {
         Ok(self.send_together(vec![statement])?.swap_remove(0))
     }
@@ -180,7 +185,7 @@ async fn in_order(mut answers: Vec<Answer<'_>>) -> Result<Vec<Vec<Row>>, tokio_p
 }
 
 /// Waits for an answer within the time that is left.
-pub fn with_timeout<T>(
+pub(crate) fn with_timeout<T>(
     runtime: &Runtime,
     limit: Duration,
     left: Duration,

@@ -1,12 +1,13 @@
-//! Why a transaction failed, as an error of the store.
+//! Why a transaction failed, and whether it may be tried again.
 
 use std::error::Error as _;
 use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 
-use super::address::Address;
-use crate::Error;
+use crate::address::Address;
+use crate::connection::LOCK_SECONDS;
+use crate::{ServerError, ServerErrorKind};
 
 /// A transaction that failed.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ impl From<tokio_postgres::Error> for CallFailure {
 }
 
 impl CallFailure {
-    pub fn code(&self) -> Option<&SqlState> {
+    pub(crate) fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Server(error) => error.code(),
             Self::Timeout(_) => None,
@@ -32,12 +33,12 @@ impl CallFailure {
     }
 
     /// Whether the server has no free connection.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
     }
 
     /// Whether the connection is lost: the server is down, is shutting down, or does not answer.
-    pub fn is_connection_lost(&self) -> bool {
+    pub(crate) fn is_connection_lost(&self) -> bool {
         const GOING: [SqlState; 4] = [
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
@@ -51,7 +52,7 @@ impl CallFailure {
     }
 
     /// Whether the failure is temporary: the same transaction may succeed in a moment.
-    pub fn is_temporary(&self) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         const COLLIDED: [SqlState; 2] = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
         let has_waited = matches!(self, Self::Timeout(_));
         self.code().is_some_and(|code| COLLIDED.contains(code)) || (self.is_connection_lost() && !has_waited)
@@ -65,29 +66,32 @@ impl CallFailure {
         matches!(said, Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented))
     }
 
-    /// The error for a user: of which store, and what was waited for.
-    pub fn refusal(&self, address: &Address, what: &str) -> Error {
-        let store = address.to_string();
-        let error = match self {
-            Self::Server(error) => error,
+    /// The error for a user: of which server, and what was waited for.
+    pub(crate) fn refusal(&self, address: &Address, what: &str) -> ServerError {
+        let (kind, reason) = match self {
+            Self::Server(error) => (self.kind(), self.said(error, what)),
             Self::Timeout(limit) => {
-                let reason = format!("no answer within {} seconds ({what})", limit.as_secs());
-                return Error::Unavailable { store, reason };
+                (ServerErrorKind::Unavailable, format!("no answer within {} seconds ({what})", limit.as_secs()))
             }
         };
-        let reason = address.without_password(&match error.as_db_error() {
-            Some(said) => said.message().to_string(),
-            None => chain(error),
-        });
-        match error.code() {
-            _ if self.is_distrust() => Error::UntrustedCertificate { store, reason },
-            Some(&SqlState::DISK_FULL) => Error::Full { store, reason },
-            Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::Locked { store, seconds: 10 },
-            Some(&SqlState::QUERY_CANCELED) => Error::Unavailable { store, reason: format!("{reason} ({what})") },
-            Some(&SqlState::TOO_MANY_CONNECTIONS) => Error::NoFreeConnection { store, reason },
-            Some(_) if !self.is_temporary() => Error::Refused { store, reason },
-            _ => Error::Unavailable { store, reason },
+        ServerError { server: address.to_string(), kind, reason: address.without_password(&reason) }
+    }
+
+    fn kind(&self) -> ServerErrorKind {
+        match self.code() {
+            _ if self.is_distrust() => ServerErrorKind::UntrustedCertificate,
+            Some(&SqlState::DISK_FULL) => ServerErrorKind::Full,
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => ServerErrorKind::Locked { seconds: LOCK_SECONDS },
+            Some(&SqlState::TOO_MANY_CONNECTIONS) => ServerErrorKind::NoFreeConnection,
+            Some(code) if *code != SqlState::QUERY_CANCELED && !self.is_temporary() => ServerErrorKind::Refused,
+            _ => ServerErrorKind::Unavailable,
         }
+    }
+
+    /// What the server said, and of what where it gave up.
+    fn said(&self, error: &tokio_postgres::Error, what: &str) -> String {
+        let said = error.as_db_error().map_or_else(|| chain(error), |said| said.message().to_string());
+        if error.code() == Some(&SqlState::QUERY_CANCELED) { format!("{said} ({what})") } else { said }
     }
 }
 
