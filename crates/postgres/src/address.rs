@@ -27,8 +27,8 @@ use crate::environment::{Variables, complete};
 use crate::url::ConnectionSettings;
 use crate::{ServerError, ServerErrorKind};
 
-/// The address of a PostgreSQL server, with the settings of the connection. The password is in `config` alone; the displayed
-/// form is built from user, host, port and database.
+/// The address of a PostgreSQL server, with the settings of the connection. It is displayed without the password: as user, host,
+/// port and database.
 #[derive(Clone)]
 pub struct Address {
     pub(crate) config: Config,

@@ -1,8 +1,7 @@
 //! One connection to a PostgreSQL server: opened on demand, closed when idle, reopened after the server was away; every wait
 //! has a limit.
 //!
-//! LISTEN and NOTIFY are not used: the server runs a transaction in every listening process for each notification, measured
-//! at 160 per trial with 64 workers. Waiting processes poll at a low rate instead.
+//! LISTEN and NOTIFY are not used: the server runs a transaction in every listening process for each notification.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -16,14 +15,15 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::address::Address;
 use crate::failure::CallFailure;
 use crate::transaction::{Statement, Transaction, with_timeout};
-use crate::{ServerError, ServerErrorKind};
+use crate::{Result, ServerError, ServerErrorKind};
 
-type Result<T> = std::result::Result<T, ServerError>;
+/// What the work of a transaction gives.
+type Worked<T> = std::result::Result<T, CallFailure>;
 
 /// How long a server may be away, or without a free connection, before a call gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same when a store is opened and the server has no free connection.
+/// The same for the first connection, where the server has no free one.
 const FULL_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a transaction may take on this side; the server's own limits ([`settings`]) are lower, unless it hangs.
@@ -49,8 +49,9 @@ const CROWDED: &str = "SELECT count(*) >= 0.9 * (current_setting('max_connection
                        current_setting('superuser_reserved_connections')::int) FROM pg_stat_activity \
                        WHERE backend_type = 'client backend'";
 
-/// A connection to one database, shared by the threads of a process: opened on demand, closed when idle, reopened after the
-/// server was away.
+/// A connection to one database, for all threads of a process: opened on demand, closed when idle, reopened after the server
+/// was away. Its functions block: they must not be called from asynchronous code, nor from the work of a transaction on the
+/// same connection.
 pub struct Connection(Arc<Shared>);
 
 struct Shared {
@@ -84,7 +85,7 @@ impl Drop for OpenConnection {
 pub enum Attempt {
     /// For the first time.
     First,
-    /// Again: the first may have succeeded.
+    /// Again: an earlier attempt may have succeeded.
     Again,
 }
 
@@ -123,50 +124,29 @@ impl Connection {
         }
     }
 
-    /// One short transaction, repeated while the server is away. `what` names it in errors about time limits.
-    pub fn transact<T>(
-        &self,
-        what: &str,
-        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, CallFailure>,
-    ) -> Result<T> {
+    /// One short transaction, repeated while the server is away; it is committed, or rolled back after a failure. `what` names
+    /// it in errors about time limits.
+    pub fn transact<T>(&self, what: &str, work: impl Fn(&Transaction<'_>, Attempt) -> Worked<T>) -> Result<T> {
         self.retry(what, |t, time| {
             t.begin();
-            let result = work(t, time);
-            match &result {
-                Ok(_) => t.commit()?,
-                // A lost connection has nothing to roll back, and its loss is the error to report.
-                Err(_) => drop(t.roll_back()),
-            }
-            result
+            ended(t, work(t, time))
         })
     }
 
-    /// One short transaction that reads the state of one moment; repeated while the server is away. `work` commits.
-    pub fn read_at_once<T>(
-        &self,
-        what: &str,
-        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
-    ) -> Result<T> {
+    /// One short transaction that reads the state of one moment; repeated while the server is away.
+    pub fn read_at_once<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> Worked<T>) -> Result<T> {
         self.retry(what, |t, _| {
             t.begin_snapshot();
-            work(t)
+            ended(t, work(t))
         })
     }
 
     /// One statement that reads, or may be repeated; repeated while the server is away.
-    pub fn run_one<T>(
-        &self,
-        what: &str,
-        work: impl Fn(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
-    ) -> Result<T> {
+    pub fn run_one<T>(&self, what: &str, work: impl Fn(&Transaction<'_>) -> Worked<T>) -> Result<T> {
         self.retry(what, |t, _| work(t))
     }
 
-    fn retry<T>(
-        &self,
-        what: &str,
-        work: impl Fn(&Transaction<'_>, Attempt) -> std::result::Result<T, CallFailure>,
-    ) -> Result<T> {
+    fn retry<T>(&self, what: &str, work: impl Fn(&Transaction<'_>, Attempt) -> Worked<T>) -> Result<T> {
         let mut open = self.locked();
         let (mut time, mut pause, start) = (Attempt::First, PAUSES.0, Instant::now());
         loop {
@@ -188,8 +168,8 @@ impl Connection {
     fn attempt<T>(
         &self,
         open: &mut Option<OpenConnection>,
-        work: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, CallFailure>,
-    ) -> std::result::Result<T, CallFailure> {
+        work: impl FnOnce(&Transaction<'_>) -> Worked<T>,
+    ) -> Worked<T> {
         let open = match open {
             Some(open) => open,
             none => none.insert(self.connect()?),
@@ -204,7 +184,7 @@ impl Connection {
         result
     }
 
-    fn connect(&self) -> std::result::Result<OpenConnection, CallFailure> {
+    fn connect(&self) -> Worked<OpenConnection> {
         let Shared { config, connector, .. } = &*self.0;
         let (client, connection) = with_timeout(&self.0.runtime, LIMIT, LIMIT, config.connect(connector.clone()))?;
         // The next statement reports how the connection ended.
@@ -223,6 +203,16 @@ impl Connection {
     }
 }
 
+/// Commits a transaction, or rolls it back after a failure; its result.
+fn ended<T>(t: &Transaction<'_>, result: Worked<T>) -> Worked<T> {
+    match &result {
+        Ok(_) => t.commit()?,
+        // A lost connection has nothing to roll back, and its loss is the error to report.
+        Err(_) => drop(t.roll_back()),
+    }
+    result
+}
+
 /// What is acknowledged must be on disk, regardless of the server's defaults, and no statement waits for ever.
 fn settings() -> String {
     format!(
@@ -239,7 +229,7 @@ fn wait(pause: &mut Duration) {
     *pause = (2 * *pause).min(PAUSES.1);
 }
 
-fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, CallFailure> {
+fn is_crowded(transaction: &Transaction<'_>) -> Worked<bool> {
     match transaction.query_opt(Statement::new(CROWDED)) {
         Ok(row) => Ok(row.is_some_and(|row| row.get(0))),
         // Without the privilege to count nothing is known.
@@ -248,7 +238,7 @@ fn is_crowded(transaction: &Transaction<'_>) -> std::result::Result<bool, CallFa
     }
 }
 
-/// Closes the connection once it has been idle for a while: a trial's command may run for hours.
+/// Closes the connection once it has been idle for a while: it may not be needed again for hours.
 fn close_when_idle(shared: &Weak<Shared>) {
     loop {
         std::thread::sleep(POLL);

@@ -1,5 +1,8 @@
 //! Why a server cannot be used, in words that hold no password.
 
+/// The result of a call to a server.
+pub type Result<T> = std::result::Result<T, ServerError>;
+
 /// Why a server cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{server}: {reason}")]
@@ -8,14 +11,14 @@ pub struct ServerError {
     pub server: String,
     /// What kind of error it is.
     pub kind: ServerErrorKind,
-    /// What the server said, or what is wrong with its address.
+    /// What the server or the operating system said, what was waited for, or what is wrong with the address.
     pub reason: String,
 }
 
 /// The kinds of errors that need different answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerErrorKind {
-    /// The address cannot be read, or a file that it names.
+    /// The address cannot be read, or certificates that it asks for.
     Address,
     /// The server cannot be reached, or does not answer in time.
     Unavailable,

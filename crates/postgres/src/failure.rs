@@ -9,26 +9,31 @@ use crate::address::Address;
 use crate::connection::LOCK_SECONDS;
 use crate::{ServerError, ServerErrorKind};
 
-/// A transaction that failed.
+/// Why a transaction failed; the work of a transaction passes it on, and the connection decides whether to try again.
 #[derive(Debug)]
-pub enum CallFailure {
+pub struct CallFailure(CallFailureKind);
+
+#[derive(Debug)]
+enum CallFailureKind {
     /// The server said so, or the connection to it broke.
     Server(tokio_postgres::Error),
     /// The server did not answer in time.
     Timeout(Duration),
 }
 
-impl From<tokio_postgres::Error> for CallFailure {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Server(error)
-    }
-}
-
 impl CallFailure {
+    pub(crate) fn server(error: tokio_postgres::Error) -> Self {
+        Self(CallFailureKind::Server(error))
+    }
+
+    pub(crate) fn timeout(limit: Duration) -> Self {
+        Self(CallFailureKind::Timeout(limit))
+    }
+
     pub(crate) fn code(&self) -> Option<&SqlState> {
-        match self {
-            Self::Server(error) => error.code(),
-            Self::Timeout(_) => None,
+        match &self.0 {
+            CallFailureKind::Server(error) => error.code(),
+            CallFailureKind::Timeout(_) => None,
         }
     }
 
@@ -54,13 +59,18 @@ impl CallFailure {
     /// Whether the failure is temporary: the same transaction may succeed in a moment.
     pub(crate) fn is_temporary(&self) -> bool {
         const COLLIDED: [SqlState; 2] = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-        let has_waited = matches!(self, Self::Timeout(_));
+        let has_waited = matches!(self.0, CallFailureKind::Timeout(_));
         self.code().is_some_and(|code| COLLIDED.contains(code)) || (self.is_connection_lost() && !has_waited)
+    }
+
+    /// Whether a time limit has ended the transaction, on this side or the server's.
+    fn is_out_of_time(&self) -> bool {
+        matches!(self.0, CallFailureKind::Timeout(_)) || self.code() == Some(&SqlState::QUERY_CANCELED)
     }
 
     /// Whether the server's certificate is not trusted.
     fn is_distrust(&self) -> bool {
-        let Self::Server(error) = self else { return false };
+        let CallFailureKind::Server(error) = &self.0 else { return false };
         let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
         let said = source.and_then(|error| error.get_ref()).and_then(|inner| inner.downcast_ref::<rustls::Error>());
         matches!(said, Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented))
@@ -68,13 +78,13 @@ impl CallFailure {
 
     /// The error for a user: of which server, and what was waited for.
     pub(crate) fn refusal(&self, address: &Address, what: &str) -> ServerError {
-        let (kind, reason) = match self {
-            Self::Server(error) => (self.kind(), self.said(error, what)),
-            Self::Timeout(limit) => {
-                (ServerErrorKind::Unavailable, format!("no answer within {} seconds ({what})", limit.as_secs()))
-            }
+        let reason = match &self.0 {
+            // Only foreign text is searched for the password: a gap in our own would give it away.
+            CallFailureKind::Server(error) => address.without_password(&message(error)),
+            CallFailureKind::Timeout(limit) => format!("no answer within {} seconds", limit.as_secs()),
         };
-        ServerError { server: address.to_string(), kind, reason: address.without_password(&reason) }
+        let reason = if self.is_out_of_time() { format!("{reason} ({what})") } else { reason };
+        ServerError { server: address.to_string(), kind: self.kind(), reason }
     }
 
     fn kind(&self) -> ServerErrorKind {
@@ -87,12 +97,11 @@ impl CallFailure {
             _ => ServerErrorKind::Unavailable,
         }
     }
+}
 
-    /// What the server said, and of what where it gave up.
-    fn said(&self, error: &tokio_postgres::Error, what: &str) -> String {
-        let said = error.as_db_error().map_or_else(|| chain(error), |said| said.message().to_string());
-        if error.code() == Some(&SqlState::QUERY_CANCELED) { format!("{said} ({what})") } else { said }
-    }
+/// What the server said, or what broke the connection to it.
+fn message(error: &tokio_postgres::Error) -> String {
+    error.as_db_error().map_or_else(|| chain(error), |said| said.message().to_string())
 }
 
 /// An error with its causes.

@@ -1,23 +1,25 @@
-//! A blocking connection to a PostgreSQL server: addresses as PostgreSQL's own client reads them, TLS, short transactions with
-//! time limits, repeated while the server is away. It knows no study and no table.
+//! The connection of a store to a PostgreSQL server: addresses as PostgreSQL's own client reads them, TLS, short transactions
+//! with time limits, repeated while the server is away. It knows no study and no table.
 //!
 //! ```no_run
-//! use manyhands_postgres::{Address, Connection, Statement};
-//! # fn main() -> Result<(), manyhands_postgres::ServerError> {
-//! let address: Address = "postgres://me@db.example.org/plants?sslmode=verify-full".parse()?; // the password: PGPASSWORD, ~/.pgpass
+//! use manyhands_postgres::{Address, Attempt, Connection, Statement};
+//! # fn main() -> manyhands_postgres::Result<()> {
+//! // The password is in PGPASSWORD or ~/.pgpass.
+//! let address: Address = "postgres://me@db.example.org/plants?sslmode=verify-full".parse()?;
 //! let connection = Connection::open(&address)?;
-//! let tall = || Statement::new("SELECT name FROM trees WHERE height > $1").int(30);
-//! let names: Vec<String> = connection.run_one("reading the trees", |t| {
-//!     Ok(t.query(tall())?.iter().map(|row| row.get(0)).collect())
+//! let rows = connection.run_one("counting trees", |t| t.query(Statement::new("SELECT count(*) FROM trees")))?;
+//! println!("{} trees", rows[0].get::<_, i64>(0));
+//! let is_felled = connection.transact("felling a tree", |t, attempt| {
+//!     let felled = t.query(Statement::new("DELETE FROM trees WHERE name = $1 RETURNING name").text("oak"))?;
+//!     // Where an answer was lost, an earlier attempt may have done it.
+//!     Ok(!felled.is_empty() || attempt == Attempt::Again)
 //! })?;
-//! connection.transact("felling a tree", |t, _| {
-//!     t.query(Statement::new("DELETE FROM trees WHERE name = $1").text(&names[0])).map(drop)
-//! })?;
+//! # assert!(is_felled);
 //! # Ok(()) }
 //! ```
 //!
-//! A crate of its own because a release build leaves it unoptimized: it waits for a server, and the asynchronous code below it
-//! takes long to optimize.
+//! Every call blocks; none may be made from asynchronous code. The connection is named "manyhands" on the server, and what it
+//! commits is on the server's disk (`synchronous_commit`).
 
 mod address;
 mod connection;
@@ -30,8 +32,8 @@ mod url;
 
 pub use address::Address;
 pub use connection::{Attempt, Connection};
-pub use error::{ServerError, ServerErrorKind};
+pub use error::{Result, ServerError, ServerErrorKind};
 pub use failure::CallFailure;
 pub use tokio_postgres::Row;
-pub use tokio_postgres::types::Type;
+pub use tokio_postgres::types::{FromSql, ToSql, Type};
 pub use transaction::{Statement, Transaction};

@@ -31,13 +31,13 @@ pub fn password(file: &Path, settings: &ConnectionSettings) -> Result<Option<Str
 
 /// Whether the file has any permission for the group or others.
 #[cfg(unix)]
-pub fn is_open_to_others(file: &fs::Metadata) -> bool {
+fn is_open_to_others(file: &fs::Metadata) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
 }
 
 /// On other systems the file is protected by its folder.
 #[cfg(not(unix))]
-pub fn is_open_to_others(_: &fs::Metadata) -> bool {
+fn is_open_to_others(_: &fs::Metadata) -> bool {
     false
 }
 

@@ -135,7 +135,7 @@ impl<'a> Transaction<'a> {
         self.send(&statements, None)
     }
 
-    /// As [`Transaction::send_together`], and commits.
+    /// As [`Transaction::send_together`], and commits: the last call of a transaction.
     pub fn send_and_commit(&self, statements: Vec<Statement<'_>>) -> Result<Vec<Vec<Row>>, CallFailure> {
         // After a failed statement this rolls back, and the statement's error is reported.
         let answers = self.send(&statements, Some("COMMIT"));
@@ -192,7 +192,7 @@ pub(crate) fn with_timeout<T>(
     work: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, CallFailure> {
     match runtime.block_on(async { tokio::time::timeout(left, work).await }) {
-        Ok(answer) => Ok(answer?),
-        Err(_) => Err(CallFailure::Timeout(limit)),
+        Ok(answer) => answer.map_err(CallFailure::server),
+        Err(_) => Err(CallFailure::timeout(limit)),
     }
 }

@@ -70,6 +70,15 @@ impl HashedEvent<'_> {
 mod tests {
     use super::*;
 
+    /// The SHA-256 of the same bytes by Python's hashlib: stored logs depend on it.
+    #[test]
+    fn the_hash_of_an_event_is_what_it_always_was() {
+        let hashed =
+            HashedEvent { sequence: 3, time: Time::from_micros(5), kind: "told", version: 1, key: None, body: "{}" };
+        let hash: String = hashed.after(Some(&[1; 32])).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hash, "1b281e4f44cd8e90d06695cc7a57396b3e94454f266750f0813d3aded7fed907");
+    }
+
     #[test]
     fn every_part_of_an_event_and_of_those_before_it_counts() {
         let hashed =

@@ -89,7 +89,7 @@ pub use holder::{Holder, Liveness};
 pub use lease::Lease;
 pub use location::{Access, Location};
 #[cfg(feature = "postgres")]
-pub use postgres::Address;
+pub use postgres::{Address, ServerError, ServerErrorKind};
 pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
 pub use session::{Claimed, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey};

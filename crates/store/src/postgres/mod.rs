@@ -9,7 +9,7 @@ mod schema;
 use std::cell::Cell;
 use std::time::Duration;
 
-pub use manyhands_postgres::Address;
+pub use manyhands_postgres::{Address, ServerError, ServerErrorKind};
 use manyhands_postgres::{Attempt, CallFailure, Connection, Row, Statement, Transaction, Type};
 
 use self::log::AppendCheck;
@@ -217,14 +217,14 @@ impl Backend for Postgres {
     }
 
     fn renew(&self, study: StudyId, fence: Fence<'_>, term: Duration) -> Result<bool> {
-        let renew = || vec![leases::renew(study, fence, term)];
-        let answers = self.connection.transact("renewing a lease", |t, _| t.send_and_commit(renew()))?;
+        let work = |t: &Transaction<'_>, _| t.send_and_commit(vec![leases::renew(study, fence, term)]);
+        let answers = self.connection.transact("renewing a lease", work)?;
         Ok(!answers[0].is_empty())
     }
 
     fn release(&self, study: StudyId, fence: Fence<'_>) -> Result<()> {
-        let release = || vec![leases::release(study, fence)];
-        Ok(self.connection.transact("releasing a lease", |t, _| t.send_and_commit(release()).map(drop))?)
+        let work = |t: &Transaction<'_>, _| t.send_and_commit(vec![leases::release(study, fence)]).map(drop);
+        Ok(self.connection.transact("releasing a lease", work)?)
     }
 
     fn poll_interval(&self) -> Duration {

@@ -11,6 +11,7 @@ use super::common::study::{GRID, session};
 use super::common::{event, origin};
 use manyhands_core::event::EventKind;
 use manyhands_core::{Study, TrialState};
+use manyhands_postgres::{Connection, Row, ServerErrorKind, Statement};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::backend::{Backend, NewStudy};
@@ -139,6 +140,35 @@ fn a_server_that_refuses_is_quoted_and_the_password_is_not() {
     server.sql(&database, "GRANT ALL ON SCHEMA public TO guarded");
     assert!(format!("{:?}", open(&url("sesame", &database))).contains("guarded@127.0.0.1"));
     assert!(!format!("{:?}", open(&url("sesame", &database))).contains("sesame"));
+}
+
+#[test]
+fn what_a_server_cannot_do_has_its_kind_and_the_connection_goes_on() {
+    let Some((_alone, server)) = alone() else { return };
+    let address = server.database().parse().unwrap();
+    let connection = Connection::open(&address).unwrap();
+    let raised = |code: &str| format!("DO $$ BEGIN RAISE 'no' USING ERRCODE = '{code}'; END $$");
+    let late = "canceling statement due to statement timeout (working)";
+    for (sql, kind, reason) in [
+        (raised("53100"), ServerErrorKind::Full, "no"),
+        (raised("55P03"), ServerErrorKind::Locked { seconds: 10 }, "no"),
+        (raised("23505"), ServerErrorKind::Refused, "no"),
+        ("SET LOCAL statement_timeout = 1; SELECT pg_sleep(5)".to_string(), ServerErrorKind::Unavailable, late),
+    ] {
+        let error = connection.transact("working", |t, _| t.run(&sql)).unwrap_err();
+        assert_eq!((error.kind, error.reason.as_str()), (kind, reason), "{sql}");
+        let error = connection.read_at_once("working", |t| t.run(&sql)).unwrap_err();
+        assert_eq!((error.kind, error.reason.as_str()), (kind, reason), "{sql}");
+    }
+    let waits = "SELECT current_setting('lock_timeout'), current_setting('transaction_isolation')";
+    let settings = |row: Option<Row>| row.map(|row| (row.get(0), row.get(1))).unwrap();
+    let read: (String, String) = settings(connection.run_one("", |t| t.query_opt(Statement::new(waits))).unwrap());
+    assert_eq!(read, ("10s".to_string(), "read committed".to_string()));
+    // A snapshot is ended by the connection where its work has only read.
+    let read: (String, String) = settings(connection.read_at_once("", |t| t.query_opt(Statement::new(waits))).unwrap());
+    assert_eq!(read.1, "repeatable read");
+    let read: (String, String) = settings(connection.transact("", |t, _| t.query_opt(Statement::new(waits))).unwrap());
+    assert_eq!(read.1, "read committed");
 }
 
 /// An issuer's certificate, and the certificate and key that it gave to a host.
