@@ -8,9 +8,10 @@ use serde_json::Value as Json;
 use super::source::root;
 
 /// Who may depend on whom, from the bottom up; tests too.
-const DIRECTION: [(&str, &[&str]); 10] = [
+const DIRECTION: [(&str, &[&str]); 11] = [
     ("manyhands-gp", &[]),
-    ("manyhands-core", &["gp"]),
+    ("manyhands-polytope", &[]),
+    ("manyhands-core", &["gp", "polytope"]),
     ("manyhands-postgres", &[]),
     ("manyhands-store", &["core", "postgres"]),
     ("manyhands-run", &["core", "store"]),

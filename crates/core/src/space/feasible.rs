@@ -1,16 +1,15 @@
 //! Coordinates that satisfy the constraints: random ones, the nearest ones, and steps among them.
 
+use manyhands_polytope::{Local, Solved, Stalled};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::mixed::{ConstrainedParameter, Mixed, Partial};
-use super::polytope::Local;
-use super::simplex::{Solved, Stalled};
 use super::{Constraint, Linear, Space, Value};
 use crate::text::plain;
 use crate::tuning::{
-    CONSTRAINED_DRAWS, CONTINUOUS_OPTIONS, EXISTENCE_BUDGET, REJECTION_DRAWS, REPAIR_BUDGET, REPAIR_STEPS,
-    VALUE_OPTIONS,
+    CONSTRAINED_DRAWS, CONTINUOUS_OPTIONS, EXISTENCE_BUDGET, HIT_AND_RUN_STEPS, PROJECTION_ROUNDS, REJECTION_DRAWS,
+    REPAIR_BUDGET, REPAIR_STEPS, VALUE_OPTIONS,
 };
 use crate::{Error, Result};
 
@@ -126,7 +125,7 @@ impl Feasible {
         let mut options = |variable: &ConstrainedParameter, range| random_options(variable, range, rng);
         let pinned = self.mixed.pin(self.mixed.open(), &order, &mut options, &mut REPAIR_BUDGET.clone())?;
         let Some(partial) = pinned else { return Ok(None) };
-        Ok(partial.polytope.sample(rng)?.map(|point| partial.complete(&point)))
+        Ok(partial.polytope.sample(rng, HIT_AND_RUN_STEPS)?.map(|point| partial.complete(&point)))
     }
 
     /// Shares near the target, with the variable at `kept` (a coordinate) left as it is.
@@ -144,7 +143,8 @@ impl Feasible {
         let pinned = self.mixed.pin(partial, &order, &mut options, &mut REPAIR_BUDGET.clone())?;
         let Some(partial) = pinned else { return Ok(None) };
         let share = |&open: &usize| variables[open].share_at(target[variables[open].coordinate]);
-        let nearest = partial.polytope.nearest(&partial.columns.iter().map(share).collect::<Vec<_>>())?;
+        let nearest =
+            partial.polytope.nearest(&partial.columns.iter().map(share).collect::<Vec<_>>(), PROJECTION_ROUNDS)?;
         Ok(nearest.map(|point| partial.complete(&point)))
     }
 }

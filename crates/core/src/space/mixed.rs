@@ -4,12 +4,12 @@
 //! that linear constraints stay linear. Discrete parameters, and those on a log scale, are *pinned* one after the other,
 //! each within the range that a linear program leaves it; the others then move in the polytope that is left.
 
+use manyhands_polytope::{LinearRow, Polytope, Solved};
+
 use super::CubeAxis;
 use super::constraint::{Linear, Relation};
 use super::interval::Interval;
 use super::ladder::Ladder;
-use super::polytope::Polytope;
-use super::simplex::{LinearRow, Solved};
 use crate::tuning::MANY_RUNGS;
 
 /// A parameter under a constraint that has more than one value.

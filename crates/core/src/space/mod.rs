@@ -10,8 +10,6 @@ mod ladder;
 mod mixed;
 mod names;
 mod parameter;
-mod polytope;
-mod simplex;
 #[cfg(test)]
 mod tests;
 mod value;

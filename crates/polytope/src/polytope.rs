@@ -2,29 +2,31 @@
 //!
 //! | name | meaning |
 //! |---|---|
-//! | planes | weights . x = bound |
-//! | halfspaces | weights . x <= bound |
 //! | faces | the halfspaces and the 2n sides of the cube |
 //! | frame | orthonormal rows that span the planes' weights |
 
 use rand::{Rng, RngExt};
 
-use super::simplex::{LinearRow, Solved, maximize};
-use crate::tuning::{HIT_AND_RUN_STEPS, PROJECTION_ROUNDS};
+use crate::simplex::{LinearRow, Solved, maximize};
 
 /// A face whose slack is below this is tight.
 const TIGHT: f64 = 1e-9;
 
 /// { x in [0, 1]^n : planes, halfspaces }.
+///
+/// Every row has `dimension` weights, of order 1, and points given to its functions have as many coordinates.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Polytope {
+pub struct Polytope {
+    /// n.
     pub dimension: usize,
+    /// weights . x = bound.
     pub planes: Vec<LinearRow>,
+    /// weights . x <= bound.
     pub halfspaces: Vec<LinearRow>,
 }
 
 /// What an ascent direction depends on, beside the gradient.
-pub(super) struct Local {
+pub struct Local {
     /// The change of each x for a unit change of the coordinate in which gradient and direction are measured.
     pub stretch: Vec<f64>,
     /// The slack up to which a face is active.
@@ -94,60 +96,59 @@ impl Polytope {
         Ok(Some((sum.iter().map(|sum| sum / faces.len() as f64).collect(), flat)))
     }
 
-    /// An approximately uniform point: hit-and-run (Smith 1984) from a point inside.
-    pub fn sample(&self, rng: &mut impl Rng) -> Solved<Vec<f64>> {
+    /// An approximately uniform point: hit-and-run (Smith 1984) from a point inside, with so many steps for each dimension.
+    pub fn sample(&self, rng: &mut dyn Rng, steps: usize) -> Solved<Vec<f64>> {
         let Some((mut x, flat)) = self.inside()? else { return Ok(None) };
         let (frame, faces) = (flat.frame(), flat.faces());
-        for _ in 0..HIT_AND_RUN_STEPS * (self.dimension + 1) {
-            let random: Vec<f64> = (0..self.dimension).map(|_| rng.random_range(-1.0..1.0)).collect();
-            let direction = reject(&random, &frame);
+        let mut direction = vec![0.0; self.dimension];
+        for _ in 0..steps * (self.dimension + 1) {
+            direction.fill_with(|| rng.random_range(-1.0..1.0));
+            reject(&mut direction, &frame);
             if norm(&direction) < 1e-6 {
                 continue;
             }
-            let back: Vec<f64> = direction.iter().map(|d| -d).collect();
-            let (least, most) = (-reach(&faces, &x, &back), reach(&faces, &x, &direction));
-            let t = least + (most - least) * rng.random::<f64>();
+            let (behind, ahead) = extent(&faces, &x, &direction);
+            let t = -behind + (ahead + behind) * rng.random::<f64>();
             x.iter_mut().zip(&direction).for_each(|(x, d)| *x += t * d);
         }
         Ok(Some(flat.settle(x)))
     }
 
-    /// A point near the target: its projection by 50 rounds of Dykstra's algorithm, then moved towards a point inside until
-    /// every constraint holds.
-    pub fn nearest(&self, target: &[f64]) -> Solved<Vec<f64>> {
+    /// A point near the target: its projection by so many rounds of Dykstra's algorithm, then moved towards a point inside
+    /// until every constraint holds.
+    pub fn nearest(&self, target: &[f64], rounds: usize) -> Solved<Vec<f64>> {
         let Some((inside, flat)) = self.inside()? else { return Ok(None) };
-        let faces = self.faces();
+        let (frame, faces) = (flat.frame(), self.faces());
+        let squares: Vec<f64> = faces.iter().map(|face| dot(&face.weights, &face.weights)).collect();
         let mut x = target.to_vec();
         // Dykstra's corrections, one multiplier per face: without them alternating projections end at a feasible point that
         // is not the nearest.
         let mut pushes = vec![0.0; faces.len()];
-        for _ in 0..PROJECTION_ROUNDS {
-            x = flat.onto_planes(x);
-            for (face, push) in faces.iter().zip(&mut pushes) {
-                let squared = dot(&face.weights, &face.weights);
-                if squared == 0.0 {
-                    continue;
-                }
-                let over = (dot(&face.weights, &x) - face.bound) / squared + *push;
+        for _ in 0..rounds {
+            onto_planes(&mut x, &frame);
+            for ((face, square), push) in faces.iter().zip(&squares).zip(&mut pushes).filter(|((_, s), _)| **s != 0.0) {
+                let over = (dot(&face.weights, &x) - face.bound) / square + *push;
                 let change = *push - over.max(0.0);
                 x.iter_mut().zip(&face.weights).for_each(|(x, weight)| *x += change * weight);
                 *push = over.max(0.0);
             }
         }
-        x = flat.onto_planes(x);
+        onto_planes(&mut x, &frame);
         let outward: Vec<f64> = x.iter().zip(&inside).map(|(x, inside)| x - inside).collect();
-        let share = reach(&faces, &inside, &outward).min(1.0);
+        let (_, ahead) = extent(&faces, &inside, &outward);
+        let share = ahead.min(1.0);
         Ok(Some(flat.settle(inside.iter().zip(&outward).map(|(inside, out)| inside + share * out).collect())))
     }
 
     /// The point moved back onto the planes and into the cube, against rounding.
-    pub fn settle(&self, x: Vec<f64>) -> Vec<f64> {
-        self.onto_planes(x).iter().map(|x| x.clamp(0.0, 1.0)).collect()
+    pub fn settle(&self, mut x: Vec<f64>) -> Vec<f64> {
+        onto_planes(&mut x, &self.frame());
+        x.iter().map(|x| x.clamp(0.0, 1.0)).collect()
     }
 
     /// How far from x one can go along a direction; infinite if nothing is in the way.
     pub fn reach(&self, x: &[f64], direction: &[f64]) -> f64 {
-        reach(&self.faces(), x, direction)
+        extent(&self.faces(), x, direction).1
     }
 
     /// The steepest ascent direction along `gradient` that leaves no face and no plane, to first order.
@@ -158,17 +159,6 @@ impl Polytope {
         let tight = |face: &&LinearRow| face.bound - dot(&face.weights, x) <= local.touching;
         let active: Vec<Vec<f64>> = self.faces().iter().filter(tight).map(stretched).collect();
         onto_cone(gradient, &planes, &active)
-    }
-
-    fn onto_planes(&self, mut x: Vec<f64>) -> Vec<f64> {
-        // Planes may meet at a sharp angle; a second round removes the rounding error of the first.
-        for _ in 0..2 {
-            for row in self.frame() {
-                let off = row.bound - dot(&row.weights, &x);
-                x.iter_mut().zip(&row.weights).for_each(|(x, weight)| *x += off * weight);
-            }
-        }
-        x
     }
 
     fn frame(&self) -> Vec<LinearRow> {
@@ -192,7 +182,9 @@ fn onto_cone(gradient: &[f64], planes: &[Vec<f64>], active: &[Vec<f64>]) -> Vec<
     let along = |working: &[usize]| {
         let rows = planes.iter().chain(working.iter().map(|&i| &active[i]));
         let rows: Vec<LinearRow> = rows.map(|weights| LinearRow { weights: weights.clone(), bound: 0.0 }).collect();
-        reject(gradient, &frame(rows.iter()))
+        let mut direction = gradient.to_vec();
+        reject(&mut direction, &frame(rows.iter()));
+        direction
     };
     let allowance = 1e-12 * norm(gradient);
     let crossing = |d: &[f64], i: usize| dot(&active[i], d) / norm(&active[i]).max(f64::MIN_POSITIVE);
@@ -243,25 +235,38 @@ fn frame<'a>(rows: impl Iterator<Item = &'a LinearRow>) -> Vec<LinearRow> {
     frame
 }
 
-/// The component of a vector orthogonal to the frame.
-fn reject(vector: &[f64], frame: &[LinearRow]) -> Vec<f64> {
-    let mut rest = vector.to_vec();
-    for row in frame {
-        let share = dot(&row.weights, &rest);
-        rest.iter_mut().zip(&row.weights).for_each(|(rest, weight)| *rest -= share * weight);
+/// Moves a point onto the planes of a frame.
+fn onto_planes(x: &mut [f64], frame: &[LinearRow]) {
+    // Planes may meet at a sharp angle; a second round removes the rounding error of the first.
+    for _ in 0..2 {
+        for row in frame {
+            let off = row.bound - dot(&row.weights, x);
+            x.iter_mut().zip(&row.weights).for_each(|(x, weight)| *x += off * weight);
+        }
     }
-    rest
 }
 
-/// How far from x one can go along a direction before a face stops it.
-fn reach(faces: &[LinearRow], x: &[f64], direction: &[f64]) -> f64 {
+/// Leaves the component of a vector that is orthogonal to the frame.
+fn reject(vector: &mut [f64], frame: &[LinearRow]) {
+    for row in frame {
+        let share = dot(&row.weights, vector);
+        vector.iter_mut().zip(&row.weights).for_each(|(entry, weight)| *entry -= share * weight);
+    }
+}
+
+/// How far from x one can go against a direction, and along it, before a face stops it.
+fn extent(faces: &[LinearRow], x: &[f64], direction: &[f64]) -> (f64, f64) {
     let length = norm(direction);
-    let stop = |face: &LinearRow| {
+    let (mut behind, mut ahead) = (f64::INFINITY, f64::INFINITY);
+    for face in faces {
         let speed = dot(&face.weights, direction);
-        let towards = speed > 1e-11 * length * norm(&face.weights);
-        towards.then(|| (face.bound - dot(&face.weights, x)).max(0.0) / speed)
-    };
-    faces.iter().filter_map(stop).fold(f64::INFINITY, f64::min)
+        if speed.abs() > 1e-11 * length * norm(&face.weights) {
+            let slack = (face.bound - dot(&face.weights, x)).max(0.0);
+            let side = if speed > 0.0 { &mut ahead } else { &mut behind };
+            *side = side.min(slack / speed.abs());
+        }
+    }
+    (behind, ahead)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -287,7 +292,7 @@ mod tests {
     fn a_mixture_is_sampled_with_the_moments_of_the_flat_dirichlet() {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         for n in [2, 3, 10] {
-            let draws: Vec<f64> = (0..4000).map(|_| simplex(n).sample(rng).unwrap().unwrap()[0]).collect();
+            let draws: Vec<f64> = (0..4000).map(|_| simplex(n).sample(rng, 16).unwrap().unwrap()[0]).collect();
             let mean = draws.iter().sum::<f64>() / 4000.0;
             let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 4000.0;
             let n = n as f64;
@@ -299,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_nearest_point_of_a_mixture_is_its_projection() {
-        let near = simplex(3).nearest(&[0.9, 0.5, 0.0]).unwrap().unwrap();
+        let near = simplex(3).nearest(&[0.9, 0.5, 0.0], 50).unwrap().unwrap();
         for (x, exact) in near.iter().zip([0.7, 0.3, 0.0]) {
             assert!((x - exact).abs() < 1e-6, "{near:?}");
         }
@@ -313,7 +318,7 @@ mod tests {
         let (inside, _) = flat.inside().unwrap().unwrap();
         assert!(inside[0].abs() + inside[1].abs() < 1e-9 && inside[2] > 0.05 && inside[2] < 0.95, "{inside:?}");
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let draws: Vec<f64> = (0..100).map(|_| flat.sample(rng).unwrap().unwrap()[2]).collect();
+        let draws: Vec<f64> = (0..100).map(|_| flat.sample(rng, 16).unwrap().unwrap()[2]).collect();
         assert!(draws.iter().any(|z| *z < 0.2) && draws.iter().any(|z| *z > 0.8));
     }
 

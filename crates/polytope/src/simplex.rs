@@ -10,8 +10,10 @@
 
 /// weights . x against a bound.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct LinearRow {
+pub struct LinearRow {
+    /// One per coordinate.
     pub weights: Vec<f64>,
+    /// What the sum is held to.
     pub bound: f64,
 }
 
@@ -24,17 +26,19 @@ const PIVOT: f64 = 1e-10;
 const PIVOTS_PER_ENTRY: usize = 100;
 
 /// The limit of pivots was reached before an optimum was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stalled {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a linear program has no solution after {pivots} pivots")]
+pub struct Stalled {
+    /// How many were made.
     pub pivots: usize,
 }
 
 /// The result of a linear program, or of a computation by several: None if no point satisfies all rows.
-pub(super) type Solved<T> = Result<Option<T>, Stalled>;
+pub type Solved<T> = Result<Option<T>, Stalled>;
 
 /// A point of the unit cube that maximizes objective . x with weights . x = bound on every plane and weights . x <= bound
 /// in every halfspace; None if there is no such point.
-pub(super) fn maximize(objective: &[f64], planes: &[LinearRow], halfspaces: &[LinearRow]) -> Solved<Vec<f64>> {
+pub(crate) fn maximize(objective: &[f64], planes: &[LinearRow], halfspaces: &[LinearRow]) -> Solved<Vec<f64>> {
     Program { objective, planes, halfspaces }.solve([PIVOTS_PER_ENTRY, PIVOTS_PER_ENTRY])
 }
 
