@@ -180,9 +180,9 @@ fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most {
         return (0..values.len()).collect();
     }
-    let order = descending(values);
-    let (best, others) = order.split_at(best_values(most));
-    let (mut rows, mut others) = (best.to_vec(), others.to_vec());
+    let mut order = descending(values);
+    let mut rows: Vec<usize> = order.by_ref().take(best_values(most)).collect();
+    let mut others: Vec<usize> = order.collect();
     others.sort_unstable();
     let wanted = most - rows.len();
     rows.extend((0..wanted).map(|k| others[k * others.len() / wanted]));

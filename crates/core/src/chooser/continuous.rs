@@ -235,7 +235,7 @@ impl Chooser for Continuous {
     fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
         let posterior = context.view.posterior();
-        let mut points = descending(&scores).into_iter().map(|i| self.candidates.get(i));
+        let mut points = descending(&scores).map(|i| self.candidates.get(i));
         let Some(point) = points.find(|point| !self.is_row(posterior, point)) else { return Ok(None) };
         let point = point.to_vec();
         let score = Slopes::new(context.view)?.value(&point, acquisition, &mut vec![0.0; point.len()]);
@@ -340,7 +340,7 @@ fn nodes(spec: &Spec, rows: usize) -> usize {
 
 /// The observed rows of highest posterior mean.
 fn best_rows(view: View<'_>, count: usize) -> Vec<Vec<f64>> {
-    let best = descending(&view.row_means()).into_iter().take(count);
+    let best = descending(&view.row_means()).take(count);
     best.map(|i| view.posterior().points().get(i).to_vec()).collect()
 }
 

@@ -1,8 +1,10 @@
 //! The maximum of a score over a space: candidates first, then climbs of the best ones and exchanges of what is discrete.
 
 mod ascent;
+mod descending;
 mod quasirandom;
 
+pub(crate) use descending::descending;
 pub(crate) use quasirandom::Quasirandom;
 
 use manyhands_gp::climb;
@@ -70,7 +72,7 @@ impl Search<'_> {
         objective: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
     ) -> Option<Maximum> {
         let mut starts: Vec<&[f64]> = Vec::new();
-        for i in descending(scores).into_iter().filter(|&i| scores[i].is_finite()) {
+        for i in descending(scores).filter(|&i| scores[i].is_finite()) {
             let candidate = candidates(i);
             if starts.iter().all(|start| self.distance(start, candidate) > DISTINCT_STARTS) {
                 starts.push(candidate);
@@ -165,13 +167,6 @@ impl Search<'_> {
         }
         better
     }
-}
-
-/// The indices in the order of decreasing values, the lowest index first among equals.
-pub(crate) fn descending(values: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
-    order
 }
 
 #[cfg(test)]
