@@ -18,7 +18,7 @@ use crate::{Error, Result};
 const SECTION: &str = "suggest";
 /// Studies that are measured, and the seconds that a batch with a fit may take.
 const USUAL: [(Case, f64); 3] = [(Case::of(6, 100), 0.05), (Case::of(6, 300), 0.3), (Case::of(6, 1000), 3.0)];
-/// A whole run, and the seconds that it may take.
+/// Whole runs, and the seconds that each may take.
 const WHOLE: (usize, f64) = (60, 0.5);
 const MANY: Case = Case { repeats: 1, ..Case::of(10, 5000) };
 const MANY_SECONDS: f64 = 3.0;
@@ -74,10 +74,7 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
         rows.push(case.row("with the first fit", costs.first));
         task.advance(1);
     }
-    let (evaluations, most) = WHOLE;
-    let what = format!("{evaluations} evaluations in batches of {BATCH}, d = 6, {}", clock());
-    let seconds = whole_run(evaluations)?;
-    rows.push(Measurement::new(SECTION, what, Unit::Seconds, Some(seconds)).limited(Limit::FigureAtMost(most)));
+    rows.extend(whole_runs()?);
     task.advance(1);
     let what = format!("batch of {BATCH} with proofs, given model, d = 2, n = {GIVEN}, {}", clock());
     rows.push(Measurement::new(SECTION, what, Unit::Seconds, Some(given_model()?)));
@@ -128,13 +125,29 @@ pub fn batch_costs(case: Case) -> Result<Costs> {
     Ok(Costs { first, with_fit: median(&with_fit), without_fit: median(&without_fit), peak: peak_memory() })
 }
 
+/// Whole runs on a cube, with mixed parameters and under a constraint.
+fn whole_runs() -> Result<Vec<Measurement>> {
+    let (evaluations, most) = WHOLE;
+    let runs = [
+        ("d = 6", problems::hartmann6()?),
+        ("mixed parameters", problems::training()?),
+        ("a constraint", problems::mixture()?),
+    ];
+    let row = |(name, problem): (&str, SpaceProblem)| {
+        let what = format!("{evaluations} evaluations in batches of {BATCH}, {name}, {}", clock());
+        let seconds = whole_run(&problem, evaluations)?;
+        Ok(Measurement::new(SECTION, what, Unit::Seconds, Some(seconds)).limited(Limit::FigureAtMost(most)))
+    };
+    runs.into_iter().map(row).collect()
+}
+
 /// The seconds of asking and telling from nothing.
-fn whole_run(evaluations: usize) -> Result<f64> {
-    let mut run = HartmannStudy::new(6)?;
+fn whole_run(problem: &SpaceProblem, evaluations: usize) -> Result<f64> {
+    let spec = Spec::learned(Domain::Space(problem.space().clone()), Strategy::auto())?;
+    let mut study = Study::new(spec.with_direction(problem.direction()))?;
     let (done, seconds) = worked(|| {
         (0..evaluations / BATCH).try_for_each(|_| {
-            let batch = run.study.ask(BATCH)?;
-            run.tell(batch)
+            study.ask(BATCH)?.iter().try_for_each(|s| Ok(study.tell(s.trial, problem.value(&s.choice.params)?)?))
         })
     });
     done.map(|()| seconds)

@@ -11,6 +11,7 @@ mod several;
 
 pub(crate) use hartmann::hartmann6;
 use manyhands_core::{Direction, Parameter, Space, Value};
+pub(crate) use mixed::{mixture, training};
 
 use super::{Optimum, SpaceProblem};
 use crate::{Error, Result};
@@ -48,9 +49,9 @@ pub fn all() -> Result<Vec<SpaceProblem>> {
         several::michalewicz()?,
         several::borehole()?,
         several::levy()?,
-        mixed::training()?,
-        mixed::training()?.with_noise(20, mixed::TRAINING_SPREAD),
-        mixed::mixture()?,
+        training()?,
+        training()?.with_noise(20, mixed::TRAINING_SPREAD),
+        mixture()?,
         mixed::constrained_branin()?,
         noisy_branin(1),
         noisy_branin(20),
