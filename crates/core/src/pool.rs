@@ -237,21 +237,21 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
 /// The columns of numbers, finite or not: numbers that are not finite are refused later, by their column's name. A column
 /// that is mostly numbers is assumed to have a mistake in it.
 fn numeric_columns(names: &[String], lines: &[CsvLine]) -> Result<Vec<usize>> {
-    let is_number = |line: &&CsvLine, index: usize| line.cells[index].parse::<f64>().is_ok();
+    let is_text = |line: &&CsvLine, index: usize| line.cells[index].parse::<f64>().is_err();
     let mut found = Vec::new();
     for index in 0..names.len() {
-        let numbers = lines.iter().filter(|line| is_number(line, index)).count();
-        match lines.iter().find(|line| !is_number(line, index)) {
-            None => found.push(index),
-            Some(line) if 2 * numbers > lines.len() => {
-                let place = TablePlace::Cell { line: line.number, column: quoted(&names[index]) };
-                let cell = quoted(&line.cells[index]);
-                let reason = format!("must be a number, as {numbers} of its {} cells are, got {cell}", lines.len());
-                let hint =
-                    "fix this cell; or leave the column out by naming the others, columns = [...] in [candidates]";
-                return Err(Error::Table { place, reason, hint: Some(hint) });
-            }
-            Some(_) => {}
+        let mut texts = lines.iter().filter(|line| is_text(line, index));
+        let Some(line) = texts.next() else {
+            found.push(index);
+            continue;
+        };
+        let numbers = lines.len() - 1 - texts.count();
+        if 2 * numbers > lines.len() {
+            let place = TablePlace::Cell { line: line.number, column: quoted(&names[index]) };
+            let cell = quoted(&line.cells[index]);
+            let reason = format!("must be a number, as {numbers} of its {} cells are, got {cell}", lines.len());
+            let hint = "fix this cell; or leave the column out by naming the others, columns = [...] in [candidates]";
+            return Err(Error::Table { place, reason, hint: Some(hint) });
         }
     }
     if found.is_empty() {
@@ -275,18 +275,35 @@ fn column(index: usize, numbers: &[f64]) -> CoordinateColumn {
 /// The coordinates, row after row.
 fn placed(columns: &[CoordinateColumn], numbers: &[Vec<f64>], coordinates: Coordinates) -> Vec<f64> {
     let rows = numbers.first().map_or(0, Vec::len);
-    let row = |i: usize| columns.iter().zip(numbers).map(move |(column, n)| column.place(n[i], coordinates));
-    (0..rows).flat_map(row).collect()
+    let mut placed = Vec::with_capacity(rows * columns.len());
+    for i in 0..rows {
+        for (column, numbers) in columns.iter().zip(numbers) {
+            placed.push(column.place(numbers[i], coordinates));
+        }
+    }
+    placed
 }
 
-/// All cells as values, row after row.
+/// All cells as values, row after row. Every cell of a column is of the same kind.
 fn values(width: usize, lines: &[CsvLine]) -> Vec<Value> {
-    let holds =
-        |index: usize, kind: fn(&str) -> Option<Value>| lines.iter().all(|line| kind(&line.cells[index]).is_some());
-    let kinds: Vec<fn(&str) -> Option<Value>> =
-        (0..width).map(|index| [integer, float].into_iter().find(|kind| holds(index, *kind)).unwrap_or(text)).collect();
-    let value = |(cell, kind): (&String, &fn(&str) -> Option<Value>)| kind(cell);
-    lines.iter().flat_map(|line| line.cells.iter().zip(&kinds).filter_map(value)).collect()
+    let mut columns: Vec<_> = (0..width)
+        .filter_map(|index| [integer, float, text].into_iter().find_map(|kind| column_of(kind, index, lines)))
+        .map(Vec::into_iter)
+        .collect();
+    let mut values = Vec::with_capacity(width * lines.len());
+    for _ in lines {
+        values.extend(columns.iter_mut().filter_map(Iterator::next));
+    }
+    values
+}
+
+/// The values of a column, if all its cells are of this kind.
+fn column_of(kind: fn(&str) -> Option<Value>, index: usize, lines: &[CsvLine]) -> Option<Vec<Value>> {
+    let mut values = Vec::with_capacity(lines.len());
+    for line in lines {
+        values.push(kind(&line.cells[index])?);
+    }
+    Some(values)
 }
 
 fn integer(cell: &str) -> Option<Value> {

@@ -17,11 +17,13 @@ pub(crate) struct CsvLine {
 pub(crate) fn lines(text: &[u8]) -> Result<Vec<CsvLine>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text);
     let mut lines: Vec<CsvLine> = Vec::new();
-    for record in reader.byte_records() {
-        let record = record.map_err(|error| table_error(format!("it is not CSV: {error}"), None))?;
+    let mut record = csv::ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|error| table_error(format!("it is not CSV: {error}"), None))? {
         let number = first_line(text, &record);
-        let cells =
-            record.iter().enumerate().map(|(column, cell)| utf8(cell, number, column)).collect::<Result<Vec<_>>>()?;
+        let mut cells = Vec::with_capacity(record.len());
+        for (column, cell) in record.iter().enumerate() {
+            cells.push(utf8(cell, number, column)?);
+        }
         if let Some(first) = lines.first().filter(|first| first.cells.len() != cells.len()) {
             let reason = format!(
                 "must have {}, as line {} has, got {}",
