@@ -88,8 +88,12 @@ fn suggestions_of_a_learned_model_have_limits_with_a_fit_and_are_noted_without()
     let output = manyhands(&["bench", "--only", "suggest", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = report["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 10);
     assert!(rows.iter().all(|row| row["section"] == "suggest" && row["unit"] == "seconds"));
+    for space in ["d = 6", "mixed parameters", "a constraint"] {
+        let whole_run = format!("60 evaluations in batches of 5, {space}, ");
+        assert!(rows.iter().any(|row| row["what"].as_str().unwrap().starts_with(&whole_run)), "{whole_run}");
+    }
     for row in rows {
         let what = row["what"].as_str().unwrap();
         let limited = what.contains("with a fit") || what.contains("evaluations in batches");
