@@ -81,7 +81,7 @@ mod elimination;
 mod seeded;
 
 pub use acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, StandardDeviation, Variance};
-pub use certified::{Budget, Certified, Region, maximize};
+pub use certified::{Budget, Certified, FeasibleSet, Region, maximize};
 pub use error::{Error, Quantity, Result};
 pub use factor::Factor;
 pub use fit::{Fit, Given, Hyperparameters, Priors};

@@ -1,18 +1,18 @@
 //! Choosing on a space that is not finite: candidates, climbs, and for a given model a proven gap.
 
 use manyhands_gp::{
-    Acquisition, Among, Budget, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, Region,
-    SamplePath, Slopes, Variance, View, maximize,
+    Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, SamplePath, Slopes,
+    Variance, View,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{AskCandidates, Wanted};
+use super::proof::{Proven, prove};
 use super::{Chooser, Context, Extremes, LargestSd, Place, generator};
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
 use crate::tuning::{
-    BEST_ROWS, CHECKPOINT_FACTOR, FEATURES, LISTED_POINTS, NODES_FULL_ROWS, PROOF_TOLERANCE, REGION_STARTS, SAME_POINT,
-    SearchEffort, search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, FEATURES, LISTED_POINTS, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
 };
 use crate::{Choice, Error, Phase, Result, Space, Spec};
 
@@ -57,20 +57,6 @@ impl Continuous {
         found?.ok_or(Error::Internal { what: "an end of a band is finite nowhere" })
     }
 
-    /// A bound that no point of the space exceeds, and a better point if the search that proves it finds one.
-    fn prove(&self, context: Context<'_>, goal: Provable, best: &mut Maximum) -> Result<f64> {
-        let Context { spec, view, .. } = context;
-        let tolerance = PROOF_TOLERANCE * best.score.abs().max(1e-9);
-        let budget = Budget { nodes: nodes(spec, view.keys().len()), tolerance };
-        let found = maximize(view, goal, &self.region()?, budget, std::slice::from_ref(&best.point))?;
-        let snapped = self.space.snap(&found.point);
-        // A search over the box may end outside the constraints, or between integers that were too many to list.
-        if snapped == found.point && self.space.feasible(&snapped) && found.score > best.score {
-            *best = Maximum { point: snapped, score: found.score };
-        }
-        Ok(found.upper)
-    }
-
     /// Whether a point is that of a row.
     fn is_row(&self, posterior: &Posterior, point: &[f64]) -> bool {
         let lengthscales = lengthscales(posterior.prior(), point.len());
@@ -79,18 +65,6 @@ impl Continuous {
             row.iter().zip(point).zip(&lengthscales).map(scaled).sum::<f64>() < SAME_POINT
         };
         posterior.points().iter().any(same)
-    }
-
-    /// The unit cube with the options of its discrete blocks.
-    fn region(&self) -> Result<Region> {
-        let dimension = self.space.dimension();
-        let mut region = Region::new(&vec![0.0; dimension], &vec![1.0; dimension])?;
-        for block in self.space.blocks() {
-            if let Some(options) = block.options() {
-                region = region.with_options(block.coordinates(), options.to_vec())?;
-            }
-        }
-        Ok(region)
     }
 
     fn choice(&self, context: Context<'_>, found: &Maximum) -> Result<Choice> {
@@ -190,13 +164,13 @@ impl Chooser for Continuous {
 
     /// Where the model is given and the acquisition function is a band's end, with a proven gap.
     fn argmax(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {
-        let Some(mut found) = self.maximum(context, acquisition)? else { return Ok(None) };
-        let mut gap = None;
-        if let (false, Some(goal)) = (context.spec.learns(), acquisition.as_provable()) {
-            let upper = self.prove(context, goal, &mut found)?;
-            gap = Some((upper - found.score).max(0.0));
-        }
-        Ok(Some(Choice { gap, ..self.choice(context, &found)? }))
+        let Some(found) = self.maximum(context, acquisition)? else { return Ok(None) };
+        let (false, Some(goal)) = (context.spec.learns(), acquisition.as_provable()) else {
+            return self.choice(context, &found).map(Some);
+        };
+        let Proven { maximum, upper } = prove(&self.space, context, goal, found)?;
+        let gap = Some(upper - maximum.score);
+        Ok(Some(Choice { gap, ..self.choice(context, &maximum)? }))
     }
 
     fn argmax_within(
@@ -275,9 +249,9 @@ impl Chooser for Continuous {
     /// bound proves, never the value found.
     fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {
         let lowest = self.band_end(context, -multiplier)?;
-        let mut highest = self.band_end(context, multiplier)?;
-        let upper = self.prove(context, Provable::ConfidenceBound(multiplier), &mut highest)?;
-        let gap = (upper - highest.score).max(0.0);
+        let highest = self.band_end(context, multiplier)?;
+        let Proven { maximum, upper } = prove(&self.space, context, Provable::ConfidenceBound(multiplier), highest)?;
+        let gap = upper - maximum.score;
         Ok(Extremes { upper, lower: lowest.score, gap, candidate: None, point: lowest.point })
     }
 
@@ -329,13 +303,6 @@ pub(super) fn quasirandom_points<'a>(spec: &Spec, space: &'a Space) -> impl Iter
     let mut rng = generator(spec, NO_TRIAL);
     let fallback = ChaCha8Rng::from_rng(&mut rng);
     Quasirandom::new(space, 0, &mut rng, fallback).take(LISTED_POINTS)
-}
-
-/// The most cells of a search that proves its result. Each costs the square of the rows, so that under a learned model,
-/// where the proof is no theorem, their number falls to keep the cost near that of a suggestion.
-fn nodes(spec: &Spec, rows: usize) -> usize {
-    let part = if spec.learns() { (NODES_FULL_ROWS as f64 / rows.max(1) as f64).powi(2).min(1.0) } else { 1.0 };
-    (spec.nodes() as f64 * part) as usize
 }
 
 /// The observed rows of highest posterior mean.

@@ -4,6 +4,7 @@ mod candidates;
 mod continuous;
 mod discretized;
 mod finite;
+mod proof;
 #[cfg(test)]
 mod tests;
 

@@ -12,6 +12,7 @@
 //! lengthscales. The work is done on one thread, in one order, and limited by a count: the same input has the same bits.
 
 mod bound;
+mod feasible;
 mod jet;
 mod model;
 mod quadratic;
@@ -22,6 +23,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use self::bound::CellBounds;
+pub use self::feasible::FeasibleSet;
 use self::model::{Around, Model};
 use self::region::Cell;
 pub use self::region::Region;
@@ -42,7 +44,7 @@ pub struct Budget {
 /// A point with its score, and a bound of all scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certified {
-    /// The best point found.
+    /// The best feasible point found.
     pub point: Vec<f64>,
     /// Its mean, from observed points.
     pub mean: f64,
@@ -50,22 +52,22 @@ pub struct Certified {
     pub sd: f64,
     /// Its score.
     pub score: f64,
-    /// No point of the region has a higher score.
+    /// No feasible point has a higher score.
     pub upper: f64,
     /// How many cells were bounded.
     pub nodes: usize,
 }
 
 impl Certified {
-    /// How much the best point of the region may be better than this one.
+    /// How much the best feasible point may be better than this one.
     pub fn gap(&self) -> f64 {
         self.upper - self.score
     }
 }
 
-/// Finds the maximum of an acquisition over a region, with a proven upper bound, within a budget.
+/// Finds the maximum of an acquisition over a region or a part of it, with a proven upper bound, within a budget.
 ///
-/// `starts` are points known to be good, moved into the region if need be: the better they are, the more cells are
+/// `starts` are points known to be good, made feasible if need be: the better they are, the more cells are
 /// dismissed early. Refused for an empirical kernel, whose domain is finite.
 ///
 /// ```
@@ -83,15 +85,16 @@ impl Certified {
 pub fn maximize(
     view: View<'_>,
     objective: Provable,
-    region: &Region,
+    feasible: &dyn FeasibleSet,
     budget: Budget,
     starts: &[Vec<f64>],
 ) -> Result<Certified> {
+    let region = feasible.region();
     check(view, objective, region, budget)?;
     let model = Model::new(view, &region.corner())?;
     let whole = region.whole();
     let first = whole.nearest(region, &whole.centre());
-    let mut search = BranchAndBound::new(&model, objective, region, budget, first);
+    let mut search = BranchAndBound::new(&model, objective, feasible, budget, first);
     for start in starts {
         search.offer(region.nearest(start)?);
     }
@@ -155,6 +158,7 @@ struct BranchAndBound<'a> {
     model: &'a Model<'a>,
     bounds: CellBounds<'a>,
     objective: Provable,
+    feasible: &'a dyn FeasibleSet,
     region: &'a Region,
     budget: Budget,
     best: Incumbent,
@@ -166,11 +170,17 @@ struct BranchAndBound<'a> {
 }
 
 impl<'a> BranchAndBound<'a> {
-    fn new(model: &'a Model<'a>, objective: Provable, region: &'a Region, budget: Budget, first: Vec<f64>) -> Self {
-        let best = evaluate(model, objective, first);
+    fn new(
+        model: &'a Model<'a>,
+        objective: Provable,
+        feasible: &'a dyn FeasibleSet,
+        budget: Budget,
+        first: Vec<f64>,
+    ) -> Self {
+        let best = evaluate(model, objective, feasible.nearest_feasible(first));
         let (bounds, settled) = (CellBounds::new(model, objective), f64::NEG_INFINITY);
-        let waiting = BinaryHeap::new();
-        Self { model, bounds, objective, region, budget, best, waiting, settled, nodes: 0, climbs: 0 }
+        let (region, waiting) = (feasible.region(), BinaryHeap::new());
+        Self { model, bounds, objective, feasible, region, budget, best, waiting, settled, nodes: 0, climbs: 0 }
     }
 
     fn run(&mut self, whole: Cell) {
@@ -236,9 +246,9 @@ impl<'a> BranchAndBound<'a> {
         }
     }
 
-    /// Keeps a point of the region if it is better than the best.
+    /// Keeps the feasible point next to a point of the region if it is better than the best.
     fn offer(&mut self, point: Vec<f64>) {
-        let found = evaluate(self.model, self.objective, point);
+        let found = evaluate(self.model, self.objective, self.feasible.nearest_feasible(point));
         if found.score > self.best.score {
             self.best = found;
         }

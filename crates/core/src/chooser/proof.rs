@@ -1,0 +1,60 @@
+//! The maximum of an acquisition function over a space, with a bound that no point of it exceeds.
+
+use manyhands_gp::{Budget, FeasibleSet, Provable, Region, maximize};
+
+use super::Context;
+use crate::maximize::Maximum;
+use crate::tuning::{NODES_FULL_ROWS, PROOF_TOLERANCE};
+use crate::{Result, Space, Spec};
+
+/// The best point that a search has found, and a bound that no point of the space exceeds.
+#[derive(Debug, Clone)]
+pub(super) struct Proven {
+    pub maximum: Maximum,
+    pub upper: f64,
+}
+
+/// A bound of all scores, and the best point known after proving it: `best` unless the search finds a better one.
+pub(super) fn prove(space: &Space, context: Context<'_>, goal: Provable, best: Maximum) -> Result<Proven> {
+    let Context { spec, view, .. } = context;
+    let tolerance = PROOF_TOLERANCE * best.score.abs().max(1e-9);
+    let budget = Budget { nodes: nodes(spec, view.keys().len()), tolerance };
+    let valid = ValidPoints { space, region: region(space)? };
+    let found = maximize(view, goal, &valid, budget, &[best.point])?;
+    Ok(Proven { maximum: Maximum { point: found.point, score: found.score }, upper: found.upper })
+}
+
+/// The coordinates of valid values that satisfy all constraints.
+struct ValidPoints<'a> {
+    space: &'a Space,
+    region: Region,
+}
+
+impl FeasibleSet for ValidPoints<'_> {
+    fn region(&self) -> &Region {
+        &self.region
+    }
+
+    fn nearest_feasible(&self, point: Vec<f64>) -> Vec<f64> {
+        self.space.repair(&point)
+    }
+}
+
+/// The unit cube with the options of its discrete blocks.
+fn region(space: &Space) -> Result<Region> {
+    let dimension = space.dimension();
+    let mut region = Region::new(&vec![0.0; dimension], &vec![1.0; dimension])?;
+    for block in space.blocks() {
+        if let Some(options) = block.options() {
+            region = region.with_options(block.coordinates(), options.to_vec())?;
+        }
+    }
+    Ok(region)
+}
+
+/// The most cells of a search that proves its result. Each costs the square of the rows, so that under a learned model,
+/// where the proof is no theorem, their number falls to keep the cost near that of a suggestion.
+fn nodes(spec: &Spec, rows: usize) -> usize {
+    let part = if spec.learns() { (NODES_FULL_ROWS as f64 / rows.max(1) as f64).powi(2).min(1.0) } else { 1.0 };
+    (spec.nodes() as f64 * part) as usize
+}
