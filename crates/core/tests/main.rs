@@ -16,6 +16,7 @@ mod learned;
 mod many;
 mod oracle;
 mod pool;
+mod proofs;
 mod reference;
 mod refusals;
 mod rules;

@@ -1,7 +1,7 @@
 //! What certified maximization promises, against brute force over dense grids.
 
 use crate::common::{config, key, on_one_and_two_threads, point, rng, uniform};
-use manyhands_gp::{Budget, Certified, Error, Kernel, Posterior, Prior, Provable, Region, maximize};
+use manyhands_gp::{Budget, Certified, Error, FeasibleSet, Kernel, Posterior, Prior, Provable, Region, maximize};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -138,6 +138,73 @@ proptest! {
                 prop_assert_eq!(region.nearest(&found.point).unwrap(), found.point);
             }
         }
+    }
+}
+
+/// The points of the unit cube with a'x <= b, none of whose weights is negative.
+struct Halfspace {
+    cube: Region,
+    weights: Vec<f64>,
+    bound: f64,
+}
+
+impl Halfspace {
+    fn sum(&self, x: &[f64]) -> f64 {
+        x.iter().zip(&self.weights).map(|(x, w)| x * w).sum()
+    }
+}
+
+impl FeasibleSet for Halfspace {
+    fn region(&self) -> &Region {
+        &self.cube
+    }
+
+    fn nearest_feasible(&self, point: Vec<f64>) -> Vec<f64> {
+        // Towards the origin, a rounding further than needed.
+        let share = (self.bound / self.sum(&point).max(1e-9)).min(1.0) * (1.0 - 4.0 * f64::EPSILON);
+        if self.sum(&point) <= self.bound { point } else { point.iter().map(|x| share * x).collect() }
+    }
+
+    fn excludes(&self, low: &[f64], _: &[f64]) -> bool {
+        self.sum(low) > self.bound
+    }
+}
+
+proptest! {
+    #![proptest_config(config(40))]
+
+    #[test]
+    fn no_feasible_point_of_a_dense_grid_beats_the_upper_bound_over_feasible_cells(
+        seed in any::<u64>(), which in 0usize..7, dimension in 1usize..4, bound in 0.2f64..1.5
+    ) {
+        let rng = &mut rng(seed);
+        let weights = (0..dimension).map(|_| uniform(rng, 0.0, 2.0)).collect();
+        let halfspace = Halfspace { cube: cube(dimension), weights, bound };
+        let posterior = typical(kernel(which, dimension, 0.4), dimension, 0.01, 10, seed);
+        for score in SCORES {
+            let feasible = grid(dimension).filter(|x| halfspace.sum(x) <= bound);
+            let truth = highest(&posterior, score, feasible);
+            for nodes in [0, 1, 7, 150] {
+                let found = maximize(posterior.view(), score, &halfspace, budget(nodes, 1e-6), &[]).unwrap();
+                check_point(&found, &posterior, score);
+                prop_assert!(halfspace.sum(&found.point) <= bound);
+                prop_assert!(truth <= found.upper, "{score:?}, {nodes} nodes: {truth} above {}", found.upper);
+            }
+        }
+    }
+}
+
+/// The oracle is the region without the condition, whose maximum is elsewhere.
+#[test]
+fn cells_without_a_feasible_point_do_not_widen_the_gap() {
+    for seed in 0..5 {
+        let posterior = typical(Kernel::matern(2.5, &[0.3]).unwrap(), 2, 0.01, 30, seed);
+        let score = Provable::ConfidenceBound(2.0);
+        let everywhere = maximize(posterior.view(), score, &cube(2), budget(2000, 1e-3), &[]).unwrap();
+        let bound = 0.9 * (everywhere.point[0] + everywhere.point[1]);
+        let halfspace = Halfspace { cube: cube(2), weights: vec![1.0; 2], bound };
+        let found = maximize(posterior.view(), score, &halfspace, budget(2000, 1e-3), &[]).unwrap();
+        assert!(found.gap() <= 1e-3 && found.score < everywhere.score, "seed {seed}: {found:?}, not {everywhere:?}");
     }
 }
 

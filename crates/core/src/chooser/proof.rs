@@ -38,6 +38,10 @@ impl FeasibleSet for ValidPoints<'_> {
     fn nearest_feasible(&self, point: Vec<f64>) -> Vec<f64> {
         self.space.repair(&point)
     }
+
+    fn excludes(&self, low: &[f64], high: &[f64]) -> bool {
+        self.space.excludes(low, high)
+    }
 }
 
 /// The unit cube with the options of its discrete blocks.

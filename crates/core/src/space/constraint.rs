@@ -92,10 +92,10 @@ impl Linear {
         if over <= self.tolerance { 0.0 } else { over }
     }
 
-    /// The smallest and largest sum within the parameters' bounds.
-    pub fn range(&self, axes: &[CubeAxis]) -> (f64, f64) {
+    /// The smallest and largest sum of numbers between these ends, one pair for each parameter by position.
+    pub fn range(&self, ends: impl Fn(usize) -> (f64, f64)) -> (f64, f64) {
         self.terms.iter().fold((0.0, 0.0), |(least, most), &(index, weight)| {
-            let (low, high) = axes[index].ends().unwrap_or_default();
+            let (low, high) = ends(index);
             (least + (weight * low).min(weight * high), most + (weight * low).max(weight * high))
         })
     }
@@ -104,6 +104,13 @@ impl Linear {
     pub fn excludes(&self, (least, most): (f64, f64)) -> bool {
         let above = self.relation != Relation::AtLeast && least > self.bound + self.tolerance;
         above || self.relation != Relation::AtMost && most < self.bound - self.tolerance
+    }
+
+    /// Whether no numbers between these ends have a [violation](Self::violation) of 0, rounding included.
+    pub fn excludes_all(&self, ends: impl Fn(usize) -> (f64, f64)) -> bool {
+        let (least, most) = self.range(ends);
+        // Sums are right to a few roundings of their largest term, a millionth of the tolerance.
+        self.excludes((least - self.tolerance, most + self.tolerance))
     }
 }
 

@@ -56,7 +56,7 @@ impl Feasible {
             linear.push(Linear::new(space, constraint)?);
         }
         for (constraint, row) in space.constraints.iter().zip(&linear) {
-            let (least, most) = row.range(&space.axes);
+            let (least, most) = row.range(|index| space.axes[index].ends().unwrap_or_default());
             if row.excludes((least, most)) {
                 return Err(Error::Infeasible {
                     constraint: constraint.clone(),
@@ -215,6 +215,18 @@ impl Space {
         self.feasible.as_ref().is_none_or(|feasible| {
             let number = |index: usize| self.axes[index].number(&coordinates[feasible.starts[index]..]);
             feasible.linear.iter().all(|linear| linear.violation(number) == 0.0)
+        })
+    }
+
+    /// Whether no valid values with coordinates in this box keep every constraint; false also where that is not known.
+    pub(crate) fn excludes(&self, low: &[f64], high: &[f64]) -> bool {
+        self.feasible.as_ref().is_some_and(|feasible| {
+            // Numbers grow with their coordinate, and no valid one in the box lies beyond the one nearest to an end.
+            let ends = |index: usize| {
+                let (axis, start) = (&self.axes[index], feasible.starts[index]);
+                (axis.number(&low[start..]), axis.number(&high[start..]))
+            };
+            feasible.linear.iter().any(|linear| linear.excludes_all(ends))
         })
     }
 

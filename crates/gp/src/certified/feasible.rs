@@ -30,6 +30,11 @@ pub trait FeasibleSet {
     fn nearest_feasible(&self, point: Vec<f64>) -> Vec<f64> {
         point
     }
+
+    /// Whether no feasible point lies in this box; false also where that is not known.
+    fn excludes(&self, _low: &[f64], _high: &[f64]) -> bool {
+        false
+    }
 }
 
 /// All of it.

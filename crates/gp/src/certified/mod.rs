@@ -206,6 +206,9 @@ impl<'a> BranchAndBound<'a> {
 
     /// Bounds a cell, tries a point of it, and queues it unless no point of it can be better than the best.
     fn visit(&mut self, cell: Cell, parent: f64) {
+        if cell.is_excluded(self.feasible) {
+            return;
+        }
         self.nodes += 1;
         let number = self.nodes;
         let (centre, half) = (cell.centre(), self.half_widths(&cell));

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::FeasibleSet;
 use crate::{Error, Result};
 
 /// A block of coordinates that are chosen together from a list.
@@ -140,6 +141,11 @@ impl Cell {
             }
         }
         out
+    }
+
+    /// Whether it is known to hold no feasible point.
+    pub fn is_excluded(&self, feasible: &dyn FeasibleSet) -> bool {
+        feasible.excludes(&self.low, &self.high)
     }
 
     /// The part within `radius` of one of the region's points along every coordinate, its blocks as they are there.
