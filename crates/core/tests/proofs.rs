@@ -1,6 +1,6 @@
-//! What the gap of a choice claims under constraints: dense grids of feasible points are the oracle.
+//! What the gap of a choice claims under constraints and where none is claimed: dense grids are the oracle.
 
-use crate::common::{matern, se};
+use crate::common::{matern, rng, se, uniform};
 use manyhands_core::gp::{Kernel, Prior};
 use manyhands_core::{Constraint, Domain, Parameter, Relation, Result, Rule, Space, Spec, Strategy, Study, Value};
 
@@ -90,5 +90,29 @@ fn under_a_constraint_the_gap_is_small_and_no_feasible_point_exceeds_it() {
         for (kernel, seed) in [(matern(0.3), 1), (se(0.4), 2)] {
             check(case, &kernel, seed);
         }
+    }
+}
+
+#[test]
+fn where_the_noise_is_lost_in_rounding_no_gap_is_claimed_and_the_certificate_holds() {
+    let axis = |name| Parameter::float(name, 0.0, 1.0).unwrap();
+    let space = Space::new(vec![axis("a"), axis("b")], vec![]).unwrap();
+    let (kernel, centre) = (matern(0.3), [0.35, 0.62]);
+    // Its norm is 1 and its maximum too, at the centre.
+    let f = |x: &[f64]| kernel.covariance(&centre, x);
+    for (noise, claims) in [(1e-2, true), (1e-10, false)] {
+        let prior = Prior::new(kernel.clone(), 0.0, noise).unwrap();
+        let strategy = Strategy::new(Rule::IgpBucb, 1.0);
+        let mut live = Study::new(Spec::new(Domain::Space(space.clone()), prior, strategy).unwrap()).unwrap();
+        let rng = &mut rng(5);
+        for _ in 0..300 {
+            let x = [uniform(rng, 0.0, 1.0), uniform(rng, 0.0, 1.0)];
+            live.include(&x.map(Value::from), Some(f(&x))).unwrap();
+        }
+        let certificate = live.certificate().unwrap();
+        assert!(certificate.upper >= 1.0 && certificate.lower <= f(&certificate.point) + 1e-9, "{certificate}");
+        let s = live.ask(1).unwrap().remove(0);
+        assert_eq!(s.choice.gap.is_some(), claims, "noise {noise}: {s:?}");
+        assert_eq!(Study::verify(live.spec(), live.events()).map(drop), Ok(()));
     }
 }

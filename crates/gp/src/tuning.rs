@@ -63,3 +63,9 @@ pub(crate) const PROOF_CLIMB_REACH: f64 = 0.25;
 
 /// How many cells of a proof may start a climb.
 pub(crate) const PROOF_CLIMBS: usize = 64;
+
+/// A proof ends where what a search could still close is this share of what rounding leaves.
+pub(crate) const PROOF_ROUNDING_SHARE: f64 = 0.1;
+
+/// A proof is not attempted where rounding leaves this share of the gap that is known without one.
+pub(crate) const PROOF_VACUOUS_SHARE: f64 = 0.5;

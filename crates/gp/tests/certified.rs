@@ -294,6 +294,22 @@ fn one_observation_is_closed_to_nine_digits() {
     }
 }
 
+/// The allowances grow with n^2/lambda; the oracle is a dense grid.
+#[test]
+fn where_rounding_is_most_of_the_gap_the_search_ends_early_with_a_valid_bound() {
+    let (score, limit) = (Provable::ConfidenceBound(20.0), 2000);
+    for (noise, rows, is_vacuous) in [(1e-2, 300, false), (1e-10, 100, false), (1e-10, 300, true)] {
+        let posterior = typical(Kernel::matern(2.5, &[0.3]).unwrap(), 2, noise, rows, 4);
+        let best = highest(&posterior, score, grid(2));
+        let found = maximize(posterior.view(), score, &cube(2), budget(limit, 1e-3 * best), &[]).unwrap();
+        assert!(best <= found.upper, "{noise}, {rows}: {best} above {}", found.upper);
+        assert_eq!(found.is_vacuous, is_vacuous, "{noise}, {rows}: {found:?}");
+        assert!(found.nodes < limit, "{noise}, {rows}: {} nodes", found.nodes);
+        // What is left at 100 rows is rounding alone: it is more than the tolerance, and more nodes were not asked for.
+        assert_eq!(found.gap() <= 1e-3 * best, noise == 1e-2, "{noise}, {rows}: gap {}", found.gap());
+    }
+}
+
 #[test]
 fn a_finite_region_is_solved_to_rounding() {
     let posterior = typical(Kernel::matern(1.5, &[0.3]).unwrap(), 2, 0.01, 12, 5);

@@ -168,9 +168,8 @@ impl Chooser for Continuous {
         let (false, Some(goal)) = (context.spec.learns(), acquisition.as_provable()) else {
             return self.choice(context, &found).map(Some);
         };
-        let Proven { maximum, upper } = prove(&self.space, context, goal, found)?;
-        let gap = Some(upper - maximum.score);
-        Ok(Some(Choice { gap, ..self.choice(context, &maximum)? }))
+        let proven = prove(&self.space, context, goal, found)?;
+        Ok(Some(Choice { gap: proven.gap(), ..self.choice(context, &proven.maximum)? }))
     }
 
     fn argmax_within(
@@ -250,7 +249,8 @@ impl Chooser for Continuous {
     fn band(&mut self, context: Context<'_>, multiplier: f64) -> Result<Extremes> {
         let lowest = self.band_end(context, -multiplier)?;
         let highest = self.band_end(context, multiplier)?;
-        let Proven { maximum, upper } = prove(&self.space, context, Provable::ConfidenceBound(multiplier), highest)?;
+        let Proven { maximum, upper, .. } =
+            prove(&self.space, context, Provable::ConfidenceBound(multiplier), highest)?;
         let gap = upper - maximum.score;
         Ok(Extremes { upper, lower: lowest.score, gap, candidate: None, point: lowest.point })
     }

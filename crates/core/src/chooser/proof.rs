@@ -12,6 +12,15 @@ use crate::{Result, Space, Spec};
 pub(super) struct Proven {
     pub maximum: Maximum,
     pub upper: f64,
+    is_vacuous: bool,
+}
+
+impl Proven {
+    /// How much the best point of the space may be better; none where rounding makes most of it, so that it says nothing of
+    /// the point.
+    pub fn gap(&self) -> Option<f64> {
+        (!self.is_vacuous).then_some(self.upper - self.maximum.score)
+    }
 }
 
 /// A bound of all scores, and the best point known after proving it: `best` unless the search finds a better one.
@@ -21,7 +30,8 @@ pub(super) fn prove(space: &Space, context: Context<'_>, goal: Provable, best: M
     let budget = Budget { nodes: nodes(spec, view.keys().len()), tolerance };
     let valid = ValidPoints { space, region: region(space)? };
     let found = maximize(view, goal, &valid, budget, &[best.point])?;
-    Ok(Proven { maximum: Maximum { point: found.point, score: found.score }, upper: found.upper })
+    let maximum = Maximum { point: found.point, score: found.score };
+    Ok(Proven { maximum, upper: found.upper, is_vacuous: found.is_vacuous })
 }
 
 /// The coordinates of valid values that satisfy all constraints.

@@ -86,7 +86,8 @@ pub struct Certificate {
     /// What kind of statement it is.
     pub kind: BoundKind,
     /// How far the upper bound may exceed the best possible one because the search of the domain was stopped early; 0 on
-    /// finite domains.
+    /// finite domains. Where a choice would claim [no gap](crate::Choice::gap) because of rounding, the upper bound is
+    /// that of the prior and the data without a search: valid, and loose by up to this much.
     pub gap: f64,
 }
 

@@ -114,6 +114,20 @@ impl<'a> CellBounds<'a> {
         BoxMaximum { upper: self.finish(best.upper.min(ranges.score(self.goal))), step: best.step }
     }
 
+    /// What the bound over a cell comes down to as the cell shrinks to this point: its score with all allowances for
+    /// rounding, which grow with n^2/lambda.
+    pub fn at_point(&self, point: &[f64], mean: f64, variance: f64) -> f64 {
+        let (model, prior) = (self.model, self.prior_ranges());
+        let share = model.view.prior().kernel().variance_at(point) / model.largest.max(f64::MIN_POSITIVE);
+        let slack = model.variance_slack * share;
+        let ranges = Ranges {
+            mean: (mean + model.mean_slack * share.sqrt()).min(prior.mean),
+            least_sd: (variance - slack).max(0.0).sqrt(),
+            most_sd: (variance + slack).sqrt().min(prior.most_sd),
+        };
+        self.finish(ranges.score(self.goal))
+    }
+
     fn prior_ranges(&self) -> Ranges {
         let model = self.model;
         let sd = model.largest.sqrt();

@@ -7,9 +7,15 @@
 //! | | upper | no point of the region has a higher score, rounding included |
 //! | eps_t | gap | upper - score: what the point found may lose |
 //! | | node | a cell that was bounded |
+//! | | floor | no bound over cells that this file makes is lower, however small they are |
 //!
 //! Cells are taken in the order of their upper bounds and halved across the coordinate in which they are widest in
 //! lengthscales. The work is done on one thread, in one order, and limited by a count: the same input has the same bits.
+//!
+//! **Rounding.** Bounds allow for what rounding can do to mean and variance (see `model`), which no splitting reduces. The
+//! bound over a cell that shrinks to a point is the point's score with these allowances, so that the highest of them among the
+//! points evaluated is a floor of all upper bounds. What is left of the gap below the floor is rounding: the search stops
+//! once it can close little else, and does not start where rounding is most of the gap that is known without a search.
 
 mod bound;
 mod feasible;
@@ -28,10 +34,10 @@ use self::model::{Around, Model};
 use self::region::Cell;
 pub use self::region::Region;
 use crate::prior::check_size;
-use crate::tuning::{PROOF_CLIMB_REACH, PROOF_CLIMB_STEPS, PROOF_CLIMBS};
+use crate::tuning::{PROOF_CLIMB_REACH, PROOF_CLIMB_STEPS, PROOF_CLIMBS, PROOF_ROUNDING_SHARE, PROOF_VACUOUS_SHARE};
 use crate::{Error, Provable, Result, View};
 
-/// When to stop: at this gap, or after this many nodes.
+/// When to stop: at this gap, after this many nodes, or where what is left is rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
     /// The most cells that are bounded. With none, the bound is the one that holds everywhere. Climbing to better points
@@ -56,6 +62,9 @@ pub struct Certified {
     pub upper: f64,
     /// How many cells were bounded.
     pub nodes: usize,
+    /// Whether the allowances for rounding are at least half of the gap that is known without a search, and more than the
+    /// tolerance. Then `upper` holds all the same, but no search could have made it much lower.
+    pub is_vacuous: bool,
 }
 
 impl Certified {
@@ -159,9 +168,12 @@ struct BranchAndBound<'a> {
     bounds: CellBounds<'a>,
     objective: Provable,
     feasible: &'a dyn FeasibleSet,
-    region: &'a Region,
     budget: Budget,
     best: Incumbent,
+    /// The bound that holds everywhere, known without a search.
+    everywhere: f64,
+    /// No upper bound of cells can fall below this.
+    floor: f64,
     waiting: BinaryHeap<Node>,
     /// The highest bound of a cell that is not split any more.
     settled: f64,
@@ -178,30 +190,58 @@ impl<'a> BranchAndBound<'a> {
         first: Vec<f64>,
     ) -> Self {
         let best = evaluate(model, objective, feasible.nearest_feasible(first));
-        let (bounds, settled) = (CellBounds::new(model, objective), f64::NEG_INFINITY);
-        let (region, waiting) = (feasible.region(), BinaryHeap::new());
-        Self { model, bounds, objective, feasible, region, budget, best, waiting, settled, nodes: 0, climbs: 0 }
+        let bounds = CellBounds::new(model, objective);
+        let floor = bounds.at_point(&best.point, best.mean, best.variance);
+        Self {
+            model,
+            bounds,
+            objective,
+            feasible,
+            budget,
+            best,
+            everywhere: bounds.everywhere(),
+            floor,
+            waiting: BinaryHeap::new(),
+            settled: f64::NEG_INFINITY,
+            nodes: 0,
+            climbs: 0,
+        }
     }
 
     fn run(&mut self, whole: Cell) {
-        let everywhere = self.bounds.everywhere();
-        if self.budget.nodes == 0 {
-            self.settled = everywhere;
+        if self.budget.nodes == 0 || self.is_vacuous() {
+            self.settled = self.everywhere;
             return;
         }
         self.climb();
-        self.visit(whole, everywhere);
+        self.visit(whole, self.everywhere);
         while let Some(node) = self.waiting.pop() {
-            let closed = node.upper - self.best.score <= self.budget.tolerance;
-            if closed || self.nodes + 2 > self.budget.nodes {
+            if self.is_closed(node.upper) || self.nodes + 2 > self.budget.nodes {
                 self.settled = self.settled.max(node.upper);
                 return;
             }
-            match node.cell.split(self.region, self.widest_coordinate(&node.cell)) {
+            match node.cell.split(self.feasible.region(), self.widest_coordinate(&node.cell)) {
                 Some(halves) => halves.into_iter().for_each(|half| self.visit(half, node.upper)),
                 None => self.settled = self.settled.max(node.upper),
             }
         }
+    }
+
+    /// What rounding leaves of the gap, whatever the search does.
+    fn rounding(&self) -> f64 {
+        self.floor - self.best.score
+    }
+
+    /// Whether a gap up to this bound is within the tolerance, or splitting more cells could close little of it.
+    fn is_closed(&self, upper: f64) -> bool {
+        let open = (0.5 * self.budget.tolerance).max(PROOF_ROUNDING_SHARE * self.rounding());
+        upper - self.best.score <= self.budget.tolerance || upper - self.floor <= open || self.is_vacuous()
+    }
+
+    /// Whether rounding leaves most of the gap that is known without a search.
+    fn is_vacuous(&self) -> bool {
+        let known = self.everywhere - self.best.score;
+        self.rounding() > self.budget.tolerance && self.rounding() >= PROOF_VACUOUS_SHARE * known
     }
 
     /// Bounds a cell, tries a point of it, and queues it unless no point of it can be better than the best.
@@ -221,7 +261,7 @@ impl<'a> BranchAndBound<'a> {
         }
         self.waiting.push(Node { upper, number, cell: cell.clone() });
         let before = self.best.score;
-        self.offer(cell.nearest(self.region, &self.moved(&centre, &moving, &peak.step)));
+        self.offer(cell.nearest(self.feasible.region(), &self.moved(&centre, &moving, &peak.step)));
         if self.best.score - before > self.budget.tolerance && self.climbs < PROOF_CLIMBS {
             self.climb();
         }
@@ -233,16 +273,17 @@ impl<'a> BranchAndBound<'a> {
             return;
         }
         self.climbs += 1;
+        let region = self.feasible.region();
         let mut reach = PROOF_CLIMB_REACH;
         for _ in 0..PROOF_CLIMB_STEPS {
             let centre = self.best.point.clone();
             let scales = &self.model.scales;
-            let cell = Cell::around(self.region, &centre, |j| reach / scales[j]);
+            let cell = Cell::around(region, &centre, |j| reach / scales[j]);
             let half = self.half_widths(&cell);
             let moving = moving(&half);
             let peak = self.bounds.over(Around { centre: &centre, half: &half }, &moving, f64::NEG_INFINITY);
             let before = self.best.score;
-            self.offer(self.region.whole().nearest(self.region, &self.moved(&centre, &moving, &peak.step)));
+            self.offer(region.whole().nearest(region, &self.moved(&centre, &moving, &peak.step)));
             if self.best.score <= before {
                 reach *= 0.25;
             }
@@ -252,6 +293,7 @@ impl<'a> BranchAndBound<'a> {
     /// Keeps the feasible point next to a point of the region if it is better than the best.
     fn offer(&mut self, point: Vec<f64>) {
         let found = evaluate(self.model, self.objective, self.feasible.nearest_feasible(point));
+        self.floor = self.floor.max(self.bounds.at_point(&found.point, found.mean, found.variance));
         if found.score > self.best.score {
             self.best = found;
         }
@@ -277,10 +319,11 @@ impl<'a> BranchAndBound<'a> {
     }
 
     fn result(self) -> Certified {
+        let is_vacuous = self.is_vacuous();
         let Incumbent { point, mean, variance, score } = self.best;
         let waiting = self.waiting.peek().map_or(f64::NEG_INFINITY, |node| node.upper);
         let upper = self.settled.max(waiting).max(score);
-        Certified { point, mean, sd: variance.sqrt(), score, upper, nodes: self.nodes }
+        Certified { point, mean, sd: variance.sqrt(), score, upper, nodes: self.nodes, is_vacuous }
     }
 }
 
