@@ -54,7 +54,9 @@ pub enum Initial {
     None,
     /// T_init picks.
     Count(usize),
-    /// Picks until max sigma^2 <= lambda (C^2 - 1)/(M - 1), which certifies sqrt(xi) <= C for this C > 1.
+    /// Picks until max sigma^2 <= lambda (C^2 - 1)/(M - 1), which certifies sqrt(xi) <= C for this C > 1. Sigma is given
+    /// observed values alone, and the xi of failed picks takes its part of C^2; they are made again, up to three times at a
+    /// place. Where failures go on, the rule starts without the certificate.
     Until(f64),
 }
 

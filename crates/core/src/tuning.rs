@@ -64,6 +64,12 @@ pub(crate) const CHECKPOINT_PART: usize = 4;
 /// Checkpoints on a space, each of which costs a search, are apart by this factor.
 pub(crate) const CHECKPOINT_FACTOR: usize = 2;
 
+/// So many failures at a point, or more next to it, may end the initialization scheme: three, less a margin for rounding.
+pub(crate) const INITIAL_FAILURES: f64 = 2.5;
+
+/// After failures the scheme ends at the latest at this share of the variance that is enough without them.
+pub(crate) const INITIAL_SHARE: f64 = 0.25;
+
 // Searches over a space.
 
 /// Up to this many rows every candidate of a space is evaluated exactly, because climbs start from several

@@ -12,6 +12,7 @@ mod examples;
 mod file;
 mod finding;
 mod given;
+mod initialization;
 mod learned;
 mod many;
 mod oracle;

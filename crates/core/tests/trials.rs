@@ -180,7 +180,7 @@ proptest! {
         let spec = if repeats { spec } else { spec.without_repeats().unwrap() };
         let points = candidates(spec.domain());
         let mut live = study(&spec);
-        let mut ruled = 0;
+        let (mut ruled, mut failed) = (0, 0);
         for _ in 0..150 {
             let pending = live.count(TrialState::Pending);
             if pending == workers || (!batched && pending > 0 && rng.random_bool(0.5)) {
@@ -193,10 +193,13 @@ proptest! {
                 continue;
             }
             ruled += 1;
+            failed = if ruled == 1 { before.count(TrialState::Failed) } else { failed };
+            // Failures of the rule's own picks are not the scheme's. Three failures may be too many for C, and in a pool without
+            // repeats one, as nothing is tried again there.
+            let is_certified = before.count(TrialState::Failed) == failed && failed < if repeats { 3 } else { 1 };
             let xi = exact_xi(&before, &points, &[]);
-            // A failed point stays in xi for good; no variance of other points can make up for it.
-            prop_assert!(failing || xi.sqrt() <= target * (1.0 + 1e-9), "sqrt xi {} at the choice of the rule, C = {target}", xi.sqrt());
-            if !failing && before.posterior().pending() == 0 {
+            prop_assert!(!is_certified || xi.sqrt() <= target * (1.0 + 1e-9), "sqrt xi {} at the choice of the rule, C = {target}", xi.sqrt());
+            if is_certified && before.count(TrialState::Pending) == 0 {
                 let bound = initialization_variance(target, workers, NOISE);
                 let free = |i: &usize| repeats || before.trials().iter().all(|t| t.candidate() != *i);
                 let left: Vec<usize> = (0..points.len()).filter(free).collect();

@@ -9,7 +9,7 @@ use manyhands_gp::{
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Chooser, Context, Extremes, LargestSd, Place, generator, peak};
+use super::{Chooser, Context, Extremes, LargestSd, Place, Widest, generator, peak};
 use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT};
 use crate::{Choice, Error, Phase, Result, Spec};
 
@@ -184,14 +184,17 @@ impl Chooser for Finite {
         self.surface.restricted().largest_variance()
     }
 
-    fn variance_without(&self, posterior: &Posterior, pending: &[Key]) -> Result<f64> {
-        let mut posterior = posterior.clone();
-        pending.iter().try_for_each(|key| posterior.retract(key.id))?;
+    /// By a surface of its own: other rows than those of the last pick would reset the bounds of the one for choices.
+    fn largest_variance_given(&self, view: View<'_>, pending: &[Key]) -> Widest {
         let mut surface = Surface::new(self.surface.restricted().clone());
         let taken = (0..self.domain().len()).filter(|&i| self.surface.is_excluded(i));
         taken.for_each(|i| surface.set_excluded(i, true));
         pending.iter().for_each(|key| surface.set_excluded(key.site, false));
-        Ok(surface.argmax(posterior.view(), &Variance).map_or(0.0, |found| found.score))
+        let found = surface.argmax(view, &Variance);
+        found.map_or(Widest { candidate: 0, variance: 0.0 }, |found| Widest {
+            candidate: found.index,
+            variance: found.score,
+        })
     }
 
     fn exact_hallucination(&mut self, view: View<'_>) -> Option<f64> {

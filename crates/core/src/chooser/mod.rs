@@ -38,6 +38,13 @@ pub(crate) struct LargestSd {
     pub variance: f64,
 }
 
+/// The candidate of largest variance.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Widest {
+    pub candidate: usize,
+    pub variance: f64,
+}
+
 /// The extremes of a band over the domain, in the model's units.
 #[derive(Debug, Clone)]
 pub(crate) struct Extremes {
@@ -170,10 +177,10 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         prior.kernel().variance()
     }
 
-    /// The largest variance over the points that may be chosen, given the posterior without its `pending` rows; infinite
-    /// where that is not known.
-    fn variance_without(&self, _posterior: &Posterior, _pending: &[Key]) -> Result<f64> {
-        Ok(f64::INFINITY)
+    /// The largest variance of the points that may be chosen or are `pending`, given the rows of a view of any posterior;
+    /// infinite where that is not known.
+    fn largest_variance_given(&self, _view: View<'_>, _pending: &[Key]) -> Widest {
+        Widest { candidate: 0, variance: f64::INFINITY }
     }
 
     /// sup of sigma_S^2/sigma_{t-1}^2 over the domain; none where it cannot be computed.

@@ -6,6 +6,7 @@ mod best;
 mod certificate;
 mod choose;
 mod include;
+mod initialization;
 mod learning;
 mod predict;
 mod quantities;

@@ -86,5 +86,19 @@ pub fn worst_case_hallucination(information: f64) -> f64 {
 /// The variance below which the initialization scheme certifies sqrt(xi) <= target: xi <= 1 + (M - 1) max sigma^2/lambda.
 /// With one worker there is nothing to wait for.
 pub fn initialization_variance(target: f64, max_pending: usize, noise: f64) -> f64 {
-    if max_pending <= 1 { f64::INFINITY } else { noise * (target * target - 1.0) / (max_pending - 1) as f64 }
+    initialization_variance_beside(target, 1.0, max_pending, noise)
+}
+
+/// As [`initialization_variance`], beside failed points that stay hallucinated and whose own factor is `failed`: xi is at most
+/// failed + (M - 1) max sigma^2/lambda, as the largest eigenvalue of a covariance is at most the sum of those of its diagonal
+/// blocks. Minus infinity where one worker has failed too much.
+///
+/// ```
+/// use manyhands_core::theory::{initialization_variance, initialization_variance_beside};
+/// let alone = initialization_variance(2.0, 5, 0.025);
+/// assert_eq!(initialization_variance_beside(2.0, 2.5, 5, 0.025), alone / 2.0);
+/// ```
+pub fn initialization_variance_beside(target: f64, failed: f64, max_pending: usize, noise: f64) -> f64 {
+    let left = target * target - failed;
+    if max_pending > 1 { noise * left / (max_pending - 1) as f64 } else { f64::INFINITY.copysign(left) }
 }
