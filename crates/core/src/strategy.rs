@@ -18,7 +18,7 @@ pub enum Information {
     Greedy,
     /// The smaller of two certified upper bounds of gamma.
     GreedyUpper,
-    /// The order of the paper's Lemma 2 with constant 1.
+    /// The order of the paper's Lemma 2 with constant 1; see [`closed_form`](crate::theory::closed_form).
     ClosedForm,
     /// ln t.
     Log,

@@ -15,7 +15,9 @@
 //! With a learned model the bounds hold only if the model is right. They are computed from the present fit alone, and
 //! marked as [`BoundKind::Model`].
 //!
-//! The band assumes the stated kernel, B and R, and that whether and when a result arrives does not depend on its noise.
+//! The band assumes the stated kernel, B and R, and that whether and when a result arrives does not depend on its noise. Where
+//! results arrive in another order than their points were chosen in, noise must also be independent across trials: noise that
+//! is unpredictable from what was chosen before need not be so from what has arrived before.
 
 use std::fmt;
 
