@@ -1,4 +1,4 @@
-//! The display while a study runs: running trials, the best so far, progress, the certificate.
+//! The display while a study runs: running trials, progress, the best point, what may still be gained.
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, stderr};
@@ -7,12 +7,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use manyhands_core::study::CERTIFIED_VALUES;
-use manyhands_core::{TrialState, Value};
-use manyhands_report::certificate::brief;
+use manyhands_core::study::OUTLOOK_VALUES;
+use manyhands_core::{Aim, Study, TrialState, Value};
 use manyhands_report::news::line;
 use manyhands_report::run::{Progress, opening};
 use manyhands_report::value::params_line;
+use manyhands_report::{best, certificate, outlook};
 use manyhands_run::{News, Plan, StudyProgress};
 use manyhands_store::Session;
 
@@ -26,6 +26,8 @@ pub struct Live {
     state: RefCell<LiveState>,
     /// None with --quiet.
     output: RefCell<Option<LiveOutput>>,
+    /// Says which point is best.
+    reader: RefCell<Session>,
     start: Instant,
 }
 
@@ -39,20 +41,16 @@ struct LiveState {
 
 enum LiveOutput {
     Lines,
-    Terminal { all: MultiProgress, summary: ProgressBar, certificate: Sender<()> },
+    Terminal { all: MultiProgress, summary: ProgressBar, told: Sender<()> },
 }
 
 impl Live {
-    /// On a terminal the certificate is computed by another session of the same study.
+    /// The best point is that of another session of the same study; on a terminal a third one computes what may still be
+    /// gained, on a thread of its own.
     pub fn new(session: &Session, plan: &Plan, quiet: bool) -> Self {
         let study = StudyProgress::of(session);
         let state = LiveState {
-            progress: Progress {
-                study,
-                ended_before: study.ended,
-                trials: plan.settings.trials,
-                superlative: session.spec().direction().superlative(),
-            },
+            progress: Progress { study, ended_before: study.ended, trials: plan.settings.trials, best: String::new() },
             running: vec![],
             is_waiting: false,
             warning: None,
@@ -62,7 +60,10 @@ impl Live {
             (false, false) => Some(LiveOutput::Lines),
             (false, true) => Some(terminal(session.another_session())),
         };
-        let live = Self { state: RefCell::new(state), output: RefCell::new(output), start: Instant::now() };
+        let (state, output) = (RefCell::new(state), RefCell::new(output));
+        let reader = RefCell::new(session.another_session());
+        let live = Self { state, output, reader, start: Instant::now() };
+        live.find_best();
         opening(session, plan.settings.trials).into_iter().for_each(|line| live.line(&line));
         live.refresh();
         live
@@ -79,12 +80,24 @@ impl Live {
     }
 
     fn try_show(&self, news: &News) {
+        let is_value = matches!(news, News::Told { .. } | News::Delivered { .. });
+        if is_value {
+            self.find_best();
+        }
         let line = self.state.borrow_mut().update(news, self.output.borrow().as_ref());
         line.into_iter().for_each(|line| self.line(&line));
         self.refresh();
-        if let (Some(LiveOutput::Terminal { certificate, .. }), News::Told { .. }) = (&*self.output.borrow(), news) {
-            // Nobody computes certificates where their thread could not be started.
-            let _ = certificate.send(());
+        if let (Some(LiveOutput::Terminal { told, .. }), true) = (&*self.output.borrow(), is_value) {
+            // Nobody receives it where the thread could not be started.
+            let _ = told.send(());
+        }
+    }
+
+    /// Finds the best point; it is not shown where it would take longer than a trial may.
+    fn find_best(&self) {
+        if self.output.borrow().is_some() {
+            let best = self.reader.borrow_mut().study().ok().and_then(best_text);
+            self.state.borrow_mut().progress.best = best.unwrap_or_default();
         }
     }
 
@@ -123,7 +136,7 @@ impl LiveState {
     fn update(&mut self, news: &News, output: Option<&LiveOutput>) -> Option<String> {
         let was_waiting = std::mem::replace(&mut self.is_waiting, matches!(news, News::Waiting { .. }));
         match news {
-            News::Started { trial, params, .. } => self.begin(*trial, params, output),
+            News::Started { trial, params, aim, .. } => self.begin(*trial, params, *aim, output),
             News::Told { trial, progress, .. } => {
                 self.end(*trial, *progress);
                 return line(news).map(|line| line + &self.progress.suffix());
@@ -142,7 +155,7 @@ impl LiveState {
         line(news)
     }
 
-    fn begin(&mut self, trial: usize, params: &[(String, Value)], output: Option<&LiveOutput>) {
+    fn begin(&mut self, trial: usize, params: &[(String, Value)], aim: Option<Aim>, output: Option<&LiveOutput>) {
         let Some(LiveOutput::Terminal { all, .. }) = output else { return };
         let line = params_line(params.iter().map(|(name, value)| (name.as_str(), value)));
         // Under the summary, which is seen however many there are; short, so that nothing typed wraps them.
@@ -151,7 +164,8 @@ impl LiveState {
         if let Ok(style) = ProgressStyle::with_template("  {spinner} {prefix} {elapsed:>4}  {msg}") {
             bar.set_style(style);
         }
-        bar.set_prefix(format!("trial {trial}"));
+        let aim = aim.map_or(String::new(), |aim| format!(" {}", aim.name()));
+        bar.set_prefix(format!("trial {trial}{aim}"));
         bar.set_message(line);
         bar.enable_steady_tick(Duration::from_millis(200));
         self.running.push((trial, bar));
@@ -176,29 +190,40 @@ fn terminal(mut session: Session) -> LiveOutput {
     if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
         summary.set_style(style);
     }
-    let (certificate, wanted) = channel::<()>();
+    let (told, news) = channel::<()>();
     let bar = summary.clone();
     let watch = move || {
-        while wanted.recv().is_ok() {
+        while news.recv().is_ok() {
+            // One look takes in all that was told so far; what is told during it makes another one due.
+            while news.try_recv().is_ok() {}
             let start = Instant::now();
-            if let Some(text) = certificate_text(&mut session) {
-                bar.set_message(text);
-            }
-            // At most a tenth of the time goes into watching.
-            std::thread::sleep((10 * start.elapsed()).max(Duration::from_millis(500)));
-            while wanted.try_recv().is_ok() {}
+            bar.set_message(session.study().ok().and_then(promise_text).unwrap_or_default());
+            // At most a fifth of the time goes into watching.
+            std::thread::sleep(4 * start.elapsed());
         }
     };
-    // Without the thread there is no certificate before the end.
-    let _ = std::thread::Builder::new().name("certificate".to_string()).spawn(watch);
-    LiveOutput::Terminal { all, summary, certificate }
+    // Without the thread nothing is said of it before the end.
+    let _ = std::thread::Builder::new().name("outlook".to_string()).spawn(watch);
+    LiveOutput::Terminal { all, summary, told }
 }
 
-fn certificate_text(session: &mut Session) -> Option<String> {
-    let study = session.study().ok()?;
-    if study.count(TrialState::Observed) > CERTIFIED_VALUES {
-        // Watching would take longer than choosing; an old bound says nothing of now.
-        return Some(String::new());
+/// The best point; none where there is none, or finding it would hold up the run.
+fn best_text(study: &mut Study) -> Option<String> {
+    if study.count(TrialState::Observed) > OUTLOOK_VALUES {
+        return None;
     }
-    Some(format!(", {}", brief(&study.certificate().ok()?)))
+    study.best().ok().map(|found| best::brief(&found))
+}
+
+/// What may still be gained.
+fn promise_text(study: &mut Study) -> Option<String> {
+    if study.count(TrialState::Observed) > OUTLOOK_VALUES {
+        // Watching would take longer than choosing; an old figure says nothing of now.
+        return None;
+    }
+    let text = match study.spec().states_theorems() {
+        true => certificate::brief(&study.certificate().ok()?),
+        false => outlook::brief(&study.outlook().ok()?),
+    };
+    (!text.is_empty()).then(|| format!(", {text}"))
 }

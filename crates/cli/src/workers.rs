@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use manyhands_core::study::StopRule;
 use manyhands_run::{Control, Plan, RunSettings, Stop, Summary, Unreported};
 use manyhands_store::Session;
 
@@ -27,6 +28,9 @@ pub struct WorkOptions {
     /// that is kept as a late result
     #[arg(long, value_name = "TRIAL", value_parser = integer_in::<usize>(0..))]
     take: Vec<usize>,
+    /// Go on although `stop` in [run] says that the study has enough trials
+    #[arg(long)]
+    no_stop: bool,
     /// Print nothing while it runs
     #[arg(short, long)]
     pub quiet: bool,
@@ -50,7 +54,10 @@ pub fn time(text: &str) -> Result<Option<Duration>, String> {
 
 /// The plan of the options.
 pub fn plan(settings: RunSettings, folder: PathBuf, options: &WorkOptions) -> Plan {
-    let plan = Plan::new(settings, folder, options.lease);
+    let mut plan = Plan::new(settings, folder, options.lease);
+    if options.no_stop {
+        plan.settings.stop = StopRule::default();
+    }
     Plan { keep_going: options.keep_going, take: options.take.clone(), ..plan }
 }
 

@@ -236,7 +236,7 @@ fn a_study_without_trials_is_exported_as_nothing() {
     assert_eq!(std::fs::read(bench.path().join("none.jsonl")).unwrap(), b"");
     assert_eq!(bench.json(&["trials", "plate", "--json"]), serde_json::json!([]));
     let csv = bench.run(&["export", "plate"]).stdout;
-    assert_eq!(String::from_utf8(csv).unwrap(), "trial,state,temp,acid,batch,value,asked_at,told_at,reason\n");
+    assert_eq!(String::from_utf8(csv).unwrap(), "trial,state,temp,acid,batch,value,asked_at,told_at,reason,aim\n");
 }
 
 #[test]

@@ -16,6 +16,59 @@ pub enum Phase {
     Rule,
 }
 
+impl Phase {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Design => "design",
+            Self::Initial => "initial",
+            Self::Rule => "rule",
+        }
+    }
+}
+
+/// What a trial is for.
+///
+/// ```
+/// use manyhands_core::Aim;
+/// assert_eq!(Aim::Exploring.name(), "exploring");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Aim {
+    /// To cover the domain before there is a model.
+    Design,
+    /// To improve on the best point: the mean decides, next to it or where the model expects a better one.
+    Greedy,
+    /// Where the value may be best: mean and uncertainty decide together.
+    Wide,
+    /// To learn: the uncertainty alone decides, mostly far from the best point.
+    Exploring,
+}
+
+impl Aim {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Design => "design",
+            Self::Greedy => "greedy",
+            Self::Wide => "wide",
+            Self::Exploring => "exploring",
+        }
+    }
+
+    /// What it means, in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Design => "first design: covers the domain",
+            Self::Greedy => "greedy: where the mean is best",
+            Self::Wide => "wide: where the value may be best",
+            Self::Exploring => "exploring: far away on purpose, where least is known",
+        }
+    }
+}
+
 /// A point that was chosen, with the posterior and the acquisition value at that moment.
 ///
 /// ```
@@ -31,8 +84,8 @@ pub enum Phase {
 /// ```
 ///
 /// In choosers mean and sd are in the model's own units, as the score is everywhere. In the log they are in the units of the
-/// values, and the mean is that of the maximized function (the negated one when minimizing); in a
-/// [`Suggestion`](crate::Suggestion) it is in the user's units.
+/// values, and mean and interval are those of the maximized function (the negated one when minimizing); in a
+/// [`Suggestion`](crate::Suggestion) they are in the user's units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The candidate's index in the domain; in a discretized cube, its row-major index in D_t with t = trial + 1. On a
@@ -59,16 +112,55 @@ pub struct Choice {
     pub gap: Option<f64>,
     /// What picked it.
     pub phase: Phase,
+    /// What the trial is for; none in events of engines before 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aim: Option<Aim>,
+    /// As `sd`, given observed points alone, sigma_S(x_t); none before a learned model has seen any value, and in events of
+    /// engines before 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sd_observed: Option<f64>,
+    /// The value to be told is expected between these, with probability 0.9 by the model given observed points alone, noise
+    /// included; none where `sd_observed` is, or where a float cannot represent one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
 }
 
 impl Choice {
-    /// The first number that is not finite, if there is one.
-    pub(crate) fn not_finite(&self) -> Option<f64> {
-        [self.mean, self.sd, self.multiplier, self.score].into_iter().find(|number| !number.is_finite())
+    /// A choice of the rule that weighs mean and sd, to be completed: candidate 0, no parameters, all numbers 0.
+    pub(crate) fn wide() -> Self {
+        Self {
+            candidate: 0,
+            params: vec![],
+            mean: 0.0,
+            sd: 0.0,
+            multiplier: 0.0,
+            score: 0.0,
+            gap: None,
+            phase: Phase::Rule,
+            aim: Some(Aim::Wide),
+            sd_observed: None,
+            interval: None,
+        }
     }
 
-    /// With the mean in the user's units and these values of the parameters.
+    /// The same point as a pick of the first design.
+    pub(crate) fn of_design(self) -> Self {
+        Self { phase: Phase::Design, aim: Some(Aim::Design), ..self }
+    }
+
+    /// The first number that is not finite, if there is one.
+    pub(crate) fn not_finite(&self) -> Option<f64> {
+        let expected = self.sd_observed.into_iter().chain(self.interval.into_iter().flatten());
+        let numbers = [self.mean, self.sd, self.multiplier, self.score].into_iter().chain(expected);
+        numbers.into_iter().find(|number| !number.is_finite())
+    }
+
+    /// With mean and interval in the user's units and these values of the parameters.
     pub(crate) fn in_user_units(&self, direction: Direction, params: Vec<Value>) -> Self {
-        Self { params, mean: direction.sign() * self.mean, ..self.clone() }
+        let interval = self.interval.map(|[lower, upper]| match direction {
+            Direction::Maximize => [lower, upper],
+            Direction::Minimize => [-upper, -lower],
+        });
+        Self { params, mean: direction.sign() * self.mean, interval, ..self.clone() }
     }
 }

@@ -12,8 +12,9 @@ use crate::{Choice, Value};
 ///
 /// It is raised by any change that alters a fit or a choice, even by one bit, so that a log says which of its events this
 /// engine can recompute. Events without a number are those of engine 1; engine 2 fits many values, and values of any
-/// magnitude; engine 3 factors the rows of large studies on spaces in another order.
-pub const ENGINE: u32 = 3;
+/// magnitude; engine 3 factors the rows of large studies on spaces in another order; engine 4 logs
+/// what a choice is for and what it expects, and on a space takes the better point where a proof finds one.
+pub const ENGINE: u32 = 4;
 
 /// One entry of a study's log. Sequence numbers start at 1.
 ///

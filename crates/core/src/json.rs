@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::event::{Asked, Event, EventKind, Fitted};
-use crate::{Choice, Phase, Value};
+use crate::{Aim, Choice, Phase, Value};
 
 /// Named values as a JSON object, in their order.
 ///
@@ -63,6 +63,12 @@ pub(crate) struct AskedBody {
     score: f64,
     gap: Option<f64>,
     phase: Phase,
+    #[serde(default)]
+    aim: Option<Aim>,
+    #[serde(default)]
+    sd_observed: Option<f64>,
+    #[serde(default)]
+    interval: Option<[f64; 2]>,
     seen: usize,
     #[serde(default = "first_engine", deserialize_with = "engine")]
     engine: u32,
@@ -70,8 +76,10 @@ pub(crate) struct AskedBody {
 
 impl From<AskedBody> for Asked {
     fn from(body: AskedBody) -> Self {
-        let AskedBody { trial, candidate, params, mean, sd, multiplier, score, gap, phase, seen, engine } = body;
-        Self { trial, choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase }, seen, engine }
+        let AskedBody { trial, candidate, params, mean, sd, multiplier, score, gap, phase, .. } = body;
+        let (aim, sd_observed, interval) = (body.aim, body.sd_observed, body.interval);
+        let choice = Choice { candidate, params, mean, sd, multiplier, score, gap, phase, aim, sd_observed, interval };
+        Self { trial, choice, seen: body.seen, engine: body.engine }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::event::{Asked, Event, Included};
-use crate::{Choice, Direction, Error, Phase, Result, Value};
+use crate::{Aim, Choice, Direction, Error, Phase, Result, Value};
 
 /// The state of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,6 +105,17 @@ impl Trial {
         self.choice().map(|choice| choice.phase)
     }
 
+    /// What it is for; none for a trial from elsewhere, and in logs that do not say.
+    pub fn aim(&self) -> Option<Aim> {
+        let choice = self.choice()?;
+        let by_phase = match choice.phase {
+            Phase::Design => Some(Aim::Design),
+            Phase::Initial => Some(Aim::Exploring),
+            Phase::Rule => None,
+        };
+        choice.aim.or(by_phase)
+    }
+
     /// Its state.
     pub fn state(&self) -> TrialState {
         match &self.end {
@@ -174,6 +185,13 @@ impl Ledger {
     pub fn extreme(&self, direction: Direction) -> Option<(usize, f64)> {
         let values = self.trials.iter().enumerate().filter_map(|(number, trial)| Some((number, trial.value()?)));
         values.reduce(|best, next| if direction.is_better(next.1, best.1) { next } else { best })
+    }
+
+    /// How many values have arrived after that of this trial; all of them where it has none.
+    pub fn values_after(&self, trial: usize) -> usize {
+        let is_of_trial = |event: &Event| event.brings_a_value() && event.trial() == Some(trial);
+        let from = self.events.iter().position(is_of_trial).map_or(0, |position| position + 1);
+        self.events[from..].iter().filter(|event| event.brings_a_value()).count()
     }
 
     /// How many trials are in this state.

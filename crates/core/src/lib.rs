@@ -97,7 +97,7 @@ pub mod text;
 pub mod theory;
 mod tuning;
 
-pub use choice::{Choice, Phase};
+pub use choice::{Aim, Choice, Phase};
 pub use domain::Domain;
 pub use error::{Error, Result};
 pub use event::Event;
@@ -108,7 +108,7 @@ pub use rules::Rule;
 pub use space::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Strategy};
-pub use study::{Batch, Best, BoundKind, Certificate, Prediction, Study, Suggestion};
+pub use study::{Batch, Best, BoundKind, Certificate, Outlook, Prediction, Study, Suggestion};
 pub use tuning::Tuning;
 
 /// The types of the Gaussian process that a [`Spec`] is made of and a [`Study`] returns. The numerics behind them are the

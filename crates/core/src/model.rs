@@ -1,11 +1,12 @@
 //! Learning the model: which warp and hyperparameters, from which trials, and when to fit again.
 
 use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
+use rand::Rng;
 
 use crate::maximize::descending;
 use crate::tuning::{
-    FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, best_values, design_points,
-    values_until_refit,
+    DRAWN_VALUES, FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, best_values,
+    design_points, values_until_refit,
 };
 use crate::{Result, Spec, Tuning};
 
@@ -118,6 +119,21 @@ impl Learner {
         let (warp, warped) = data.warped(bend);
         let found = self.fit(REFIT_EVALUATIONS, &warp).refine(&data.points, &warped, warm)?;
         if self.is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(data, 0.0, &found) }
+    }
+
+    /// Priors drawn around a fit, from the values it explains or from the most informative of them.
+    pub fn draw(
+        &self,
+        points: &Points,
+        values: &[f64],
+        (warp, fitted): (&Warp, &Hyperparameters),
+        count: usize,
+        rng: &mut impl Rng,
+    ) -> Result<Vec<Prior>> {
+        let data = self.training_set(points, values, DRAWN_VALUES)?;
+        let warped: Vec<f64> = data.values.iter().map(|&y| warp.forward(y)).collect();
+        let drawn = self.fit(0, warp).draw(&data.points, &warped, fitted, count, rng)?;
+        drawn.iter().map(|hyperparameters| self.prior(hyperparameters)).collect()
     }
 
     /// A fit of values under this warp.

@@ -295,7 +295,7 @@ impl Spec {
     }
 
     /// Whether bounds are theorems: the model and the norm bound are given.
-    pub(crate) fn states_theorems(&self) -> bool {
+    pub fn states_theorems(&self) -> bool {
         !self.learns() && self.strategy.norm_bound.is_some()
     }
 

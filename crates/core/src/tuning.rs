@@ -48,9 +48,6 @@ pub(crate) const SAME_POINT: f64 = 1e-14;
 /// The gap at which a search that proves its result stops, relative to the score.
 pub(crate) const PROOF_TOLERANCE: f64 = 1e-3;
 
-/// Up to this many rows, a learned model is searched with all the cells that the spec allows.
-pub(crate) const NODES_FULL_ROWS: usize = 200;
-
 /// How many random features a sample path has.
 pub(crate) const FEATURES: usize = 1024;
 
@@ -169,11 +166,15 @@ pub(crate) const PROJECTION_ROUNDS: usize = 50;
 
 // The best trial.
 
-/// Up to this many values, [`Study::best`](crate::Study::best) reads all of them and bounds the regret; above, it reads the
-/// values nearby, and a bound is computed only by [`Study::certificate`](crate::Study::certificate).
-pub const CERTIFIED_VALUES: usize = 1_000;
+/// Up to this many values, [`Study::best`](crate::Study::best) reads all of them; above, under noise, the values nearby. Reports
+/// compute an [outlook](crate::Study::outlook) or a [certificate](crate::Study::certificate) of more values only on request.
+pub const OUTLOOK_VALUES: usize = 1_000;
 
-/// Above [`CERTIFIED_VALUES`] values, this many trials are considered.
+/// Where the noise variance is at most this share of the prior's, the best point is that of the best value. A little more than
+/// the median of its prior (1e-4), so that a fit of few values, which say nothing of the noise, does not make it count.
+pub(crate) const NEGLIGIBLE_NOISE: f64 = 1.5e-4;
+
+/// Above [`OUTLOOK_VALUES`] values, this many trials are considered.
 pub(crate) const SHORT_LIST: usize = 64;
 
 /// How many values near a trial of the short list it is compared by, and how many the best of them is described by.
@@ -181,6 +182,55 @@ pub(crate) const NEARBY_VALUES: (usize, usize) = (256, 1_000);
 
 /// How many trials are predicted together.
 pub(crate) const PREDICTED_TOGETHER: usize = 64;
+
+// What a model says of itself.
+
+/// The quantile of past deviations is taken this many of its standard errors higher, since the record is short.
+const WIDENING_ERRORS: f64 = 0.5;
+
+/// What intervals are widened by, given how far past values were from the middles of theirs, in half lengths: the 0.9 quantile.
+pub(crate) fn widening(deviations: &[f64]) -> f64 {
+    if deviations.len() < FEWEST_TRIALS {
+        return 1.0;
+    }
+    let mut sorted = deviations.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len() as f64;
+    let rank = (0.9 * (count + 1.0) + WIDENING_ERRORS * (0.09 * count).sqrt()).ceil() as usize;
+    sorted[rank.min(sorted.len()) - 1].max(1.0)
+}
+
+/// With fewer trials after the first design than this, a model does not say what may still be gained.
+pub(crate) const FEWEST_TRIALS: usize = 20;
+
+/// As [`FEWEST_TRIALS`], where a smaller share of its intervals than this held.
+pub(crate) const LEAST_RECORD: f64 = 0.75;
+
+/// No rule stops a study with fewer values.
+pub(crate) const FEWEST_VALUES_TO_STOP: usize = 10;
+
+/// How many sampled functions a gain is the quantile of.
+pub(crate) const SAMPLED_FUNCTIONS: usize = 128;
+
+/// How many draws of the hyperparameters they share.
+pub(crate) const HYPERPARAMETER_DRAWS: usize = 8;
+
+/// The draws of the hyperparameters read at most this many values.
+pub(crate) const DRAWN_VALUES: usize = 200;
+
+/// How many random features a sampled function has, how many points it is compared at before it is climbed, and from how many
+/// of them besides the best point.
+pub(crate) const GAIN_FEATURES: usize = 512;
+pub(crate) const CONTENDERS: usize = 64;
+pub(crate) const GAIN_CLIMBS: usize = 2;
+
+/// As [`CONTENDERS`], on a finite domain, where samples are drawn jointly.
+pub(crate) const JOINT_CONTENDERS: usize = 256;
+
+/// How many candidates of a finite domain are predicted to find the contenders; each costs the square of the values.
+pub(crate) fn predicted_candidates(observed: usize) -> usize {
+    (2_000_000_000 / (observed * observed).max(1)).clamp(512, 1 << 14)
+}
 
 // Learned models.
 

@@ -25,4 +25,5 @@ mod space;
 mod structure;
 mod study;
 mod trials;
+mod trust;
 mod walks;

@@ -34,12 +34,12 @@ pub fn climb(
     budget: usize,
     mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
 ) -> Peak {
-    climb_until(start, bounds, StopRule { budget, gain: 10.0 * f64::EPSILON }, &mut f)
+    climb_until(start, bounds, ClimbEnd { budget, gain: 10.0 * f64::EPSILON }, &mut f)
 }
 
 /// When a climb is stopped.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StopRule {
+pub(crate) struct ClimbEnd {
     /// The most evaluations, at least one.
     pub budget: usize,
     /// A step that gains less than this is the last, relative to the value where that exceeds 1.
@@ -50,7 +50,7 @@ pub(crate) struct StopRule {
 pub(crate) fn climb_until(
     start: &[f64],
     bounds: &[(f64, f64)],
-    StopRule { budget, gain }: StopRule,
+    ClimbEnd { budget, gain }: ClimbEnd,
     f: &mut Function<'_>,
 ) -> Peak {
     let inside: Vec<f64> = start.iter().zip(bounds).map(|(x, (low, high))| x.clamp(*low, *high)).collect();

@@ -63,7 +63,7 @@ impl Points {
     }
 
     /// Appends a point.
-    pub(crate) fn push(&mut self, point: &[f64]) -> Result<()> {
+    pub fn push(&mut self, point: &[f64]) -> Result<()> {
         self.check(point)?;
         self.coordinates.extend_from_slice(point);
         Ok(())

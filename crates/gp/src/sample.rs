@@ -148,7 +148,7 @@ pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
-fn times_normals(factor: MatRef<'_, f64>, rng: &mut impl Rng) -> Vec<f64> {
+pub(crate) fn times_normals(factor: MatRef<'_, f64>, rng: &mut impl Rng) -> Vec<f64> {
     let mut out = vec![0.0; factor.nrows()];
     for column in factor.col_iter() {
         let z = normal(rng);

@@ -4,8 +4,11 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, Par};
 
+use rand::Rng;
+
 use crate::posterior::remaining;
-use crate::{Key, Marginal, Points, Posterior, Prior, Result, vector};
+use crate::sample::times_normals;
+use crate::{Key, Marginal, Points, Posterior, Prior, Result, dense, vector};
 
 /// Points that are predicted together: their columns stay in the cache while the factor is read once.
 const TOGETHER: usize = 64;
@@ -119,6 +122,18 @@ impl<'a> View<'a> {
             covariance[i * count + i] = remaining(kernel.variance_at(points.get(i)), explained[(i, i)]);
         }
         Ok(covariance)
+    }
+
+    /// Samples of GP(mean, scale^2 x covariance given the rows of the view) at some points, drawn jointly.
+    pub fn draw_jointly(&self, points: &Points, scale: f64, count: usize, rng: &mut impl Rng) -> Result<Vec<Vec<f64>>> {
+        let (covariance, len) = (self.covariance(points)?, points.len());
+        let factor = dense::pivoted_factor(Mat::from_fn(len, len, |i, j| covariance[i * len + j]))?;
+        let means: Vec<f64> = self.predict_all(points.iter())?.iter().map(|there| there.mean).collect();
+        let draw = |_| {
+            let deviations = times_normals(factor.as_ref(), rng);
+            means.iter().zip(deviations).map(|(mean, deviation)| mean + scale * deviation).collect()
+        };
+        Ok((0..count).map(draw).collect())
     }
 
     /// z = L_O^{-1} (y - prior mean).

@@ -164,3 +164,32 @@ fn a_domain_too_large_for_a_dense_draw_is_refused() {
     let drawn = draw_on_grid(posterior.view(), &even(&[500]), 1.0, 500 * 8 * 10, &mut rng(0));
     assert!(matches!(drawn, Err(Error::NoRoomToFactor { points: 500, rank: 10, .. })));
 }
+
+/// The sample moments of 20,000 joint draws: means within five standard errors, covariances within five of theirs.
+#[test]
+fn joint_draws_have_the_mean_and_the_covariance() {
+    let mut posterior =
+        Posterior::new(Prior::new(Kernel::matern(2.5, &[0.3]).unwrap(), 0.2, 0.01).unwrap(), 1).unwrap();
+    for (i, (x, y)) in [(0.1, 1.0), (0.5, -0.4), (0.6, 0.3)].into_iter().enumerate() {
+        posterior.observe(key(i, i), &[x], y).unwrap();
+    }
+    let points = Points::from_flat(1, vec![0.0, 0.3, 0.55, 0.56, 1.0]).unwrap();
+    let (view, n, count) = (posterior.view(), points.len(), 20_000);
+    let covariance = view.covariance(&points).unwrap();
+    for scale in [1.0, 2.5] {
+        let draws = view.draw_jointly(&points, scale, count, &mut rng(8)).unwrap();
+        let means: Vec<f64> = (0..n).map(|i| draws.iter().map(|draw| draw[i]).sum::<f64>() / count as f64).collect();
+        for i in 0..n {
+            let expected = view.predict(points.get(i)).unwrap();
+            assert!((means[i] - expected.mean).abs() <= 5.0 * scale * expected.sd / (count as f64).sqrt());
+            for j in 0..n {
+                let product = |draw: &Vec<f64>| (draw[i] - means[i]) * (draw[j] - means[j]);
+                let found = draws.iter().map(product).sum::<f64>() / count as f64;
+                let [own, other, between] =
+                    [(i, i), (j, j), (i, j)].map(|(a, b)| scale * scale * covariance[a * n + b]);
+                let error = ((own * other + between * between) / count as f64).sqrt();
+                assert!((found - between).abs() <= 5.0 * error, "{found} {between} {error}");
+            }
+        }
+    }
+}

@@ -66,6 +66,7 @@ mod sheet;
 mod statistics;
 mod stream;
 mod terminal;
+pub mod trust;
 mod wilcoxon;
 
 pub use arm::Algorithm;

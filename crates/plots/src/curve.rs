@@ -5,7 +5,8 @@ use std::slice;
 use kuva::plot::{BandPlot, LinePlot};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use manyhands_core::Prediction;
+use manyhands_core::study::PROBABILITY;
+use manyhands_core::{BoundKind, Prediction};
 
 use crate::Result;
 use crate::axis::{PlotAxis, framed};
@@ -37,8 +38,13 @@ pub fn panel(overview: &Overview<'_>, variable: &PlottedParameter) -> Result<Opt
             overview.height(trial, mark, &y, Edge::Bottom)?,
         ))
     });
-    let probability = ((1.0 - overview.study.spec().strategy().delta) * 1e6).round() / 1e6;
-    let band = format!("band ({}, probability {probability})", first.kind);
+    let band = match first.kind {
+        BoundKind::Theorem => {
+            let probability = ((1.0 - overview.study.spec().strategy().delta) * 1e6).round() / 1e6;
+            format!("band (theorem, probability {probability})")
+        }
+        _ => format!("{} % interval of the model", 100.0 * PROBABILITY),
+    };
     let layout = variable
         .label_x(framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y))
         .with_x_label(label(&variable.name))

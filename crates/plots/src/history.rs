@@ -5,21 +5,23 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use manyhands_core::Direction;
 
+use crate::Result;
 use crate::axis::{PlotAxis, framed};
 use crate::marks::{BLUE, LegendEntry, WITH_VALUES};
 use crate::overview::{Edge, Overview};
 use crate::page::PagePanel;
 
 /// Observed, failed and pending trials by number.
-pub fn panel(overview: &Overview<'_>) -> PagePanel {
+pub fn panel(overview: &Overview<'_>) -> Result<PagePanel> {
     let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
     let x = PlotAxis::integer(0.0, last).padded(0.03, 0.03);
     let (y, edge) = value_axis(overview);
     let (mut plots, mut legend) = (vec![], vec![]);
-    let best = best_so_far(overview, &x, &y);
+    let best = best_so_far(overview, &x, &y)?;
     if !best.is_empty() {
         plots.push(Plot::Line(LinePlot::new().with_data(best).with_color(BLUE).with_stroke_width(1.6).with_step()));
-        legend.push(LegendEntry::Curve(format!("{} so far", overview.direction().superlative())));
+        let best = if overview.is_estimated() { "best estimate" } else { overview.direction().superlative() };
+        legend.push(LegendEntry::Curve(format!("{best} so far")));
     }
     let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
         Some((x.place(trial.number() as f64), overview.height(trial, mark, &y, edge)?))
@@ -27,7 +29,7 @@ pub fn panel(overview: &Overview<'_>) -> PagePanel {
     plots.extend(marks);
     legend.extend(entries);
     let layout = framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y).with_x_label("trial").with_y_label("value");
-    PagePanel { plots, layout: layout.with_title("value by trial"), width: 540.0, legend }
+    Ok(PagePanel { plots, layout: layout.with_title("value by trial"), width: 540.0, legend })
 }
 
 /// From the lowest value shown to the highest, with room for trials without a value on the worse side.
@@ -40,12 +42,15 @@ fn value_axis(overview: &Overview<'_>) -> (PlotAxis, Edge) {
     }
 }
 
-/// The best value up to each trial, from the first value on.
-fn best_so_far(overview: &Overview<'_>, x: &PlotAxis, y: &PlotAxis) -> Vec<(f64, f64)> {
-    let is_better = |value: f64, best: f64| overview.direction().is_better(value, best);
-    let so_far = overview.study.trials().iter().scan(None, |best: &mut Option<f64>, trial| {
-        *best = trial.value().filter(|value| best.is_none_or(|best| is_better(*value, best))).or(*best);
-        Some((trial.number(), *best))
-    });
-    so_far.filter_map(|(trial, best)| Some((x.place(trial as f64), y.place(best?)))).collect()
+/// The best value up to each trial, from the first value on; where values are noisy, the best of the present estimates.
+fn best_so_far(overview: &Overview<'_>, x: &PlotAxis, y: &PlotAxis) -> Result<Vec<(f64, f64)>> {
+    let (mut compared, mut best) = (overview.compared()?.into_iter().peekable(), None);
+    let mut line = Vec::new();
+    for trial in 0..overview.study.trials().len() {
+        if let Some((_, value)) = compared.next_if(|(number, _)| *number == trial) {
+            best = best.filter(|best| !overview.direction().is_better(value, *best)).or(Some(value));
+        }
+        line.extend(best.map(|best| (x.place(trial as f64), y.place(best))));
+    }
+    Ok(line)
 }

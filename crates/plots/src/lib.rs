@@ -41,7 +41,7 @@ use self::parameter::PlottedParameter;
 /// The same study gives the same bytes.
 pub fn draw(study: &mut Study, name: &str) -> Result<Picture> {
     let overview = Overview::of(study)?;
-    let panels = [history::panel(&overview)].into_iter().chain(posterior(&overview)?).collect();
+    let panels = [history::panel(&overview)?].into_iter().chain(posterior(&overview)?).collect();
     let page = Page { title: name.to_string(), summary: overview.summary(), panels };
     Picture::of(name, &page.scene())
 }

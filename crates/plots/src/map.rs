@@ -5,8 +5,9 @@ use std::sync::Arc;
 use kuva::plot::{ColorMap, Heatmap};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use manyhands_core::Prediction;
+use manyhands_core::study::PROBABILITY;
 use manyhands_core::text::significant;
+use manyhands_core::{BoundKind, Prediction};
 
 use crate::Result;
 use crate::axis::{PlotAxis, framed};
@@ -43,7 +44,10 @@ pub fn panels(overview: &Overview<'_>, pair: &[PlottedParameter; 2]) -> Result<V
     let (means, widths) = (of(|at| at.mean), of(|at| 0.5 * (at.upper - at.lower)));
     let colours =
         [colours_of_means(&known(&means), overview.shown), colours_of_widths(&known(&widths), overview.shown)];
-    let width = format!("half the width of the band ({kind})");
+    let width = match kind {
+        BoundKind::Theorem => "half the width of the band (theorem)".to_string(),
+        _ => format!("half the {} % interval of the model", 100.0 * PROBABILITY),
+    };
     let [mean, width] = [("posterior mean", means, colours[0]), (width.as_str(), widths, colours[1])]
         .map(|(what, cells, colours)| panel(overview, pair, &Coloured { what, cells, colours }));
     Ok(vec![mean, width])
@@ -65,10 +69,11 @@ fn panel(overview: &Overview<'_>, pair: &[PlottedParameter; 2], coloured: &Colou
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);
     let [x, y] = [0, 1].map(|i| pair[i].axis(pair[i].beyond(CELLS)));
-    let (marks, legend) = overview.marked(&[Mark::Observed, Mark::Pending, Mark::Failed, Mark::Best], |trial, _| {
-        let params = overview.study.params(trial.number()).ok()?;
-        Some((x.place(pair[0].of(&params)?), y.place(pair[1].of(&params)?)))
-    });
+    let (marks, legend) =
+        overview.marked(&[Mark::Exploring, Mark::Observed, Mark::Pending, Mark::Failed, Mark::Best], |trial, _| {
+            let params = overview.study.params(trial.number()).ok()?;
+            Some((x.place(pair[0].of(&params)?), y.place(pair[1].of(&params)?)))
+        });
     let plots: Vec<Plot> = [heat(cells, colours, [&x, &y], pair)].into_iter().chain(marks).collect();
     let blank = if cells.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };
     let title = match is_flat {

@@ -11,6 +11,7 @@ const INK: &str = "#222222";
 pub const BLUE: &str = "#0072B2";
 const ORANGE: &str = "#D55E00";
 const RED: &str = "#C00000";
+const GREY: &str = "#888888";
 
 /// How opaque a band is.
 pub const FAINT: f64 = 0.2;
@@ -23,6 +24,8 @@ const MANY: usize = 300;
 pub enum Mark {
     /// A trial with a value.
     Observed,
+    /// One of those that was chosen to learn, not for its value.
+    Exploring,
     /// A ring around the best one.
     Best,
     /// A trial under way.
@@ -36,7 +39,8 @@ pub enum Mark {
 }
 
 /// The marks of a panel with a value axis, the lowest first.
-pub const WITH_VALUES: [Mark; 6] = [Mark::Observed, Mark::Above, Mark::Below, Mark::Pending, Mark::Failed, Mark::Best];
+pub const WITH_VALUES: [Mark; 7] =
+    [Mark::Exploring, Mark::Observed, Mark::Above, Mark::Below, Mark::Pending, Mark::Failed, Mark::Best];
 
 impl Mark {
     /// Marks at these places.
@@ -46,6 +50,7 @@ impl Mark {
         let open = |scatter: ScatterPlot, width| scatter.with_marker_opacity(0.0).with_marker_stroke_width(width);
         Plot::Scatter(match self {
             Self::Observed => scatter.with_color(INK),
+            Self::Exploring => scatter.with_color(GREY).with_marker(MarkerShape::Diamond),
             Self::Best => open(scatter.with_color(ORANGE).with_size(6.5), 2.2),
             Self::Pending => open(scatter.with_color(INK), 1.2),
             Self::Failed => scatter.with_color(RED).with_marker(MarkerShape::Cross).with_size(4.0),
@@ -71,6 +76,7 @@ impl LegendEntry {
     pub fn label(&self) -> &str {
         match self {
             Self::Mark(Mark::Observed) => "observed",
+            Self::Mark(Mark::Exploring) => "observed, exploring",
             Self::Mark(Mark::Best) => "best",
             Self::Mark(Mark::Pending) => "pending",
             Self::Mark(Mark::Failed) => "failed",
@@ -84,6 +90,7 @@ impl LegendEntry {
     pub fn symbol(&self, x: f64, y: f64) -> Vec<Primitive> {
         match self {
             Self::Mark(Mark::Observed) => vec![circle((x, y), 3.5, INK, None)],
+            Self::Mark(Mark::Exploring) => vec![diamond(x, y)],
             Self::Mark(Mark::Best) => vec![circle((x, y), 6.0, ORANGE, Some(2.2))],
             Self::Mark(Mark::Pending) => vec![circle((x, y), 3.5, INK, Some(1.2))],
             Self::Mark(Mark::Failed) => {
@@ -122,10 +129,19 @@ fn line((x1, y1): (f64, f64), (x2, y2): (f64, f64), color: &str) -> Primitive {
 /// Points up where `down` is -1.
 fn triangle(x: f64, y: f64, down: f64) -> Primitive {
     let (tip, base) = (y + 4.0 * down, y - 3.0 * down);
+    shape(format!("M{x},{tip} L{},{base} L{},{base} Z", x - 4.0, x + 4.0), INK)
+}
+
+fn diamond(x: f64, y: f64) -> Primitive {
+    shape(format!("M{x},{} L{},{y} L{x},{} L{},{y} Z", y - 4.0, x + 4.0, y + 4.0, x - 4.0), GREY)
+}
+
+/// A filled outline.
+fn shape(d: String, color: &str) -> Primitive {
     Primitive::Path(Box::new(PathData {
-        d: format!("M{x},{tip} L{},{base} L{},{base} Z", x - 4.0, x + 4.0),
-        fill: Some(INK.into()),
-        stroke: INK.into(),
+        d,
+        fill: Some(color.into()),
+        stroke: color.into(),
         stroke_width: 0.5,
         opacity: None,
         stroke_dasharray: None,

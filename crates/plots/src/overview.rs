@@ -1,7 +1,8 @@
 //! What all panels share: the study, the range of its values, and its trials as marks.
 
 use kuva::render::plots::Plot;
-use manyhands_core::{Direction, Study, Trial, TrialState};
+use manyhands_core::study::BestBy;
+use manyhands_core::{Aim, Best, Direction, Study, Trial, TrialState};
 
 use crate::Result;
 use crate::axis::PlotAxis;
@@ -17,7 +18,7 @@ pub struct Overview<'a> {
     pub study: &'a Study,
     /// None before the first value.
     pub shown: Option<Shown>,
-    best: Option<usize>,
+    best: Option<Best>,
 }
 
 /// An edge of a panel.
@@ -31,8 +32,25 @@ impl<'a> Overview<'a> {
     /// The overview of a study.
     pub fn of(study: &'a mut Study) -> Result<Self> {
         let values: Vec<f64> = study.trials().iter().filter_map(Trial::value).collect();
-        let best = if values.is_empty() { None } else { Some(study.best()?.trial) };
+        let best = if values.is_empty() { None } else { Some(study.best()?) };
         Ok(Self { study, shown: Shown::of(&values), best })
+    }
+
+    /// Whether the best point is that of the best estimate, because values are noisy.
+    pub fn is_estimated(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.by != BestBy::Value)
+    }
+
+    /// What each observed trial is compared by, in order: its value, or where values are noisy the estimate of it.
+    pub fn compared(&self) -> Result<Vec<(usize, f64)>> {
+        let observed = self.study.trials().iter().filter_map(|trial| Some((trial.number(), trial.value()?)));
+        if !self.is_estimated() {
+            return Ok(observed.collect());
+        }
+        let numbers: Vec<usize> = observed.map(|(number, _)| number).collect();
+        let points =
+            numbers.iter().map(|&number| Ok(self.study.point(number)?.to_vec())).collect::<Result<Vec<_>>>()?;
+        Ok(numbers.into_iter().zip(self.study.predict(&points)?.iter().map(|there| there.mean)).collect())
     }
 
     /// Whether larger or smaller values are better.
@@ -76,8 +94,11 @@ impl<'a> Overview<'a> {
 
     /// The height of a mark: at the trial's value, or at an edge. None where another mark replaces this one.
     pub fn height(&self, trial: &Trial, mark: Mark, y: &PlotAxis, without_value: Edge) -> Option<f64> {
+        if let (Mark::Best, true, Some(best)) = (mark, self.is_estimated(), &self.best) {
+            return Some(y.place(best.mean));
+        }
         let edge = match (trial.value(), self.side(trial)) {
-            (Some(_), Some(_)) if mark == Mark::Observed => return None,
+            (Some(_), Some(_)) if matches!(mark, Mark::Observed | Mark::Exploring) => return None,
             (Some(_), Some(edge)) => edge,
             (Some(value), None) => return Some(y.place(value)),
             (None, _) => without_value,
@@ -88,8 +109,9 @@ impl<'a> Overview<'a> {
     /// Whether a trial has a mark of this kind.
     fn has_mark(&self, trial: &Trial, mark: Mark) -> bool {
         match mark {
-            Mark::Observed => trial.state() == TrialState::Observed,
-            Mark::Best => self.best == Some(trial.number()),
+            Mark::Observed => trial.state() == TrialState::Observed && trial.aim() != Some(Aim::Exploring),
+            Mark::Exploring => trial.state() == TrialState::Observed && trial.aim() == Some(Aim::Exploring),
+            Mark::Best => self.best.as_ref().is_some_and(|best| best.trial == trial.number()),
             Mark::Pending => trial.state() == TrialState::Pending,
             Mark::Failed => trial.state() == TrialState::Failed,
             Mark::Above => self.side(trial) == Some(Edge::Top),

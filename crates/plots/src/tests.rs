@@ -72,7 +72,7 @@ fn one_number_has_a_curve_with_its_band_and_all_kinds_of_trials() {
     study.ask(3).unwrap();
     let picture = drawn(study, "one-number");
     says(&picture, &["value by trial", "trial", "value", "posterior over x", "x", "mean", "highest so far"]);
-    says(&picture, &["observed", "pending", "failed", "best", "band (model, probability 0.9)"]);
+    says(&picture, &["observed", "pending", "failed", "best", "90 % interval of the model"]);
     is_silent(&picture, &["beyond the axis"]);
 }
 
@@ -102,7 +102,7 @@ fn two_numbers_have_a_map() {
         &picture,
         &[
             "posterior mean",
-            "half the width of the band (model)",
+            "half the 90 % interval of the model",
             "x1",
             "x2",
             "lowest so far",

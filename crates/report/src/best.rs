@@ -1,38 +1,65 @@
-//! The best trial.
+//! The best point: what to deploy.
 
-use manyhands_core::study::representable;
-use manyhands_core::text::short;
+use manyhands_core::study::{BestBy, representable};
+use manyhands_core::text::{short, significant};
 use manyhands_core::{Best, Domain};
-use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
 use crate::value::{params, unsigned_zero};
 
-/// The best trial as JSON.
+/// The best point as JSON.
 pub fn json(best: &Best, domain: &Domain) -> Json {
     json!({
         "trial": best.trial,
         "params": params(domain.named(&best.params)),
         "value": best.value,
+        "by": best.by.name(),
         "mean": representable(unsigned_zero(best.mean)),
+        "sd": representable(best.sd),
         "lower": representable(best.lower),
         "upper": representable(best.upper),
+        "measured": best.measured,
+        "reading": {"trial": best.reading.trial, "value": best.reading.value},
         "regret_bound": best.regret_bound,
     })
 }
 
-/// The best trial's value, then one line per parameter.
+/// What it gives, one line per parameter, and the best single reading where that is another.
 pub fn text(best: &Best, domain: &Domain) -> String {
-    let mut text = format!("best: {} (trial {})", short(best.value), best.trial);
+    let mut text = format!("best: {}", headline(best));
     for (name, value) in domain.named(&best.params) {
         text += &format!("\n  {name} = {}", value.short());
+    }
+    if best.reading.trial != best.trial && best.by != BestBy::Value {
+        let (value, trial) = (short(best.reading.value), best.reading.trial);
+        text += &format!("\nbest single reading: {value} (trial {trial}), which the noise may have made");
     }
     text
 }
 
-/// The trial with the most extreme value and that value, if it is strictly better than the best trial's: the best trial is
-/// chosen by its bound, not by its value.
-pub(crate) fn most_extreme(best: &Best, session: &Session) -> Option<(usize, f64)> {
-    let direction = session.spec().direction();
-    session.ledger().extreme(direction).filter(|(_, value)| direction.is_better(*value, best.value))
+/// The value or estimate, and how it is known, on one line.
+fn headline(best: &Best) -> String {
+    let trial = best.trial;
+    if best.by == BestBy::Value {
+        let times = if best.measured > 1 { format!(", measured {}", times(best.measured)) } else { String::new() };
+        return format!("{} (trial {trial}{times})", short(best.value));
+    }
+    let estimate = format!("{} estimated, sd {}", short(best.mean), significant(best.sd, 2));
+    let measured = match best.measured {
+        1 => format!("measured once: {}", short(best.value)),
+        several => format!("measured {}", times(several)),
+    };
+    let cautious = if best.by == BestBy::Bound { ", the most certain" } else { "" };
+    format!("{estimate} (trial {trial}, {measured}{cautious})")
+}
+
+/// The value or estimate and its trial, for a line of progress.
+pub fn brief(best: &Best) -> String {
+    let value =
+        if best.by == BestBy::Value { short(best.value) } else { format!("about {}", significant(best.mean, 4)) };
+    format!("best {value} (trial {})", best.trial)
+}
+
+fn times(count: usize) -> String {
+    if count == 2 { "twice".to_string() } else { format!("{count} times") }
 }

@@ -1,8 +1,8 @@
-//! Certificates: bounds on the regret.
+//! Certificates: bounds on the regret, which are theorems.
 
 use manyhands_core::study::representable;
 use manyhands_core::text::significant;
-use manyhands_core::{BoundKind, Certificate, Domain};
+use manyhands_core::{Certificate, Domain};
 use serde_json::{Value as Json, json};
 
 use crate::value::{params, params_line};
@@ -23,12 +23,8 @@ pub(crate) fn json(certificate: &Certificate, domain: &Domain) -> Json {
 
 /// A certificate as a sentence.
 pub(crate) fn text(certificate: &Certificate, domain: &Domain) -> String {
-    let kind = match certificate.kind {
-        BoundKind::Theorem => "a theorem under the stated kernel, norm and noise bounds",
-        _ => "an estimate by the learned model, not a guarantee",
-    };
     format!(
-        "{} is within {} of the optimum with probability {} ({kind})",
+        "{} is within {} of the optimum with probability {} (a theorem under the stated kernel, norm and noise bounds)",
         params_line(domain.named(&certificate.params)),
         significant(certificate.regret_bound, 3),
         1.0 - certificate.delta,
@@ -37,6 +33,5 @@ pub(crate) fn text(certificate: &Certificate, domain: &Domain) -> String {
 
 /// The bound alone, for a line of progress.
 pub fn brief(certificate: &Certificate) -> String {
-    let bound = significant(certificate.regret_bound, 2);
-    format!("at most {bound} from the optimum ({})", certificate.kind)
+    format!("at most {} from the optimum", significant(certificate.regret_bound, 2))
 }

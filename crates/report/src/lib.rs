@@ -24,6 +24,7 @@ pub mod damage;
 pub mod delete;
 pub mod ends;
 pub mod news;
+pub mod outlook;
 pub mod predict;
 pub mod refusal;
 pub mod run;

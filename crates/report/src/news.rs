@@ -4,7 +4,7 @@ use manyhands_core::text::{counted, short};
 use manyhands_run::{CallOffReason, News, StartReason};
 use manyhands_store::Reported;
 
-use crate::run::seconds;
+use crate::run::{enough, seconds};
 use crate::trials::first_line;
 
 /// The line for a piece of news; none where there is nothing to say.
@@ -18,6 +18,11 @@ pub fn line(news: &News) -> Option<String> {
             let (idle, pending) = (seconds(*idle), trials(*pending, "pending"));
             Some(format!("leaving: nothing to run here for {idle}, {pending} elsewhere (--leave-when-idle)"))
         }
+        News::Enough { reason, running } => {
+            let finishing =
+                if *running > 0 { format!("; finishing {}", trials(*running, "running")) } else { String::new() };
+            Some(format!("enough: {}{finishing}", enough(reason)))
+        }
         News::Warning { what } => Some(format!("warning: {what}")),
         News::Waiting { pending, elsewhere, most } => Some(waiting(*pending, *elsewhere, *most)),
         _ => None,
@@ -28,7 +33,10 @@ pub fn line(news: &News) -> Option<String> {
 fn about_trial(news: &News) -> Option<(usize, String)> {
     Some(match news {
         News::Started { trial, reason, .. } => (*trial, started(*reason)?.to_string()),
-        News::Told { trial, value, took, .. } => (*trial, format!("{} in {}", short(*value), seconds(*took))),
+        News::Told { trial, value, aim, took, .. } => {
+            let aim = aim.map_or(String::new(), |aim| format!(", {}", aim.name()));
+            (*trial, format!("{} in {}{aim}", short(*value), seconds(*took)))
+        }
         News::Failed { trial, failure, took, .. } => {
             (*trial, format!("failed after {}: {}", seconds(*took), failure.to_string().replace('\n', "\n    ")))
         }

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use manyhands_core::text::{counted, short};
+use manyhands_core::study::StopReason;
+use manyhands_core::text::{counted, short, significant};
 use manyhands_run::{StudyProgress, Summary};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
-/// What `run` gives: the study's status, whether the run was interrupted, and where the picture is.
+/// What `run` gives: the study's status, whether the run was interrupted, why it stopped early, and where the picture is.
 pub fn json(mut status: Json, summary: Summary, picture: Option<&str>) -> Json {
     status["interrupted"] = summary.interrupted.into();
+    status["stopped"] = summary.enough.map(|reason| enough(&reason)).into();
     status["picture"] = picture.into();
     status
 }
@@ -29,6 +31,7 @@ pub fn picture_line(path: &str) -> String {
 
 /// The last lines of `run`: why it ended before the study has all its values. `pending` trials are left.
 pub fn endings(summary: Summary, pending: usize) -> Vec<String> {
+    let stopped = summary.enough.map(|reason| stopped_line(&reason));
     let exhausted = summary.exhausted.then(|| "every candidate has been tried".to_string());
     let interrupted = summary.interrupted.then(|| HOW_TO_CONTINUE.to_string());
     let left = (!summary.interrupted && pending > 0).then(|| {
@@ -36,21 +39,41 @@ pub fn endings(summary: Summary, pending: usize) -> Vec<String> {
         let advice = "tell, fail or cancel what nobody runs, or run it with --take";
         format!("{} {are} pending, asked for manually or run elsewhere; {advice}", counted(pending, "trial"))
     });
-    exhausted.into_iter().chain(interrupted).chain(left).collect()
+    stopped.into_iter().chain(exhausted).chain(interrupted).chain(left).collect()
+}
+
+/// Why a study has enough trials.
+pub(crate) fn enough(reason: &StopReason) -> String {
+    match reason {
+        StopReason::Gain { gain, limit } => {
+            let (gain, limit) = (significant(*gain, 2), short(*limit));
+            format!("no more than {gain} may still be gained (stop: gain = {limit})")
+        }
+        StopReason::TrialsWithoutGain { trials, limit } => {
+            let since = counted(*trials, "value");
+            format!("{since} since the best point was found (stop: trials_without_gain = {limit})")
+        }
+    }
+}
+
+fn stopped_line(reason: &StopReason) -> String {
+    format!("stopped: {}; --no-stop goes on", enough(reason))
 }
 
 /// The last lines of `worker`: what it recorded, and whether it was interrupted.
 pub fn worker_endings(summary: Summary) -> Vec<String> {
     let (values, failures) = (counted(summary.told, "value"), counted(summary.failed, "failure"));
     let recorded = format!("this worker recorded {values} and {failures}");
+    let stopped = summary.enough.map(|reason| stopped_line(&reason));
     let interrupted = summary.interrupted.then(|| HOW_TO_CONTINUE.to_string());
-    [recorded].into_iter().chain(interrupted).collect()
+    [recorded].into_iter().chain(stopped).chain(interrupted).collect()
 }
 
 /// What `worker` gives.
 pub fn worker(summary: Summary) -> Json {
-    let Summary { told, failed, interrupted, idle, .. } = summary;
-    json!({"told": told, "failed": failed, "interrupted": interrupted, "idle": idle})
+    let Summary { told, failed, interrupted, idle, enough: reason, .. } = summary;
+    let stopped = reason.map(|reason| enough(&reason));
+    json!({"told": told, "failed": failed, "interrupted": interrupted, "idle": idle, "stopped": stopped})
 }
 
 /// The first line of a run: what earlier runs did; none where no trial has ended. `trials` is how many the study is to have.
@@ -64,7 +87,7 @@ pub fn opening(session: &Session, trials: Option<usize>) -> Option<String> {
 }
 
 /// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// How the study stands now.
     pub study: StudyProgress,
@@ -72,26 +95,26 @@ pub struct Progress {
     pub ended_before: usize,
     /// How many trials the study is to have, if that is bounded.
     pub trials: Option<usize>,
-    /// "highest" or "lowest": the best value so far, which need not be that of the best trial.
-    pub superlative: &'static str,
+    /// The best point, as [`best::brief`](crate::best::brief) has it; empty before the first value.
+    pub best: String,
 }
 
 impl Progress {
-    /// At the end of a line about one trial: the best value and how many trials have ended.
+    /// At the end of a line about one trial: the best point and how many trials have ended.
     pub fn suffix(&self) -> String {
-        let best = self.best(|word, value, trial| format!(" ({word} {value}, trial {trial})"));
+        let best = if self.best.is_empty() { String::new() } else { format!("; {}", self.best) };
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
         format!("{best} [{}{of}]", self.study.ended)
     }
 
-    /// On one line: how many trials have ended, the best value, and the time that is left.
+    /// On one line: how many trials have ended, the best point, and the time that is left.
     pub fn line(&self, elapsed: Duration) -> String {
         let ended = self.study.ended;
         let of = self.trials.map_or(String::new(), |trials| format!(" of {trials}"));
-        let best = self.best(|word, value, trial| format!(", {word} {value} (trial {trial})"));
+        let best = if self.best.is_empty() { String::new() } else { format!(", {}", self.best) };
         let left = self.time_left(elapsed).map_or(String::new(), |left| format!(", {} left", seconds(left)));
         let noun = if self.trials.unwrap_or(ended) == 1 { "trial" } else { "trials" };
-        format!("{ended}{of} {noun}{best}{left}")
+        format!("{ended}{of} {noun}{left}{best}")
     }
 
     /// The remaining trials at the rate of those that have ended since the run began; none where either is unknown.
@@ -103,10 +126,6 @@ impl Progress {
             return None;
         }
         Duration::try_from_secs_f64(elapsed.as_secs_f64() / done as f64 * left as f64).ok()
-    }
-
-    fn best(&self, text: impl Fn(&str, String, usize) -> String) -> String {
-        self.study.best.map_or(String::new(), |(trial, value)| text(self.superlative, short(value), trial))
     }
 }
 
@@ -125,13 +144,13 @@ mod tests {
 
     #[test]
     fn the_time_left_is_that_of_the_remaining_trials_at_the_rate_so_far() {
-        let study = StudyProgress { ended: 6, best: Some((3, 1.5)) };
-        let progress = Progress { study, ended_before: 2, trials: Some(16), superlative: "lowest" };
-        assert_eq!(progress.line(Duration::from_secs(8)), "6 of 16 trials, lowest 1.5 (trial 3), 20s left");
-        assert_eq!(progress.suffix(), " (lowest 1.5, trial 3) [6/16]");
-        let unbounded = Progress { trials: None, ..progress };
-        assert_eq!(unbounded.line(Duration::from_secs(8)), "6 trials, lowest 1.5 (trial 3)");
-        let fresh = Progress { ended_before: 6, ..progress };
-        assert_eq!(fresh.line(Duration::ZERO), "6 of 16 trials, lowest 1.5 (trial 3)");
+        let best = "best 1.5 (trial 3)".to_string();
+        let progress = Progress { study: StudyProgress { ended: 6 }, ended_before: 2, trials: Some(16), best };
+        assert_eq!(progress.line(Duration::from_secs(8)), "6 of 16 trials, 20s left, best 1.5 (trial 3)");
+        assert_eq!(progress.suffix(), "; best 1.5 (trial 3) [6/16]");
+        let unbounded = Progress { trials: None, ..progress.clone() };
+        assert_eq!(unbounded.line(Duration::from_secs(8)), "6 trials, best 1.5 (trial 3)");
+        let fresh = Progress { ended_before: 6, best: String::new(), ..progress };
+        assert_eq!(fresh.line(Duration::ZERO), "6 of 16 trials");
     }
 }

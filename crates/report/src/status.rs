@@ -1,18 +1,18 @@
-//! The state of a study: counts, the best trial, the certificate.
+//! The state of a study: counts, the best point, and what may still be gained: a certificate, or a learned model's outlook.
 
-use manyhands_core::study::{CERTIFIED_VALUES, Quantities};
-use manyhands_core::text::{counted, short};
-use manyhands_core::{Best, Certificate, Error as StudyError, TrialState};
+use manyhands_core::study::{OUTLOOK_VALUES, Quantities};
+use manyhands_core::text::counted;
+use manyhands_core::{Best, Certificate, Error as StudyError, Outlook, TrialState};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
 
-use crate::{best, certificate, workers};
+use crate::{best, certificate, outlook, workers};
 
 /// Whether quantities that take long are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// Up to [`CERTIFIED_VALUES`] values only: beyond, the certificate, the information and the hallucination factor take seconds
-    /// to minutes.
+    /// Up to [`OUTLOOK_VALUES`] values only: beyond, the outlook or certificate, the information and the hallucination factor
+    /// take seconds to minutes.
     Bounded,
     /// Always.
     Full,
@@ -20,7 +20,7 @@ pub enum Effort {
 
 /// The status as JSON.
 pub fn json(session: &mut Session, effort: Effort) -> Result<Json> {
-    let Findings { best, certificate } = findings(session, effort)?;
+    let Findings { best, promise } = findings(session, effort)?;
     let is_costly = is_too_costly(session, effort);
     let study = session.study()?;
     let quantities: Option<Quantities> = if is_costly { None } else { Some(study.quantities()?) };
@@ -39,57 +39,59 @@ pub fn json(session: &mut Session, effort: Effort) -> Result<Json> {
         "information": quantities.map(|quantities| quantities.information),
         "hallucination": quantities.map(|quantities| quantities.hallucination),
         "multiplier": multiplier,
-        "certificate": certificate.as_ref().ok().map(|found| certificate::json(found, domain)),
+        "certificate": null,
+        "outlook": null,
     });
-    if let Err(reason) = certificate {
-        status["no_certificate"] = json!(reason.text(session));
+    match promise {
+        Promise::Certificate(found) => status["certificate"] = certificate::json(&found, domain),
+        Promise::Outlook(found) => status["outlook"] = outlook::json(&found),
+        Promise::None(reason) => status["no_certificate"] = json!(reason.to_string()),
+        Promise::TooCostly | Promise::NothingObserved => {}
     }
     Ok(status)
 }
 
 /// The status for people.
 pub fn text(session: &mut Session, effort: Effort) -> Result<String> {
-    let Findings { best, certificate } = findings(session, effort)?;
+    let Findings { best, promise } = findings(session, effort)?;
     let mut text = counts(session) + &workers::text(session)?;
     match best {
-        Some(best) => {
-            text += &format!("\n{}", best::text(&best, session.spec().domain()));
-            text += &extreme_line(&best, session);
-        }
+        Some(best) => text += &format!("\n{}", best::text(&best, session.spec().domain())),
         None => text += "\nno value has been recorded yet",
     }
-    match certificate {
-        Ok(found) => text += &format!("\ncertificate: {}", certificate::text(&found, session.spec().domain())),
-        Err(NoCertificate::Refused(StudyError::NothingObserved)) => {}
-        Err(reason) => text += &format!("\nno certificate: {}", reason.text(session)),
+    match promise {
+        Promise::Certificate(found) => {
+            text += &format!("\ncertificate: {}", certificate::text(&found, session.spec().domain()));
+        }
+        Promise::Outlook(found) => text += &format!("\noutlook: {}", outlook::text(&found)),
+        Promise::None(reason) => text += &format!("\nno certificate: {reason}"),
+        Promise::TooCostly => {
+            let observed = session.ledger().count(TrialState::Observed);
+            text += &format!("\noutlook: with {observed} values it takes long; status --outlook computes it");
+        }
+        Promise::NothingObserved => {}
     }
     Ok(text)
 }
 
-/// The best trial and the certificate, or why there is none.
+/// The best point, and what may still be gained.
 struct Findings {
     best: Option<Best>,
-    certificate: std::result::Result<Certificate, NoCertificate>,
+    promise: Promise,
 }
 
-/// Why there is no certificate.
-enum NoCertificate {
+/// What may still be gained.
+enum Promise {
+    /// A theorem, where the model is given.
+    Certificate(Certificate),
+    /// The opinion of a learned model.
+    Outlook(Outlook),
+    /// The study does not give a certificate.
+    None(StudyError),
     /// It takes long and was not asked for.
     TooCostly,
-    /// The study does not give one.
-    Refused(StudyError),
-}
-
-impl NoCertificate {
-    fn text(&self, session: &Session) -> String {
-        match self {
-            Self::Refused(reason) => reason.to_string(),
-            Self::TooCostly => {
-                let observed = session.ledger().count(TrialState::Observed);
-                format!("with {observed} values it takes long; status --certificate computes it")
-            }
-        }
-    }
+    /// A learned model has nothing to say yet.
+    NothingObserved,
 }
 
 fn findings(session: &mut Session, effort: Effort) -> Result<Findings> {
@@ -100,15 +102,17 @@ fn findings(session: &mut Session, effort: Effort) -> Result<Findings> {
         Err(StudyError::NothingObserved) => None,
         Err(error) => return Err(error.into()),
     };
-    let certificate = match is_costly {
-        true => Err(NoCertificate::TooCostly),
-        false => study.certificate().map_err(NoCertificate::Refused),
+    let promise = match (is_costly, study.spec().states_theorems()) {
+        (true, _) => Promise::TooCostly,
+        (false, true) => study.certificate().map_or_else(Promise::None, Promise::Certificate),
+        (false, false) if best.is_none() => Promise::NothingObserved,
+        (false, false) => Promise::Outlook(study.outlook()?),
     };
-    Ok(Findings { best, certificate })
+    Ok(Findings { best, promise })
 }
 
 fn is_too_costly(session: &Session, effort: Effort) -> bool {
-    effort == Effort::Bounded && session.ledger().count(TrialState::Observed) > CERTIFIED_VALUES
+    effort == Effort::Bounded && session.ledger().count(TrialState::Observed) > OUTLOOK_VALUES
 }
 
 fn counts(session: &Session) -> String {
@@ -129,11 +133,4 @@ fn counts(session: &Session) -> String {
         text += &format!(", {}", counted(late, "late result"));
     }
     text
-}
-
-/// The trial with the most extreme value, if it is not the best one.
-fn extreme_line(best: &Best, session: &Session) -> String {
-    let Some((trial, value)) = best::most_extreme(best, session) else { return String::new() };
-    let word = session.spec().direction().superlative();
-    format!("\n{word} value: {} (trial {trial}), but less certain", short(value))
 }

@@ -1,7 +1,7 @@
 //! All trials of a study: the list of `trials`, and the rows of `export`.
 
 use manyhands_core::text::{printable, short};
-use manyhands_core::{Trial, Value};
+use manyhands_core::{Aim, Trial, Value};
 use manyhands_run::Failure;
 use manyhands_store::{Result, Session, Times};
 use serde_json::{Map, Value as Json, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::{table, value};
 
 /// The columns of every trial that are no parameters.
-const OWN: [&str; 6] = ["trial", "state", "value", "asked_at", "told_at", "reason"];
+const OWN: [&str; 7] = ["trial", "state", "value", "asked_at", "told_at", "reason", "aim"];
 
 /// All trials as a JSON array, the parameters of each as one object.
 pub fn json(session: &Session) -> Result<Json> {
@@ -52,17 +52,18 @@ pub fn csv(names: &[&str], rows: &[Map<String, Json>]) -> csv::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// All trials as a table: the value of each, or why it failed.
+/// All trials as a table: the value of each, or why it failed, and what it was for.
 pub fn text(session: &Session) -> Result<String> {
     let names = session.spec().domain().names();
     let header: Vec<String> =
-        ["trial", "state"].iter().chain(&names).chain(&["value"]).map(ToString::to_string).collect();
+        ["trial", "state"].iter().chain(&names).chain(&["value", "aim"]).map(ToString::to_string).collect();
     let mut rows = Vec::new();
     for (number, trial) in session.ledger().trials().iter().enumerate() {
         let mut row = vec![number.to_string(), trial.state().to_string()];
         row.extend(session.params(number)?.iter().map(|(_, value)| value.short()));
         let reason = trial.reason().map(first_line).unwrap_or_default();
         row.push(trial.value().map_or(reason, short));
+        row.push(trial.aim().map_or(String::new(), |aim| aim.name().to_string()));
         rows.push(row);
     }
     Ok(table(&header, &rows))
@@ -82,7 +83,7 @@ fn rows(session: &Session, params: impl Fn(&[(&str, Value)]) -> Vec<(String, Jso
 fn row(trial: &Trial, times: &Times, params: Vec<(String, Json)>) -> Map<String, Json> {
     // Inserted one by one, which is faster than collecting them.
     let mut row = Map::with_capacity(OWN.len() + params.len());
-    let [number, state, value, asked_at, told_at, reason] = OWN;
+    let [number, state, value, asked_at, told_at, reason, aim] = OWN;
     row.insert(number.to_string(), trial.number().into());
     row.insert(state.to_string(), trial.state().to_string().into());
     for (name, param) in params {
@@ -92,5 +93,6 @@ fn row(trial: &Trial, times: &Times, params: Vec<(String, Json)>) -> Map<String,
     row.insert(asked_at.to_string(), times.asked_at.to_string().into());
     row.insert(told_at.to_string(), times.told_at.map(|time| time.to_string()).into());
     row.insert(reason.to_string(), trial.reason().into());
+    row.insert(aim.to_string(), trial.aim().map(Aim::name).into());
     row
 }

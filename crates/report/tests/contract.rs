@@ -31,8 +31,9 @@ fn suggestions_have_their_fields() {
     let (_, mut session) = session();
     let suggestions = session.ask(1).unwrap();
     let list = report::ask::json(&session, &suggestions);
-    let all = ["trial", "params", "candidate", "mean", "sd", "multiplier", "score", "gap", "state"];
-    assert_eq!(fields(&list[0]), all);
+    let first = ["trial", "params", "candidate", "mean", "sd", "interval"];
+    assert_eq!(fields(&list[0]), [&first[..], &["multiplier", "score", "gap", "phase", "aim", "state"]].concat());
+    assert!(["interval", "phase", "aim"].iter().all(|name| !list[0][name].is_null()));
     assert_eq!((&list[0]["trial"], &list[0]["state"]), (&3.into(), &"pending".into()));
     assert_eq!(fields(&list[0]["params"]), ["x", "act"]);
 }
@@ -48,27 +49,45 @@ fn a_status_has_its_fields() {
     let (_, mut session) = session();
     let status = report::status::json(&mut session, Effort::Bounded).unwrap();
     let first = ["study", "direction", "observed", "pending", "failed", "cancelled", "late_results", "running"];
-    let then = ["best", "information", "hallucination", "multiplier", "certificate"];
+    let then = ["best", "information", "hallucination", "multiplier", "certificate", "outlook"];
     assert_eq!(fields(&status), [&first[..], &then].concat());
-    assert_eq!(fields(&status["best"]), ["trial", "params", "value", "mean", "lower", "upper", "regret_bound"]);
+    let best =
+        ["trial", "params", "value", "by", "mean", "sd", "lower", "upper", "measured", "reading", "regret_bound"];
+    assert_eq!(fields(&status["best"]), best);
+    assert_eq!((fields(&status["best"]["reading"]), &status["outlook"]), (vec!["trial", "value"], &Json::Null));
     let certificate = ["regret_bound", "upper", "lower", "params", "candidate", "delta", "kind", "gap"];
     assert_eq!(fields(&status["certificate"]), certificate);
     let ended = report::run::json(status, Summary { interrupted: true, ..Summary::default() }, None);
-    assert_eq!((&ended["interrupted"], &ended["picture"]), (&true.into(), &Json::Null));
+    assert_eq!((&ended["interrupted"], &ended["picture"], &ended["stopped"]), (&true.into(), &Json::Null, &Json::Null));
+}
+
+#[test]
+fn a_learned_model_has_an_outlook_instead_of_a_certificate() {
+    let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n";
+    let source = Source::read(text, |_| Err("it names no files".to_string())).unwrap();
+    let mut session = Session::open_or_create(Location::Memory.open(Access::Create).unwrap(), source).unwrap();
+    let status = report::status::json(&mut session, Effort::Bounded).unwrap();
+    assert_eq!((&status["outlook"], &status["certificate"]), (&Json::Null, &Json::Null));
+    session.ask(1).unwrap();
+    session.tell(0, 0.5).unwrap();
+    let status = report::status::json(&mut session, Effort::Bounded).unwrap();
+    let outlook = ["gain", "probability", "record", "held", "trials", "widened", "reason"];
+    assert_eq!(fields(&status["outlook"]), outlook);
+    assert_eq!((&status["certificate"], &status["best"]["regret_bound"]), (&Json::Null, &Json::Null));
 }
 
 #[test]
 fn trials_have_their_fields_with_the_parameters_together_or_spread() {
     let (_, session) = session();
     let list = report::trials::json(&session).unwrap();
-    assert_eq!(fields(&list[1]), ["trial", "state", "params", "value", "asked_at", "told_at", "reason"]);
+    assert_eq!(fields(&list[1]), ["trial", "state", "params", "value", "asked_at", "told_at", "reason", "aim"]);
     assert_eq!((&list[1]["state"], &list[1]["reason"]), (&"failed".into(), &"diverged".into()));
     let rows = report::trials::flat_rows(&session).unwrap();
-    let spread = ["trial", "state", "x", "act", "value", "asked_at", "told_at", "reason"];
+    let spread = ["trial", "state", "x", "act", "value", "asked_at", "told_at", "reason", "aim"];
     assert_eq!(rows[0].keys().collect::<Vec<_>>(), spread);
     let names = session.spec().domain().names();
     let csv = report::trials::csv(&names, &rows).unwrap();
-    assert_eq!(csv.lines().next(), Some("trial,state,x,act,value,asked_at,told_at,reason"));
+    assert_eq!(csv.lines().next(), Some("trial,state,x,act,value,asked_at,told_at,reason,aim"));
     assert_eq!(report::trials::csv(&names, &[]).unwrap().trim_end(), csv.lines().next().unwrap());
 }
 
@@ -96,7 +115,7 @@ fn studies_and_errors_have_their_fields() {
 #[test]
 fn a_worker_has_its_fields() {
     let summary = Summary { told: 3, ..Summary::default() };
-    let all = r#"{"told":3,"failed":0,"interrupted":false,"idle":false}"#;
+    let all = r#"{"told":3,"failed":0,"interrupted":false,"idle":false,"stopped":null}"#;
     assert_eq!(report::run::worker(summary).to_string(), all);
 }
 
@@ -133,6 +152,6 @@ fn a_damaged_file_is_a_bad_file_wherever_the_damage_is_found() {
 fn of_equal_values_the_first_is_the_best_so_far() {
     let (_, mut session) = session();
     session.tell(2, 0.5).unwrap();
-    assert_eq!(manyhands_run::StudyProgress::of(&session).best, Some((0, 0.5)));
+    assert_eq!(session.study().unwrap().best().unwrap().trial, 0);
     assert_eq!(session.ledger().extreme(session.spec().direction()), Some((0, 0.5)));
 }

@@ -52,6 +52,7 @@ mod plan;
 mod runner;
 mod settings;
 mod stop;
+mod stop_rule;
 mod template;
 mod unreported;
 mod value;

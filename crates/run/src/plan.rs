@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use manyhands_core::{Trial, TrialState, Value};
+use manyhands_core::study::StopReason;
+use manyhands_core::{Aim, Trial, TrialState, Value};
 use manyhands_store::{Reported, Session};
 
 use crate::{Failure, RunSettings};
@@ -42,12 +43,10 @@ impl Plan {
 }
 
 /// How far a study is, all its workers together.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StudyProgress {
     /// How many suggested trials have ended, with a value or without one.
     pub ended: usize,
-    /// The trial with the best value, and the value.
-    pub best: Option<(usize, f64)>,
 }
 
 impl StudyProgress {
@@ -57,8 +56,7 @@ impl StudyProgress {
         let has_ended = |trial: &&Trial| {
             trial.choice().is_some() && matches!(trial.state(), TrialState::Observed | TrialState::Failed)
         };
-        let best = session.ledger().extreme(session.spec().direction());
-        Self { ended: trials.iter().filter(has_ended).count(), best }
+        Self { ended: trials.iter().filter(has_ended).count() }
     }
 }
 
@@ -94,6 +92,8 @@ pub enum News {
         trial: usize,
         /// Its parameters.
         params: Vec<(String, Value)>,
+        /// What it is for, where that is known.
+        aim: Option<Aim>,
         /// How it came to be started.
         reason: StartReason,
     },
@@ -110,6 +110,8 @@ pub enum News {
         trial: usize,
         /// Its value.
         value: f64,
+        /// What it was for, where that is known.
+        aim: Option<Aim>,
         /// How long it took.
         took: Duration,
         /// How the study stands with it.
@@ -176,6 +178,13 @@ pub enum News {
         /// Whether they are stopped too.
         urgent: bool,
     },
+    /// The study has enough trials: nothing more is started.
+    Enough {
+        /// Why.
+        reason: StopReason,
+        /// How many trials are running.
+        running: usize,
+    },
     /// Something went wrong that does not end the run.
     Warning {
         /// What.
@@ -194,7 +203,7 @@ pub enum News {
 }
 
 /// The result of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Summary {
     /// Values recorded.
     pub told: usize,
@@ -204,6 +213,8 @@ pub struct Summary {
     pub interrupted: bool,
     /// Whether every candidate of a pool has been tried.
     pub exhausted: bool,
+    /// Why the study had enough trials before it had all of them, if it had.
+    pub enough: Option<StopReason>,
     /// Whether it ended because there was nothing to run here.
     pub idle: bool,
 }

@@ -14,6 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use manyhands_core::study::StopReason;
 use manyhands_core::{Error as Refusal, TrialState};
 use manyhands_store::{Claimed, Error as StoreError, LeaseRenewer, Session};
 
@@ -66,6 +67,8 @@ fn retry_news(error: &StoreError) -> News {
 /// What threads send to the coordinator.
 enum Message {
     Asked(std::result::Result<Vec<Claimed>, StoreError>),
+    /// The study has enough trials; none was chosen.
+    Enough(StopReason),
     Ended {
         trial: usize,
         outcome: Outcome,
@@ -204,7 +207,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             free -= self.take_over(free)?;
         }
         let is_batch_over = !self.plan.sync || self.trials.running.is_empty();
-        if free == 0 || !is_batch_over || self.progress.summary.exhausted {
+        if free == 0 || !is_batch_over || self.is_complete() {
             return Ok(());
         }
         let count = free.min(self.free_places());
@@ -224,8 +227,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     /// Whether nothing more is to be asked for; what was asked for may still be pending.
     fn is_complete(&self) -> bool {
-        self.progress.summary.exhausted
-            || self.plan.settings.trials.is_some_and(|trials| self.session.begun() >= trials)
+        let Summary { exhausted, enough, .. } = self.progress.summary;
+        exhausted || enough.is_some() || self.plan.settings.trials.is_some_and(|trials| self.session.begun() >= trials)
     }
 
     /// Whether there is nothing left to do or to wait for, given that nothing runs here.
@@ -272,6 +275,11 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
             Message::Asked(Err(error)) => self.handle_ask_error(error),
+            Message::Enough(reason) => {
+                self.asker.is_asking = false;
+                self.progress.summary.enough = Some(reason);
+                (self.notify)(News::Enough { reason, running: self.trials.running.len() });
+            }
             Message::AskerPanicked(error) => {
                 self.asker.is_asking = false;
                 self.progress.error = Some(error);

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use manyhands_core::file::{Checked, FileError, StudyFile, TomlEntry, TomlNode, TomlTable};
+use manyhands_core::study::StopRule;
 use manyhands_core::text::quoted;
 use manyhands_store::Source;
 
 use crate::template::{CommandTemplate, check_braces};
-use crate::{Error, Result};
+use crate::{Error, Result, stop_rule};
 
-const KEYS: [&str; 8] = ["command", "workers", "trials", "timeout", "retries", "own_folder", "logs", "env"];
+const KEYS: [&str; 9] = ["command", "workers", "trials", "timeout", "retries", "stop", "own_folder", "logs", "env"];
 
 /// How trials are evaluated: `[run]` of a study file, read and checked.
 ///
@@ -37,6 +38,8 @@ pub struct RunSettings {
     pub timeout: Option<Duration>,
     /// How often a failed trial is tried again.
     pub retries: usize,
+    /// When the study has enough trials before it has all of them.
+    pub stop: StopRule,
     /// Whether every trial runs in a folder of its own.
     pub own_folder: bool,
     /// The folder for what commands print.
@@ -82,6 +85,7 @@ pub struct RunDraft {
     trials: Option<usize>,
     timeout: Option<Duration>,
     retries: usize,
+    stop: StopRule,
     own_folder: bool,
     logs: String,
     env: Vec<(String, String)>,
@@ -98,6 +102,7 @@ impl RunDraft {
             trials: count("trials", 1, 1_000_000_000)?,
             timeout: table.get("timeout").map(duration).transpose()?,
             retries: count("retries", 0, 1_000_000)?.unwrap_or(0),
+            stop: table.get("stop").map(stop_rule::read).transpose()?.unwrap_or_default(),
             own_folder: table.flag("own_folder")?.unwrap_or(false),
             logs: logs(table)?,
             env: table.get("env").map(environment).transpose()?.unwrap_or_default(),
@@ -106,10 +111,10 @@ impl RunDraft {
 
     /// The settings for the study of the same file.
     pub fn finish(self, file: &StudyFile) -> std::result::Result<RunSettings, FileError> {
-        let Self { command, workers, trials, timeout, retries, own_folder, logs, env } = self;
+        let Self { command, workers, trials, timeout, retries, stop, own_folder, logs, env } = self;
         let command = CommandTemplate::parse(&command, &file.spec.domain().names());
         let command = command.map_err(|fault| file.locate(fault))?;
-        Ok(RunSettings { command, workers, trials, timeout, retries, own_folder, logs, env })
+        Ok(RunSettings { command, workers, trials, timeout, retries, stop, own_folder, logs, env })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod quality;
 mod strategy;
+mod trust;
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -23,6 +24,7 @@ Examples:
   manyhands bench --full --only durable --postgres postgres://me@host/scratch
   manyhands bench quality               how good suggestions are, not how fast
   manyhands bench strategy              how the default strategy was settled
+  manyhands bench trust                 whether what a study says is true
 
 The exit code is 1 if a limit is missed. RAYON_NUM_THREADS=1 measures one thread.";
 
@@ -54,9 +56,10 @@ pub struct Options {
 enum Other {
     Quality(quality::Options),
     Strategy(strategy::Options),
+    Trust(trust::Options),
 }
 
-/// Which random runs: shared by the benches of quality and of the strategy.
+/// Which random runs: shared by the benches of quality, of the strategy and of trust.
 #[derive(Debug, Args)]
 struct SeedOptions {
     /// Runs of each problem and pool
@@ -86,6 +89,7 @@ pub fn run(options: &Options) -> Result<bool> {
     match &options.other {
         Some(Other::Quality(options)) => return quality::run(options).map(|()| true),
         Some(Other::Strategy(options)) => return strategy::run(options).map(|()| true),
+        Some(Other::Trust(options)) => return trust::run(options).map(|()| true),
         None => {}
     }
     let size = if options.full { Size::Full } else { Size::Quick };

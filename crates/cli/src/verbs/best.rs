@@ -1,4 +1,4 @@
-//! `manyhands best`: the best trial.
+//! `manyhands best`: the best point.
 
 use anyhow::Result;
 use clap::Args;
@@ -11,21 +11,28 @@ const EXAMPLES: &str = "\
 Examples:
   manyhands best study.toml
   manyhands best branin --json | jq .params
+  manyhands best branin --cautious
 
-The best trial is the observed one with the best confidence bound, which need not have the best value. Above 1,000 values
-only the 64 best values are compared, each by a model of the values nearby, and regret_bound is null.";
+The best point is what to deploy. Where the noise is negligible it has the best value. Otherwise it is the setting, among
+those tried, whose estimate (posterior mean) is best: the best of many noisy readings is mostly good luck. --cautious gives
+the setting whose lower bound (upper when minimizing) is best: less good on average, and less often a disappointment.
+Above 1,000 noisy values only the settings of the 64 best readings are compared, each by a model of the values nearby.";
 
-/// Show the best trial.
+/// Show the best point: what to deploy.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(flatten)]
     target: Target,
+    /// The setting with the best lower bound instead of the best estimate
+    #[arg(long)]
+    cautious: bool,
 }
 
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open_to_read()?;
-    let best = session.study()?.best()?;
+    let study = session.study()?;
+    let best = if options.cautious { study.best_cautious()? } else { study.best()? };
     let domain = session.spec().domain();
     if options.target.json {
         return print_json(&report::best::json(&best, domain));

@@ -19,7 +19,9 @@ Examples:
   manyhands predict study.toml --at points.csv --json
 
 The file has one column per parameter and one row per point. mean and sd are given the observed trials, sd_pending given the
-pending ones as well; lower and upper are the ends of the confidence band, of kind \"theorem\" or \"model\".";
+pending ones as well. Where kernel, noise and norm_bound are given, lower and upper are the ends of a confidence band that holds
+everywhere at once (kind \"theorem\"); otherwise of the model's interval of probability 0.9 at each point, widened by what its
+record asks for (kind \"model\").";
 
 /// Predict values, with their uncertainty, at the points of a CSV file.
 #[derive(Debug, Args)]

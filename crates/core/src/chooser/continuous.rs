@@ -9,12 +9,13 @@ use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{AskCandidates, Wanted};
 use super::proof::{Proven, prove};
-use super::{Chooser, Context, Extremes, LargestSd, Place, generator};
+use super::{Chooser, Contest, Context, Extremes, LargestSd, Place, SampledPeak, generator};
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
 use crate::tuning::{
-    BEST_ROWS, CHECKPOINT_FACTOR, FEATURES, LISTED_POINTS, REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_FEATURES, LISTED_POINTS, REGION_STARTS,
+    SAME_POINT, SearchEffort, search_effort,
 };
-use crate::{Choice, Error, Phase, Result, Space, Spec};
+use crate::{Aim, Choice, Error, Result, Space, Spec};
 
 /// The stream of random numbers for searches that belong to no trial, such as a certificate's.
 const NO_TRIAL: usize = usize::MAX >> 1;
@@ -71,8 +72,8 @@ impl Continuous {
         let Context { view, trial: candidate, .. } = context;
         let params = self.space.params(&found.point);
         let Marginal { mean, sd, .. } = view.predict(&self.space.embed(&params)?)?;
-        let (score, phase) = (found.score, Phase::Rule);
-        Ok(Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: None, phase })
+        let choice = Choice { candidate, params, mean, sd, score: found.score, ..Choice::wide() };
+        Ok(choice)
     }
 
     /// The best point that climbs from the best candidates reach; none if no score is finite.
@@ -152,14 +153,17 @@ impl Chooser for Continuous {
         let point = Quasirandom::new(&self.space, trial, &mut shifts, own).next();
         let point = point.ok_or(Error::Internal { what: "the quasi-random sequence has ended" })?;
         let choice = self.choice(context, &Maximum { point, score: 0.0 })?;
-        Ok(Some(Choice { score: choice.sd, phase: Phase::Design, ..choice }))
+        Ok(Some(Choice { score: choice.sd, ..choice.of_design() }))
     }
 
     fn largest_sd(&mut self, context: Context<'_>) -> Result<LargestSd> {
         let found = self.maximum(context, &Variance)?;
         let found = found.ok_or(Error::Internal { what: "the variance is finite nowhere" })?;
         let choice = self.choice(context, &found)?;
-        Ok(LargestSd { choice: Choice { score: choice.sd, ..choice }, variance: found.score })
+        Ok(LargestSd {
+            choice: Choice { score: choice.sd, aim: Some(Aim::Exploring), ..choice },
+            variance: found.score,
+        })
     }
 
     /// Where the model is given and the acquisition function is a band's end, with a proven gap.
@@ -255,6 +259,41 @@ impl Chooser for Continuous {
         Ok(Extremes { upper, lower: lowest.score, gap, candidate: None, point: lowest.point })
     }
 
+    fn contenders(&mut self, context: Context<'_>, multiplier: f64) -> Result<Points> {
+        self.candidates.begin_ask();
+        let context = Context { trial: NO_TRIAL, ..context };
+        let scores = self.scores(context, Ranking::By(&ConfidenceBound(multiplier)), Wanted::All)?;
+        let best = descending(&scores).take(CONTENDERS).flat_map(|i| self.candidates.get(i).to_vec());
+        let points = Points::from_flat(self.space.dimension(), best.collect())?;
+        self.candidates.begin_ask();
+        Ok(points)
+    }
+
+    /// Sample paths, climbed from the best contenders and from the best point itself.
+    fn sampled_peaks(
+        &mut self,
+        context: Context<'_>,
+        contest: Contest<'_>,
+        count: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<SampledPeak>> {
+        let lengthscales = lengthscales(context.view.prior(), self.space.dimension());
+        let search = Search { space: &self.space, lengthscales: &lengthscales, starts: GAIN_CLIMBS, evaluations: 40 };
+        let Contest { best, contenders, scale } = contest;
+        let peak = |_| {
+            let path = SamplePath::draw(context.view, scale, GAIN_FEATURES, rng)?;
+            let mut objective =
+                |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
+            let at_best = path.value(best)?;
+            let scores = contenders.iter().map(|x| path.value(x)).collect::<manyhands_gp::Result<Vec<f64>>>()?;
+            let far = search.maximize(|i| contenders.get(i), &scores, &mut objective);
+            let near = search.maximize(|_| best, &[at_best], &mut objective);
+            let highest = [far, near].into_iter().flatten().map(|found| found.score).fold(at_best, f64::max);
+            Ok(SampledPeak { at_best, highest })
+        };
+        (0..count).map(peak).collect()
+    }
+
     /// Each checkpoint costs a search: at 0, 1, 2, 4, 8, ...
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
         Some((CHECKPOINT_FACTOR * observed).max(1))
@@ -270,10 +309,6 @@ impl Chooser for Continuous {
 
     fn begin_ask(&mut self) {
         self.candidates.begin_ask();
-    }
-
-    fn log_size(&self) -> f64 {
-        self.space.log_size()
     }
 
     /// At the farthest corner of the unit cube: the linear kernel's variance grows towards it.

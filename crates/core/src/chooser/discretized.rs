@@ -3,7 +3,7 @@
 use manyhands_gp::{Grid, Marginal, Prior, draw_on_grid};
 
 use super::{Chooser, Context, Place, generator, peak};
-use crate::{Choice, Domain, Error, Phase, Result, Spec};
+use crate::{Choice, Domain, Error, Result, Spec};
 
 /// The largest D_t, and so the longest coordinate, that is sampled.
 const LARGEST_DISCRETIZATION: usize = 1 << 24;
@@ -50,12 +50,7 @@ impl Chooser for Discretized {
         let sample = draw_on_grid(view, &grid, multiplier, spec.memory(), &mut generator(spec, trial))?;
         let (candidate, score) = peak(&sample, |_| true).ok_or(Error::Internal { what: "D_t is empty" })?;
         let Marginal { mean, sd, .. } = view.predict(&grid.point(candidate))?;
-        let (params, gap, phase) = (vec![], Some(0.0), Phase::Rule);
-        Ok(Choice { candidate, params, mean, sd, multiplier, score, gap, phase })
-    }
-
-    fn log_size(&self) -> f64 {
-        f64::INFINITY
+        Ok(Choice { candidate, mean, sd, multiplier, score, gap: Some(0.0), ..Choice::wide() })
     }
 
     /// At the farthest corner of the cube: the linear kernel's variance grows towards it.

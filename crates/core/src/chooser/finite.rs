@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use manyhands_gp::{
-    self as gp, Acquisition, Among, ConfidenceBound, GreedyInformation, Key, LevelSet, Marginal, Maximizer, Posterior,
-    Prior, Restricted, Sampler, Surface, Variance, View,
+    self as gp, Acquisition, Among, ConfidenceBound, GreedyInformation, Key, LevelSet, Marginal, Maximizer, Points,
+    Posterior, Prior, Restricted, Sampler, Surface, Variance, View,
 };
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Chooser, Context, Extremes, LargestSd, Place, Widest, generator, peak};
-use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT};
-use crate::{Choice, Error, Phase, Result, Spec};
+use crate::maximize::descending;
+use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT, JOINT_CONTENDERS, predicted_candidates};
+use crate::{Aim, Choice, Error, Result, Spec};
 
 /// The error that no candidate is left.
 const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
@@ -60,7 +61,7 @@ impl Finite {
     fn choice(&self, spec: &Spec, found: Maximizer) -> Choice {
         let Maximizer { index: candidate, mean, sd, score } = found;
         let params = spec.domain().written_params(&self.domain().point(candidate));
-        Choice { candidate, params, mean, sd, multiplier: 0.0, score, gap: Some(0.0), phase: Phase::Rule }
+        Choice { candidate, params, mean, sd, score, gap: Some(0.0), ..Choice::wide() }
     }
 }
 
@@ -82,12 +83,13 @@ impl Chooser for Finite {
             }
         }
         let found = best.ok_or(EXHAUSTED)?;
-        Ok(Some(Choice { gap: None, phase: Phase::Design, ..self.choice(spec, found) }))
+        Ok(Some(Choice { gap: None, ..self.choice(spec, found).of_design() }))
     }
 
     fn largest_sd(&mut self, context: Context<'_>) -> Result<LargestSd> {
         let found = self.surface.argmax(context.view, &Variance).ok_or(EXHAUSTED)?;
         let choice = self.choice(context.spec, Maximizer { score: found.sd, ..found });
+        let choice = Choice { aim: Some(Aim::Exploring), ..choice };
         Ok(LargestSd { choice, variance: found.score })
     }
 
@@ -156,6 +158,17 @@ impl Chooser for Finite {
         Ok(Extremes { upper, lower, gap: 0.0, candidate: Some(index), point })
     }
 
+    fn contenders(&mut self, context: Context<'_>, multiplier: f64) -> Result<Points> {
+        let (domain, most) = (self.domain(), predicted_candidates(context.view.observed()));
+        let step = domain.len().div_ceil(most).max(1);
+        let some: Vec<usize> = (0..domain.len()).step_by(step).collect();
+        let points = domain.points_at(&some);
+        let upper = |there: &Marginal| there.mean + multiplier * there.sd;
+        let scores: Vec<f64> = context.view.predict_all(points.iter())?.iter().map(upper).collect();
+        let best: Vec<usize> = descending(&scores).take(JOINT_CONTENDERS).map(|i| some[i]).collect();
+        Ok(domain.points_at(&best))
+    }
+
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
         Some(if observed < EVERY_CHECKPOINT { observed + 1 } else { observed + observed / CHECKPOINT_PART })
     }
@@ -170,10 +183,6 @@ impl Chooser for Finite {
 
     fn left(&self) -> Option<usize> {
         (!self.repeats).then_some(self.left)
-    }
-
-    fn log_size(&self) -> f64 {
-        (self.domain().len() as f64).ln()
     }
 
     fn largest_variance(&self, _: &Prior) -> f64 {

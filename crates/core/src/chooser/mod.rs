@@ -1,6 +1,7 @@
 //! Choosing over a domain: the searches that each of the three kinds of domain offers, so that no rule depends on the kind.
 
 mod candidates;
+mod contest;
 mod continuous;
 mod discretized;
 mod finite;
@@ -11,11 +12,12 @@ mod tests;
 use std::fmt;
 
 use manyhands_gp::{
-    self as gp, Acquisition, Among, GreedyInformation, Key, LevelSet, Marginal, Posterior, Prior, View,
+    self as gp, Acquisition, Among, GreedyInformation, Key, LevelSet, Marginal, Points, Posterior, Prior, View,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+pub(crate) use self::contest::{Contest, SampledPeak};
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
@@ -142,6 +144,22 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The points where a function may be highest: those of highest mean + multiplier x sd.
+    fn contenders(&mut self, _context: Context<'_>, _multiplier: f64) -> Result<Points> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// Functions sampled from the posterior of the context, each where it is highest.
+    fn sampled_peaks(
+        &mut self,
+        context: Context<'_>,
+        contest: Contest<'_>,
+        count: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<SampledPeak>> {
+        contest::peaks_among(context.view, contest, count, rng)
+    }
+
     /// Whether a chosen point is that of a row.
     fn is_known(&self, _posterior: &Posterior, _choice: &Choice) -> Result<bool> {
         Ok(false)
@@ -165,9 +183,6 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     fn left(&self) -> Option<usize> {
         None
     }
-
-    /// ln |D|; infinite where that is not known.
-    fn log_size(&self) -> f64;
 
     /// max k(x,x) over the domain.
     fn largest_variance(&self, prior: &Prior) -> f64;

@@ -42,8 +42,7 @@ impl Error {
             | Self::NotPending { .. }
             | Self::CandidateTaken { .. }
             | Self::NothingObserved
-            | Self::NoScale
-            | Self::BeyondFloats
+            | Self::NoTheorem
             | Self::BadLog { .. }
             | Self::NotReproduced { .. }
             | Self::Internal { .. } => false,

@@ -22,6 +22,7 @@ impl Error {
             Self::NotReproduced { .. } => {
                 Some("the log was changed, or comes from another spec or another kind of CPU")
             }
+            Self::NoTheorem => Some("give [model] and norm_bound; what a learned model expects is its outlook"),
             Self::NoParameters => Some("use include_candidate"),
             Self::NoCandidates => Some("use include with the values of the parameters"),
             Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),

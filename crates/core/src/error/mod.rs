@@ -178,12 +178,9 @@ pub enum Error {
     /// No trial has a value yet.
     #[error("no trial has been observed yet")]
     NothingObserved,
-    /// A learned model has no scale to state a bound in.
-    #[error("all values so far are equal, and nothing else determines how much they can vary")]
-    NoScale,
-    /// A bound is too large for a float.
-    #[error("its bounds are beyond the largest numbers that can be stated")]
-    BeyondFloats,
+    /// A model that is learned proves nothing.
+    #[error("a certificate is a theorem about a given model: kernel, noise and norm_bound")]
+    NoTheorem,
     /// A log holds an event that cannot follow the ones before it.
     #[error("event {sequence} does not follow from the ones before it: {reason}")]
     BadLog {

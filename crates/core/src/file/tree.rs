@@ -143,7 +143,8 @@ impl TomlNode {
         }
     }
 
-    pub(super) fn number(&self, what: &str) -> Checked<f64> {
+    /// The number that it is.
+    pub fn number(&self, what: &str) -> Checked<f64> {
         match &self.value {
             TomlValue::Scalar(value) => value.number().ok_or_else(|| self.refuse(what, "a number")),
             _ => Err(self.refuse(what, "a finite number")),

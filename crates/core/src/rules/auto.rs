@@ -2,7 +2,7 @@
 
 use super::{Formulas, RuleState};
 use crate::tuning::{COVERED_SHARE, INFORMATIVE_SHARE, REPEAT_SHARE};
-use crate::{Choice, Result};
+use crate::{Aim, Choice, Result};
 
 pub(super) struct Auto;
 
@@ -18,7 +18,7 @@ impl Formulas for Auto {
         let wide = state.tuning().largest_width() * state.strategy().width;
         let first = state.argmax_upper(multiplier)?;
         if multiplier < wide && !is_uninformative_repeat(state, &first)? && !is_covered(state, &first)? {
-            return Ok(first);
+            return Ok(Choice { aim: Some(Aim::Greedy), ..first });
         }
         let wider = if multiplier < wide { state.argmax_upper(wide)? } else { first.clone() };
         if wider.sd < INFORMATIVE_SHARE * state.variance_scale().sqrt() {

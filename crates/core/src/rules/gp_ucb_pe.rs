@@ -16,7 +16,7 @@ use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
 use super::{Formulas, RuleState};
 use crate::error::Need;
 use crate::theory::log_union_bound;
-use crate::{Choice, Error, Result, Strategy};
+use crate::{Aim, Choice, Error, Result, Strategy};
 
 const BETA: Need = Need {
     key: "beta",
@@ -41,10 +41,11 @@ impl Formulas for GpUcbPe {
         let acquisition = &ConfidenceBound(2.0 * state.widened(wider)?);
         let threshold = state.highest_observed(-multiplier)?;
         let region = LevelSet { acquisition, threshold };
-        match state.argmax_within(&StandardDeviation, &region)? {
-            Some(choice) => Ok(choice),
-            None => state.argmax(&StandardDeviation),
-        }
+        let choice = match state.argmax_within(&StandardDeviation, &region)? {
+            Some(choice) => choice,
+            None => state.argmax(&StandardDeviation)?,
+        };
+        Ok(Choice { aim: Some(Aim::Exploring), ..choice })
     }
 
     fn check(&self, strategy: &Strategy, is_finite: bool) -> Result<()> {

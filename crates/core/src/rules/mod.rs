@@ -157,12 +157,10 @@ fn counted(picks: Vec<Choice>, most: usize) -> Result<Vec<Choice>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Phase;
 
     #[test]
     fn a_rule_makes_at_least_one_pick_and_no_more_than_are_wanted() {
-        let (params, gap, phase) = (vec![], None, Phase::Rule);
-        let pick = Choice { candidate: 0, params, mean: 0.0, sd: 1.0, multiplier: 0.0, score: 0.0, gap, phase };
+        let pick = Choice::wide();
         for (made, wanted, is_right) in [(0, 1, false), (1, 1, true), (2, 1, false), (2, 3, true), (3, 3, true)] {
             let picks = counted(vec![pick.clone(); made], wanted);
             assert_eq!(picks.is_ok(), is_right, "{made} of {wanted}");

@@ -43,14 +43,6 @@ impl CubeAxis {
         }
     }
 
-    /// The logarithm of the number of distinct coordinates.
-    pub fn log_len(&self) -> f64 {
-        match (self, self.len()) {
-            (Self::Line(interval), _) => interval.quantum().recip().ln_1p(),
-            (_, len) => (len.unwrap_or(1) as f64).ln(),
-        }
-    }
-
     /// The nearest value to these coordinates, as its coordinates.
     pub fn snap(&self, coordinates: &[f64], to: &mut Vec<f64>) {
         match self {

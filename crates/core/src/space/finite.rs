@@ -9,12 +9,6 @@ impl Space {
         self.axes.iter().try_fold(1usize, |product, axis| product.checked_mul(axis.len()?))
     }
 
-    /// The logarithm of the number of points, before constraints. Coordinates of floats are multiples of a step, so it is
-    /// finite.
-    pub(crate) fn log_size(&self) -> f64 {
-        self.axes.iter().map(CubeAxis::log_len).sum()
-    }
-
     /// Every combination of values that keeps the constraints, the last parameter fastest; None if there are more than
     /// `limit` combinations before constraints, or infinitely many.
     ///

@@ -1,23 +1,56 @@
-//! The best of the observed trials: the one whose lower confidence bound is highest.
+//! The best point: the setting that a user should deploy.
 //!
-//! Up to [`CERTIFIED_VALUES`] values, and wherever bounds are theorems, every observed trial is predicted from all values.
-//! Above, a learned model considers a short list, the trials of the best values, and predicts each of them from the values
+//! Where the noise is negligible it is the best value observed. Otherwise a best value is mostly good luck, and the best point
+//! is the setting, among those tried, whose posterior mean is best. The cautious choice is the one whose lower bound is highest.
+//!
+//! Up to [`OUTLOOK_VALUES`] values, and wherever bounds are theorems, every observed trial is predicted from all values.
+//! Above, a learned model considers a short list, the settings of the best readings, and predicts each of them from the values
 //! nearby: distant values change little, and the factor of all of them costs seconds in a process that has just started.
-
-use manyhands_gp::Marginal;
 
 use super::Study;
 use super::certificate::BoundKind;
-use super::predict::{Bounded, Prediction, representable};
+use super::predict::{Bounded, Prediction};
 use crate::chooser::Extremes;
-use crate::ledger::{Trial, TrialState};
-use crate::tuning::{CERTIFIED_VALUES, NEARBY_VALUES, PREDICTED_TOGETHER, SHORT_LIST};
+use crate::ledger::Trial;
+use crate::tuning::{NEARBY_VALUES, NEGLIGIBLE_NOISE, OUTLOOK_VALUES, PREDICTED_TOGETHER, SHORT_LIST};
 use crate::{Error, Result, Value};
 
 /// Means this close, relative to their size, are equal up to rounding.
 const SLACK: f64 = 1e-6;
 
-/// The observed trial with the best bound, in the user's units.
+/// What the best point was chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BestBy {
+    /// Its value: the noise is negligible.
+    Value,
+    /// Its posterior mean.
+    Mean,
+    /// The lower end of its band (the upper one when minimizing).
+    Bound,
+}
+
+impl BestBy {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Mean => "mean",
+            Self::Bound => "bound",
+        }
+    }
+}
+
+/// The value of one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// The trial's number.
+    pub trial: usize,
+    /// The value that was told.
+    pub value: f64,
+}
+
+/// The best point, in the user's units.
 ///
 /// ```
 /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
@@ -33,9 +66,10 @@ const SLACK: f64 = 1e-6;
 /// # Ok(()) }
 /// ```
 #[doc(alias = "incumbent")]
+#[doc(alias = "recommendation")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// The trial's number.
+    /// The trial's number; where a setting was measured more than once and is not chosen by a single value, its first trial.
     pub trial: usize,
     /// Its candidate; on a space that is not finite, the trial's number.
     pub candidate: usize,
@@ -43,17 +77,24 @@ pub struct Best {
     pub point: Vec<f64>,
     /// The values of its parameters or columns, where the domain has names.
     pub params: Vec<Value>,
-    /// The value that was told.
+    /// What it was chosen by.
+    pub by: BestBy,
+    /// The value that this trial was told.
     pub value: f64,
-    /// The mean there.
+    /// The posterior mean there: the estimate of what the setting gives.
     pub mean: f64,
-    /// The band's lower end there.
+    /// Its standard deviation, given observed trials.
+    pub sd: f64,
+    /// The lower end of the band or interval there.
     pub lower: f64,
-    /// The band's upper end there.
+    /// The upper end of the band or interval there.
     pub upper: f64,
-    /// Its value is at most this far from the optimum, with the certificate's probability. None on a discretized cube,
-    /// where the data contradict the assumptions, and above [`CERTIFIED_VALUES`] values, where the search is left to
-    /// [`Study::certificate`].
+    /// How many observed trials have this setting.
+    pub measured: usize,
+    /// The best single reading of all trials.
+    pub reading: Reading,
+    /// Its value is at most this far from the optimum, with the certificate's probability. None unless bounds are theorems,
+    /// on a discretized cube, and where the data contradict the assumptions.
     pub regret_bound: Option<f64>,
 }
 
@@ -61,41 +102,107 @@ pub struct Best {
 type BoundedTrial<'a> = (&'a Trial, Bounded);
 
 impl Study {
-    /// The observed trial with the highest lower bound (the lowest upper bound when minimizing). Above
-    /// [`CERTIFIED_VALUES`] values a learned model considers the trials of the 64 best values, and its mean and bounds come
-    /// from the 1,000 values that are most correlated with the trial's point: no factor of all values is made.
+    /// The best point: what to deploy. Above [`OUTLOOK_VALUES`] values under noise, a learned model considers the settings of
+    /// the 64 best readings, each by the 1,000 values that are most correlated with it: no factor of all values is made.
     #[doc(alias = "incumbent")]
     pub fn best(&mut self) -> Result<Best> {
         if self.is_unfitted() {
             return self.with_fit()?.best();
         }
-        let many = self.posterior.observed() > CERTIFIED_VALUES;
-        let by_list = many && self.kind() == BoundKind::Model && self.union_multiplier().is_finite();
-        let (trial, found) = if by_list { self.best_of_short_list()? } else { self.best_of_all()? };
-        let Bounded { prediction: Prediction { mean, lower, upper, .. }, lower_end } = found;
+        let by = if self.is_noise_negligible() { BestBy::Value } else { BestBy::Mean };
+        let trial = match by {
+            BestBy::Value => self.reading()?.trial,
+            _ if self.is_predicted_nearby() => self.best_of_short_list(0.0)?,
+            _ => self.best_mean()?,
+        };
+        self.described(by, trial)
+    }
+
+    /// The cautious choice: the observed trial with the highest lower bound (the lowest upper bound when minimizing).
+    pub fn best_cautious(&mut self) -> Result<Best> {
+        if self.is_unfitted() {
+            return self.with_fit()?.best_cautious();
+        }
+        let multiplier = self.interval_multiplier();
+        let trial = if self.is_predicted_nearby() { self.best_of_short_list(multiplier)? } else { self.best_bound()? };
+        self.described(BestBy::Bound, trial)
+    }
+
+    /// Whether the noise is so small that a value is as good as an estimate.
+    pub(super) fn is_noise_negligible(&self) -> bool {
+        let prior = self.posterior.prior();
+        prior.noise() <= NEGLIGIBLE_NOISE * self.chooser.variance_scale(prior)
+    }
+
+    /// Whether settings are predicted from the values nearby.
+    fn is_predicted_nearby(&self) -> bool {
+        self.posterior.observed() > OUTLOOK_VALUES && self.kind() == BoundKind::Model
+    }
+
+    /// The best single reading, the first of equals.
+    fn reading(&self) -> Result<Reading> {
+        let extreme = self.ledger.extreme(self.spec.direction());
+        extreme.map(|(trial, value)| Reading { trial, value }).ok_or(Error::NothingObserved)
+    }
+
+    /// The observed trials that have the same setting as this one, in order.
+    fn same_setting(&self, trial: &Trial) -> impl Iterator<Item = &Trial> {
+        let (is_finite, candidate, point) = (self.spec.is_finite(), trial.candidate(), &self.points[trial.number()]);
+        let is_same = move |other: &&Trial| {
+            if is_finite { other.candidate() == candidate } else { &self.points[other.number()] == point }
+        };
+        self.ledger.trials().iter().filter(|trial| trial.value().is_some()).filter(is_same)
+    }
+
+    /// What is known of a trial's setting.
+    fn described(&mut self, by: BestBy, trial: usize) -> Result<Best> {
+        let Bounded { prediction, lower_end } = self.predicted_at(trial)?;
+        let trial = self.ledger.trial(trial)?;
+        let Prediction { mean, sd, lower, upper, .. } = prediction;
         let mut best = Best {
             trial: trial.number(),
             candidate: trial.candidate(),
             point: self.points[trial.number()].clone(),
             params: self.user_params(trial),
+            by,
             value: trial.value().unwrap_or(mean),
             mean,
+            sd,
             lower,
             upper,
+            measured: self.same_setting(trial).count(),
+            reading: self.reading()?,
             regret_bound: None,
         };
-        if !many && self.has_scale() && self.chooser.has_band() {
+        if self.kind() == BoundKind::Theorem && self.chooser.has_band() {
             let Extremes { upper, lower, .. } = self.extremes()?;
-            let ends = [upper, lower_end].map(|end| self.bound_in_units(end));
-            let is_sound = upper >= lower && ends.iter().all(|end| representable(*end).is_some());
-            best.regret_bound = is_sound.then(|| (ends[0] - ends[1]).max(self.resolution()));
+            best.regret_bound = (upper >= lower).then(|| (upper - lower_end).max(self.resolution()));
         }
         Ok(best)
     }
 
+    /// The prediction at a trial's point.
+    fn predicted_at(&self, trial: usize) -> Result<Bounded> {
+        let point = self.point(trial)?;
+        if self.is_predicted_nearby() {
+            let there = self.posterior.predict_nearby(point, NEARBY_VALUES.1)?;
+            return Ok(self.bounded(&there, self.interval_multiplier()));
+        }
+        Ok(self.bounded(&self.posterior.predict(point)?, self.band_multiplier(self.posterior.information())?))
+    }
+
+    /// The first trial of the setting of highest mean.
+    fn best_mean(&self) -> Result<usize> {
+        let means = self.posterior.view().row_means();
+        let rows = self.posterior.keys().iter().map(|key| key.id as usize).zip(means);
+        let best = rows.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        let trial = self.ledger.trial(best.ok_or(Error::NothingObserved)?.0)?;
+        Ok(self.same_setting(trial).next().unwrap_or(trial).number())
+    }
+
     /// The trial of highest lower end, the first of equals. A lower end is at most its mean, so trials are predicted in the
     /// order of falling means, until no mean reaches the best lower end.
-    fn best_of_all(&self) -> Result<BoundedTrial<'_>> {
+    fn best_bound(&self) -> Result<usize> {
         let means = self.posterior.view().row_means();
         let mut order: Vec<(usize, f64)> = self.posterior.keys().iter().map(|key| key.id as usize).zip(means).collect();
         order.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
@@ -112,47 +219,42 @@ impl Study {
             let there =
                 self.posterior.predict_all(trials.iter().map(|trial| self.points[trial.number()].as_slice()))?;
             for (trial, there) in trials.into_iter().zip(there) {
-                best = self.better(best, trial, there, multiplier);
+                best = better(best, (trial, self.bounded(&there, multiplier)));
             }
         }
-        best.ok_or(Error::NothingObserved)
+        best.map(|(trial, _)| trial.number()).ok_or(Error::NothingObserved)
     }
 
-    /// As [`Study::best_of_all`], among the trials of the best values, each predicted from the values nearby.
-    fn best_of_short_list(&self) -> Result<BoundedTrial<'_>> {
+    /// The first trial of the setting of highest mean - multiplier x sd, among the trials of the best readings, each predicted
+    /// from the values nearby.
+    fn best_of_short_list(&self, multiplier: f64) -> Result<usize> {
         let sign = self.spec.direction().sign();
-        let observed = self.ledger.trials().iter().filter(|trial| trial.state() == TrialState::Observed);
-        let mut list: Vec<(&Trial, f64)> = observed.filter_map(|trial| Some((trial, sign * trial.value()?))).collect();
+        let trials = self.ledger.trials().iter();
+        let mut list: Vec<(&Trial, f64)> = trials.filter_map(|trial| Some((trial, sign * trial.value()?))).collect();
         list.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.number().cmp(&b.number())));
         list.truncate(SHORT_LIST);
-        let multiplier = self.union_multiplier();
-        let mut best = None;
+        let mut best: Option<(&Trial, f64)> = None;
         for (trial, _) in list {
             let there = self.posterior.predict_nearby(&self.points[trial.number()], NEARBY_VALUES.0)?;
-            best = self.better(best, trial, there, multiplier);
+            let score = there.mean - multiplier * there.sd_observed;
+            if best.is_none_or(|(_, best)| score > best) {
+                best = Some((trial, score));
+            }
         }
         let (trial, _) = best.ok_or(Error::NothingObserved)?;
-        let there = self.posterior.predict_nearby(&self.points[trial.number()], NEARBY_VALUES.1)?;
-        Ok((trial, self.bounded(&there, multiplier)))
+        Ok(self.same_setting(trial).next().unwrap_or(trial).number())
     }
+}
 
-    /// The one of two trials with the higher lower end, the first of equals.
-    fn better<'a>(
-        &self,
-        best: Option<BoundedTrial<'a>>,
-        trial: &'a Trial,
-        there: Marginal,
-        multiplier: f64,
-    ) -> Option<BoundedTrial<'a>> {
-        let next = self.bounded(&there, multiplier);
-        match &best {
+/// The one of two trials with the higher lower end, the first of equals.
+fn better<'a>(best: Option<BoundedTrial<'a>>, next: BoundedTrial<'a>) -> Option<BoundedTrial<'a>> {
+    match best {
+        Some((first, found))
+            if found.lower_end > next.1.lower_end
+                || (found.lower_end == next.1.lower_end && first.number() < next.0.number()) =>
+        {
             Some((first, found))
-                if found.lower_end > next.lower_end
-                    || (found.lower_end == next.lower_end && first.number() < trial.number()) =>
-            {
-                best
-            }
-            _ => Some((trial, next)),
         }
+        _ => Some(next),
     }
 }

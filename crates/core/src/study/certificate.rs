@@ -12,8 +12,7 @@
 //! 4, 8, ... and the present one): any set of checkpoints gives a valid certificate, and this one is a function of the log
 //! alone. On a space U is the bound that branch and bound proves, never the value found.
 //!
-//! With a learned model the bounds hold only if the model is right. They are computed from the present fit alone, and
-//! marked as [`BoundKind::Model`].
+//! A model that is learned, or whose norm bound is not given, proves nothing: it has an [`Outlook`](super::Outlook).
 //!
 //! The band assumes the stated kernel, B and R, and that whether and when a result arrives does not depend on its noise. Where
 //! results arrive in another order than their points were chosen in, noise must also be independent across trials: noise that
@@ -24,19 +23,18 @@ use std::fmt;
 use manyhands_gp::Warp;
 
 use super::Study;
-use super::predict::representable;
 use crate::chooser::{Context, Extremes};
 use crate::ledger::Trial;
 use crate::text::significant;
 use crate::{Error, Result, Value};
 
-/// What kind of statement a bound is.
+/// What kind of statement an interval is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoundKind {
     /// A theorem, under the stated kernel, norm bound and noise bound.
     Theorem,
-    /// A statement under a model that was itself estimated from the data, or whose norm bound was.
+    /// An opinion: of a model that was learned, or whose norm bound is not given. It holds pointwise, if the model is right.
     Model,
 }
 
@@ -85,7 +83,7 @@ pub struct Certificate {
     pub params: Vec<Value>,
     /// The statement may be false with this probability.
     pub delta: f64,
-    /// What kind of statement it is.
+    /// What kind of statement it is: always a theorem.
     pub kind: BoundKind,
     /// How far the upper bound may exceed the best possible one because the search of the domain was stopped early; 0 on
     /// finite domains. Where a choice would claim [no gap](crate::Choice::gap) because of rounding, the upper bound is
@@ -135,20 +133,15 @@ impl Extremes {
 }
 
 impl Study {
-    /// How far from the optimum the best point can still be.
+    /// How far from the optimum the best point can still be. Refused where the model is learned, or its norm bound is not given;
+    /// what such a model has to say is its [outlook](Study::outlook).
     ///
     /// The first call evaluates the checkpoints of the whole log, later ones only those since; each costs about as much as a
     /// suggestion. Refused where the data contradict the assumptions: the bounds have crossed, which has probability at most
     /// delta if the assumptions are true.
     pub fn certificate(&mut self) -> Result<Certificate> {
-        if self.is_unfitted() {
-            return self.with_fit()?.certificate();
-        }
-        if self.spec.learns() && self.posterior.observed() == 0 {
-            return Err(Error::NothingObserved);
-        }
-        if !self.has_scale() {
-            return Err(Error::NoScale);
+        if self.kind() == BoundKind::Model {
+            return Err(Error::NoTheorem);
         }
         let Extremes { upper, lower, gap, candidate, point } = self.extremes()?;
         if upper < lower {
@@ -156,9 +149,6 @@ impl Study {
         }
         let gap = self.bound_in_units(upper) - self.bound_in_units(upper - gap);
         let (lower, upper) = self.ends_in_units(lower, upper);
-        if [lower, upper].into_iter().any(|end| representable(end).is_none()) {
-            return Err(Error::BeyondFloats);
-        }
         Ok(Certificate {
             regret_bound: (upper - lower).max(self.resolution()),
             upper,
@@ -172,14 +162,6 @@ impl Study {
         })
     }
 
-    /// Whether a bound can be stated in the units of the values: a learned model knows their scale only once two of them
-    /// differ.
-    pub(super) fn has_scale(&self) -> bool {
-        let mut values = self.ledger.trials().iter().filter_map(Trial::value);
-        let first = values.next();
-        !self.spec.learns() || values.any(|value| Some(value) != first)
-    }
-
     /// The resolution of floats near the largest of the values: no bound can separate 1e17 from 1e17 + 1.
     pub(super) fn resolution(&self) -> f64 {
         let values = self.ledger.trials().iter().filter_map(Trial::value);
@@ -191,31 +173,24 @@ impl Study {
         if self.spec.states_theorems() { BoundKind::Theorem } else { BoundKind::Model }
     }
 
-    /// The band's multiplier, from the information gain of the rows it is based on. A bound under a learned model may also
-    /// assume that f is a draw of the prior: then sqrt(2 ln(2 |D|/delta)) holds at all points at once. Spaces are finite too,
-    /// as coordinates are multiples of a step.
+    /// The multiplier of the band, from the information gain of the rows that it is based on, or that of a model's intervals,
+    /// which hold pointwise.
     pub(super) fn band_multiplier(&self, information: f64) -> Result<f64> {
-        let theorem = self.assumptions()?.band(information);
-        Ok(if self.kind() == BoundKind::Theorem { theorem } else { theorem.min(self.union_multiplier()) })
-    }
-
-    /// The multiplier of a band that holds at all points at once if f is a draw of the prior; it needs no factor.
-    pub(super) fn union_multiplier(&self) -> f64 {
-        (2.0 * (self.chooser.log_size() + (2.0 / self.spec.strategy().delta).ln())).sqrt()
+        match self.kind() {
+            BoundKind::Theorem => Ok(self.assumptions()?.band(information)),
+            BoundKind::Model => Ok(self.interval_multiplier()),
+        }
     }
 
     pub(super) fn extremes(&mut self) -> Result<Extremes> {
         let observed = self.posterior.observed();
-        // Bounds under a learned model use the present fit only: those of earlier fits and norms no longer hold.
-        if self.kind() == BoundKind::Theorem {
-            while self.band.checkpoint <= observed {
-                let then = self.extremes_at(self.band.checkpoint)?;
-                self.band.extremes = Some(match self.band.extremes.take() {
-                    Some(running) => running.tightened(then),
-                    None => then,
-                });
-                self.band.checkpoint = self.chooser.next_band_checkpoint(self.band.checkpoint).unwrap_or(usize::MAX);
-            }
+        while self.band.checkpoint <= observed {
+            let then = self.extremes_at(self.band.checkpoint)?;
+            self.band.extremes = Some(match self.band.extremes.take() {
+                Some(running) => running.tightened(then),
+                None => then,
+            });
+            self.band.checkpoint = self.chooser.next_band_checkpoint(self.band.checkpoint).unwrap_or(usize::MAX);
         }
         let now = match self.band.latest.take() {
             Some((then, extremes)) if then == observed => extremes,

@@ -25,10 +25,10 @@ impl Study {
             },
         };
         let asked = |(trial, choice): (usize, Choice)| {
-            let (mean, sd) = self.in_units(choice.mean, choice.sd);
-            Asked { trial, choice: Choice { mean, sd, ..choice }, seen, engine: ENGINE }
+            let choice = self.with_expectation(trial, choice)?;
+            Ok(Asked { trial, choice, seen, engine: ENGINE })
         };
-        Ok((trial..).zip(choices).map(asked).collect())
+        (trial..).zip(choices).map(asked).collect()
     }
 
     /// What a rule reads when it makes this pick.

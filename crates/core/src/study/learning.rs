@@ -2,14 +2,15 @@
 
 use std::mem::replace;
 
-use manyhands_gp::{Posterior, Warp};
+use manyhands_gp::{Posterior, Prior, Warp};
+use rand_chacha::ChaCha8Rng;
 
 use super::Study;
 use crate::chooser::{Chooser, chooser};
 use crate::event::{ENGINE, Event, Fitted};
 use crate::rules::assumptions;
 use crate::theory::Assumptions;
-use crate::tuning::SURPRISE;
+use crate::tuning::{HYPERPARAMETER_DRAWS, SURPRISE};
 use crate::{Error, Result};
 
 /// Only studies whose model is learned fit it.
@@ -128,6 +129,23 @@ impl Study {
     /// Whether there are values and no fit.
     pub(super) fn is_unfitted(&self) -> bool {
         self.learner.is_some() && !self.learning.is_fitted() && self.posterior.observed() > 0
+    }
+
+    /// The observed values in the model's units.
+    pub(super) fn warped_values(&self) -> Vec<f64> {
+        let warp = self.learning.warp();
+        self.values().iter().map(|&value| warp.map_or(value, |warp| bounded(warp.forward(value)))).collect()
+    }
+
+    /// Priors drawn around the fit; the prior itself where nothing is learned.
+    pub(super) fn drawn_priors(&self, rng: &mut ChaCha8Rng) -> Result<Vec<Prior>> {
+        let (Some(learner), Some(fitted)) = (&self.learner, &self.learning.fitted) else {
+            return Ok(vec![self.posterior.prior().clone()]);
+        };
+        let mut points = self.posterior.points().clone();
+        points.truncate(self.posterior.observed());
+        let fit = (&fitted.warp, &fitted.hyperparameters);
+        learner.draw(&points, &self.values(), fit, HYPERPARAMETER_DRAWS, rng)
     }
 
     /// Makes a fit the current one; returns what it replaced.

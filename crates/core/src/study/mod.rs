@@ -8,27 +8,33 @@ mod choose;
 mod include;
 mod initialization;
 mod learning;
+mod outlook;
 mod predict;
 mod quantities;
+mod record;
+mod stop;
 mod suggestion;
 mod verify;
 
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, PickWorth};
-pub use self::best::Best;
+pub use self::best::{Best, BestBy, Reading};
 use self::certificate::Band;
 pub use self::certificate::{BoundKind, Certificate};
 use self::learning::Learning;
+pub use self::outlook::{Outlook, Silence};
 pub use self::predict::{Prediction, representable};
 pub use self::quantities::Quantities;
+pub use self::record::{PROBABILITY, TrackRecord};
+pub use self::stop::{StopReason, StopRule};
 pub use self::suggestion::Suggestion;
 pub use self::verify::{Tally, Verification};
 use crate::chooser::{Chooser, Place, chooser};
 use crate::event::{Asked, Event};
 use crate::ledger::{Ledger, Trial, TrialState};
 use crate::model::Learner;
-pub use crate::tuning::CERTIFIED_VALUES;
+pub use crate::tuning::OUTLOOK_VALUES;
 use crate::tuning::{REFACTORED_EVERY, REFACTORED_FROM};
 use crate::{Error, Phase, Result, Spec, Value};
 

@@ -4,6 +4,7 @@ use manyhands_gp::{Marginal, Warp};
 
 use super::Study;
 use super::certificate::BoundKind;
+use super::record::INTERVAL_SDS;
 use crate::{Direction, Result, Value};
 
 /// A number of a prediction in the user's units, if a float can represent it: one at the clamp of the inverse warp only says
@@ -40,11 +41,12 @@ pub struct Prediction {
     pub sd: f64,
     /// The standard deviation given observed and pending trials.
     pub sd_pending: f64,
-    /// The band's lower end.
+    /// The lower end of the band, where that is a theorem, which holds everywhere at once; otherwise of the interval of
+    /// probability 0.9 at this point, widened by what the [record](Study::record) asks for.
     pub lower: f64,
-    /// The band's upper end.
+    /// As `lower`, the upper end.
     pub upper: f64,
-    /// What kind of statement the band is.
+    /// What kind of statement band or interval is.
     pub kind: BoundKind,
 }
 
@@ -95,6 +97,11 @@ impl Study {
         };
         let prediction = Prediction { mean, sd, sd_pending, lower, upper, kind: self.kind() };
         Bounded { prediction, lower_end }
+    }
+
+    /// The multiplier of the sd that gives a model's intervals.
+    pub(super) fn interval_multiplier(&self) -> f64 {
+        INTERVAL_SDS * self.record().widened
     }
 
     /// The lower and upper end of a band in the user's units.

@@ -168,6 +168,7 @@ pub fn largest_eigenvalue(mut a: Vec<Vec<f64>>) -> f64 {
 /// A suggested trial as a log has it, with a posterior that nothing reads.
 pub fn asked(trial: usize, candidate: usize) -> Event {
     let (params, mean, sd, multiplier, score, gap) = (vec![], 0.0, 0.0, 0.0, 0.0, None);
-    let choice = Choice { candidate, params, mean, sd, multiplier, score, gap, phase: Phase::Rule };
+    let (phase, aim, sd_observed, interval) = (Phase::Rule, None, None, None);
+    let choice = Choice { candidate, params, mean, sd, multiplier, score, gap, phase, aim, sd_observed, interval };
     Event::Asked(Asked { trial, choice, seen: 0, engine: ENGINE })
 }

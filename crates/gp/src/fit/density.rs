@@ -42,6 +42,8 @@ pub(crate) struct Profiled {
     pub density: f64,
     /// u.
     pub surplus: f64,
+    /// The inverse of the mean's posterior variance, in units of 1/s^2; infinite where the mean is given.
+    pub mean_precision: f64,
 }
 
 /// The data of a density, and its workspace: evaluations allocate nothing.
@@ -99,7 +101,7 @@ impl<'a> Density<'a> {
         let stack = MemStack::new(memory);
         llt::factor::cholesky_in_place(gram.as_mut(), regularization, Par::Seq, stack, spec).ok()?;
         let log_det: f64 = 2.0 * (0..n).map(|i| gram[(i, i)].ln()).sum::<f64>();
-        let (mean, quadratic) = self.solve_mean();
+        let (mean, quadratic, mean_precision) = self.solve_mean();
         let (shape, scale) = self.priors.variance;
         let weight = n as f64 + shape;
         let profiled = (quadratic.max(0.0) + scale) / weight;
@@ -107,7 +109,7 @@ impl<'a> Density<'a> {
         // Exactly 0 where the variance is profiled.
         let surplus = weight * (profiled / variance - 1.0);
         let density = -0.5 * (weight * variance.ln() + surplus + log_det) + self.priors.log_density(theta);
-        density.is_finite().then_some(Profiled { mean, variance, density, surplus })
+        density.is_finite().then_some(Profiled { mean, variance, density, surplus, mean_precision })
     }
 
     /// The density at `theta`, and its gradient; minus infinity where K is not numerically positive definite.
@@ -160,24 +162,25 @@ impl<'a> Density<'a> {
         if ratio > rho { 0.0 } else { ratio }
     }
 
-    /// m and Q, and alpha on the way.
-    fn solve_mean(&mut self) -> (f64, f64) {
+    /// m, Q and the precision of m, and alpha on the way.
+    fn solve_mean(&mut self) -> (f64, f64, f64) {
         let Workspace { gram, sides, alpha, .. } = &mut self.work;
         sides.col_as_slice_mut(0).copy_from_slice(self.values);
         sides.col_as_slice_mut(1).fill(1.0);
         llt::solve::solve_in_place(gram.as_ref(), sides.as_mut(), Par::Seq, MemStack::new(&mut []));
         let (solved, ones) = (sides.col_as_slice(0), sides.col_as_slice(1));
         let tight = self.priors.mean_spread.powi(-2);
-        let (mean, tight) = match self.given.mean {
-            Some(mean) => (mean, 0.0),
-            None => (solved.iter().sum::<f64>() / (ones.iter().sum::<f64>() + tight), tight),
+        let precision = ones.iter().sum::<f64>() + tight;
+        let (mean, tight, precision) = match self.given.mean {
+            Some(mean) => (mean, 0.0, f64::INFINITY),
+            None => (solved.iter().sum::<f64>() / precision, tight, precision),
         };
         let mut quadratic = mean * mean * tight;
         for i in 0..alpha.len() {
             alpha[i] = solved[i] - mean * ones[i];
             quadratic += alpha[i] * (self.values[i] - mean);
         }
-        (mean, quadratic)
+        (mean, quadratic, precision)
     }
 
     /// K in the lower triangle of `gram`, k'(r)/r in that of `ratios`.

@@ -1,6 +1,7 @@
 //! Learning a kernel from data: the hyperparameters of highest posterior density, by gradients from several starts.
 
 mod density;
+mod draw;
 mod given;
 mod priors;
 
@@ -8,7 +9,7 @@ pub use given::Given;
 pub use priors::Priors;
 
 use self::density::{Density, Profiled};
-use crate::optimize::{StopRule, climb_until};
+use crate::optimize::{ClimbEnd, climb_until};
 use crate::prior::check_size;
 use crate::tuning::{FIT_CLIMBS, FIT_GAIN, LENGTHSCALE_SDS};
 use crate::{Error, Kernel, Points, Prior, Result};
@@ -126,7 +127,7 @@ impl Fit<'_> {
         let (mut theta, mut slopes) = (start.theta.clone(), vec![0.0; bounds.len()]);
         let from: Vec<f64> = free.iter().map(|&i| start.theta[i]).collect();
         let within: Vec<(f64, f64)> = free.iter().map(|&i| bounds[i]).collect();
-        let end = StopRule { budget: self.evaluations, gain: FIT_GAIN };
+        let end = ClimbEnd { budget: self.evaluations, gain: FIT_GAIN };
         let peak = climb_until(&from, &within, end, &mut |moved, gradient| {
             free.iter().zip(moved).for_each(|(&i, t)| theta[i] = *t);
             let value = density.value_and_gradient(&theta, &mut slopes);
@@ -243,7 +244,8 @@ impl Fit<'_> {
     fn hyperparameters(&self, density: &mut Density<'_>, theta: &[f64]) -> Hyperparameters {
         let ratio = theta[theta.len() - 1];
         let variance = density.variance(theta, 1.0);
-        let unknown = Profiled { mean: 0.0, variance, density: f64::MIN, surplus: 0.0 };
+        let (density_of_none, mean_precision) = (f64::MIN, f64::INFINITY);
+        let unknown = Profiled { mean: 0.0, variance, density: density_of_none, surplus: 0.0, mean_precision };
         let Profiled { mean, variance, density, .. } = density.value(theta).unwrap_or(unknown);
         let learned = || theta[..theta.len() - 1].iter().map(|t| t.exp()).collect();
         Hyperparameters {

@@ -1,5 +1,6 @@
 //! What fitting hyperparameters promises: to recover known ones, and to return usable ones whatever the data.
 
+mod draw;
 mod given;
 
 use crate::common::{empirical, key, point, rng, uniform};

@@ -83,14 +83,10 @@ fn random_log(spec: &Spec, size: usize, n: usize) -> Result<Vec<Event>> {
         let candidate = rng.random_range(0..size);
         let seen = log.len();
         let (mean, sd, multiplier, score) = (0.0, 1.0, 1.0, 1.0);
-        let (params, gap, phase) = (vec![], None, Phase::Rule);
-        let engine = ENGINE;
-        log.push(Event::Asked(Asked {
-            trial,
-            choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
-            seen,
-            engine,
-        }));
+        let (params, gap, phase, aim) = (vec![], None, Phase::Rule, None);
+        let (sd_observed, interval) = (None, None);
+        let choice = Choice { candidate, params, mean, sd, multiplier, score, gap, phase, aim, sd_observed, interval };
+        log.push(Event::Asked(Asked { trial, choice, seen, engine: ENGINE }));
         log.push(Event::Told { trial, value: black_box::value(trial, &point(spec, candidate)) });
     }
     Ok(log)

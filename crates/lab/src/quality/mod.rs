@@ -46,3 +46,4 @@ pub use report::QualityReport;
 pub use selection::Selection;
 pub use settling::{StrategyBench, StrategyReport};
 pub use space_problem::{FLOOR, Optimum, SpaceProblem};
+pub(crate) use threads::on_threads;

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{SendError, Sender, channel};
 
+use manyhands_core::study::{StopReason, StopRule};
 use manyhands_store::Session;
 
 use super::Message;
 use crate::{Error, Plan, Result};
 
-/// A thread that chooses as many trials as it is asked for.
+/// A thread that chooses as many trials as it is asked for, unless the study has enough.
 pub(super) struct AskerHandle {
     requests: Sender<usize>,
     /// Whether an ask is under way.
@@ -23,9 +24,13 @@ impl AskerHandle {
         let (requests, wanted) = channel();
         let work = move || {
             for count in wanted {
-                let ask = || session.ask_for_worker(count, plan.settings.trials, plan.term);
+                let ask = || match stop_reason(&mut session, &plan) {
+                    Ok(Some(reason)) => Message::Enough(reason),
+                    Ok(None) => Message::Asked(session.ask_for_worker(count, plan.settings.trials, plan.term)),
+                    Err(error) => Message::Asked(Err(error)),
+                };
                 let message = match catch_unwind(AssertUnwindSafe(ask)) {
-                    Ok(asked) => Message::Asked(asked),
+                    Ok(message) => message,
                     // A panic may have left its session inconsistent.
                     Err(panic) => {
                         let _ = messages.send(Message::AskerPanicked(panic_error("choosing trials", panic.as_ref())));
@@ -47,6 +52,14 @@ impl AskerHandle {
     pub fn ask(&mut self, count: usize) {
         // The thread receives until this handle is dropped, unless it has panicked, which it reports itself.
         self.is_asking = self.requests.send(count).is_ok();
+    }
+}
+
+/// Why the study has enough trials, if it has.
+fn stop_reason(session: &mut Session, plan: &Plan) -> manyhands_store::Result<Option<StopReason>> {
+    match plan.settings.stop {
+        never if never == StopRule::default() => Ok(None),
+        rule => Ok(session.study()?.stop_reason(&rule)?),
     }
 }
 

@@ -108,7 +108,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 self.progress.summary.told += 1;
                 self.progress.failures_in_a_row = 0;
                 let progress = StudyProgress::of(&self.session);
-                (self.notify)(News::Told { trial, value, took, progress });
+                let aim = self.session.trial(trial)?.aim();
+                (self.notify)(News::Told { trial, value, aim, took, progress });
             }
             Some((Reported::Recorded, Err(failure))) => {
                 self.progress.summary.failed += 1;

@@ -56,7 +56,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         self.watch.trial_started();
         let params = self.session.params(trial)?;
         let params: Vec<_> = params.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        (self.notify)(News::Started { trial, params: params.clone(), reason });
+        let aim = self.session.trial(trial)?.aim();
+        (self.notify)(News::Started { trial, params: params.clone(), aim, reason });
         let called_off = Arc::new(AtomicBool::new(false));
         let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
         let origin = self.session.new_origin();

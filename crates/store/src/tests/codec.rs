@@ -2,7 +2,9 @@
 
 use manyhands_core::event::{Asked, ENGINE, EventKind, Fitted, Included};
 use manyhands_core::gp::{Hyperparameters, Warp};
-use manyhands_core::{Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value};
+use manyhands_core::{
+    Aim, Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value,
+};
 use proptest::prelude::*;
 
 use super::common::runner;
@@ -59,14 +61,14 @@ fn warp() -> impl Strategy<Value = Warp> {
 fn event() -> impl Strategy<Value = Event> {
     let phase = prop::sample::select(vec![Phase::Design, Phase::Initial, Phase::Rule]);
     let numbers = (number(), number(), number(), number(), prop::option::of(number()));
-    let asked = (count(), count(), params(), numbers, phase, count(), 1..=u32::MAX).prop_map(
-        |(trial, candidate, params, (mean, sd, multiplier, score, gap), phase, seen, engine)| {
-            Event::Asked(Asked {
-                trial,
-                choice: Choice { candidate, params, mean, sd, multiplier, score, gap, phase },
-                seen,
-                engine,
-            })
+    let aim = prop::option::of(prop::sample::select(vec![Aim::Design, Aim::Greedy, Aim::Wide, Aim::Exploring]));
+    let expected = (aim, prop::option::of(number()), prop::option::of([number(), number()]));
+    let asked = (count(), count(), params(), numbers, (phase, expected), count(), 1..=u32::MAX).prop_map(
+        |(trial, candidate, params, (mean, sd, multiplier, score, gap), (phase, expected), seen, engine)| {
+            let (aim, sd_observed, interval) = expected;
+            let choice =
+                Choice { candidate, params, mean, sd, multiplier, score, gap, phase, aim, sd_observed, interval };
+            Event::Asked(Asked { trial, choice, seen, engine })
         },
     );
     let hyperparameters = (prop::collection::vec(number(), 0..4), number(), number(), number(), number()).prop_map(
@@ -131,6 +133,9 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
             score: 1.0,
             gap: None,
             phase: Phase::Rule,
+            aim: None,
+            sd_observed: None,
+            interval: None,
         },
         seen: 0,
         engine: ENGINE,

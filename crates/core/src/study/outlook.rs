@@ -1,0 +1,137 @@
+//! What may still be gained, by the opinion of a model that was learned: how much higher than at the best point the functions
+//! are that it holds possible.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | f_s | sampled function | a draw of the posterior, under hyperparameters drawn around the fit, given observed trials |
+//! | c | widened | what the record asks for: f_s deviates from the mean by c times as much |
+//! | max f_s - f_s(x*) | gain of a sample | over the domain, x* the best point |
+//! | gain | | their 0.9 quantile |
+//!
+//! It is no bound: a model that has not seen the best part of the domain does not know of it. The record says how far it has
+//! been right so far, and where that is too little, nothing is said.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::Study;
+use super::predict::representable;
+use super::record::{PROBABILITY, TrackRecord};
+use crate::chooser::{Contest, Context, SampledPeak};
+use crate::tuning::{FEWEST_TRIALS, LEAST_RECORD, SAMPLED_FUNCTIONS};
+use crate::{Error, Result, Trial};
+
+/// Contenders are the points of highest mean + this many sds.
+const REACH: f64 = 3.0;
+
+/// Nothing is left to gain where the gain is less than this share of the distance between the best reading and the median.
+const EXHAUSTED_SHARE: f64 = 1e-3;
+
+/// What a learned model expects, in the user's units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlook {
+    /// By how much the best point can still be improved, at most, in [`Outlook::probability`] of the sampled functions; none
+    /// where the model is not to be trusted with it, for the reason given.
+    pub gain: Option<f64>,
+    /// The share of the sampled functions.
+    pub probability: f64,
+    /// How far the model has been right.
+    pub record: TrackRecord,
+    /// Why there is no gain.
+    pub silence: Option<Silence>,
+    /// Whether the gain is less than a thousandth of what separates the best reading from the median one.
+    pub is_exhausted: bool,
+}
+
+/// Why a model does not say what may still be gained.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Silence {
+    /// Fewer trials after the first design have a value than this.
+    TooEarly {
+        /// How many it takes.
+        wanted: usize,
+    },
+    /// All values are equal, and nothing else determines how much they can vary.
+    NoScale,
+    /// The gain is beyond the largest numbers that can be stated.
+    BeyondFloats,
+    /// Its intervals held too seldom.
+    PoorRecord {
+        /// The share that must have held.
+        wanted: f64,
+    },
+}
+
+impl Study {
+    /// What the model expects still to be gained over the best point.
+    pub fn outlook(&mut self) -> Result<Outlook> {
+        let record = self.record();
+        let (gain, silence) = match self.silence(&record) {
+            Some(silence) => (None, Some(silence)),
+            None => match representable(self.gain(record.widened)?) {
+                Some(gain) => (Some(gain), None),
+                None => (None, Some(Silence::BeyondFloats)),
+            },
+        };
+        let is_exhausted = gain.is_some_and(|gain| gain <= EXHAUSTED_SHARE * self.distance_to_median());
+        Ok(Outlook { gain, probability: PROBABILITY, record, silence, is_exhausted })
+    }
+
+    /// How far the best reading is from the median one.
+    fn distance_to_median(&self) -> f64 {
+        let sign = self.spec.direction().sign();
+        let mut values: Vec<f64> =
+            self.ledger.trials().iter().filter_map(|trial| Some(sign * trial.value()?)).collect();
+        values.sort_by(f64::total_cmp);
+        values.last().map_or(0.0, |best| best - values[values.len() / 2])
+    }
+
+    fn silence(&self, record: &TrackRecord) -> Option<Silence> {
+        if record.trials < FEWEST_TRIALS {
+            return Some(Silence::TooEarly { wanted: FEWEST_TRIALS });
+        }
+        if !self.has_scale() {
+            return Some(Silence::NoScale);
+        }
+        let is_poor = record.share().is_none_or(|share| share < LEAST_RECORD);
+        is_poor.then_some(Silence::PoorRecord { wanted: LEAST_RECORD })
+    }
+
+    /// Whether values are known to vary: a learned model knows their scale only once two of them differ.
+    fn has_scale(&self) -> bool {
+        let mut values = self.ledger.trials().iter().filter_map(Trial::value);
+        let first = values.next();
+        !self.spec.learns() || values.any(|value| Some(value) != first)
+    }
+
+    /// The quantile of the gains of sampled functions that deviate from the mean by `widened` times the model's sd.
+    fn gain(&mut self, widened: f64) -> Result<f64> {
+        let best = self.best()?.point;
+        let mut rng = self.draws_of_log();
+        let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
+        let context = Context { spec: &self.spec, view: self.posterior.past_view(observed), trial };
+        let contenders = self.chooser.contenders(context, REACH * widened)?;
+        let contest = Contest { best: &best, contenders: &contenders, scale: widened };
+        let (priors, values) = (self.drawn_priors(&mut rng)?, self.warped_values());
+        let each = SAMPLED_FUNCTIONS / priors.len().max(1);
+        let mut gains = Vec::with_capacity(SAMPLED_FUNCTIONS);
+        for prior in priors {
+            let posterior = self.posterior.rebuilt(prior, &values)?;
+            let context = Context { spec: &self.spec, view: posterior.past_view(observed), trial };
+            for SampledPeak { at_best, highest } in self.chooser.sampled_peaks(context, contest, each, &mut rng)? {
+                gains.push(self.bound_in_units(highest) - self.bound_in_units(at_best));
+            }
+        }
+        gains.sort_by(f64::total_cmp);
+        let rank = (PROBABILITY * gains.len() as f64).ceil() as usize;
+        gains.get(rank.max(1) - 1).copied().ok_or(Error::Internal { what: "no function was sampled" })
+    }
+
+    /// Random numbers that belong to no trial, keyed by (seed, length of the log).
+    fn draws_of_log(&self) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.spec.seed());
+        rng.set_stream((1 << 63) | self.ledger.events().len() as u64);
+        rng
+    }
+}

@@ -1,0 +1,76 @@
+//! What a learned model expects still to be gained, and how far it has been right.
+
+use manyhands_core::study::{Outlook, Silence, TrackRecord};
+use manyhands_core::text::{counted, short, significant};
+use serde_json::{Value as Json, json};
+
+/// An outlook as JSON.
+pub(crate) fn json(outlook: &Outlook) -> Json {
+    json!({
+        "gain": outlook.gain,
+        "probability": outlook.probability,
+        "record": outlook.record.share(),
+        "held": outlook.record.held,
+        "trials": outlook.record.trials,
+        "widened": outlook.record.widened,
+        "reason": outlook.silence.map(|silence| reason(&silence, &outlook.record)),
+    })
+}
+
+/// An outlook as a sentence about the best point.
+pub(crate) fn text(outlook: &Outlook) -> String {
+    match (outlook.gain, &outlook.silence) {
+        (Some(gain), _) => expectation(outlook, gain),
+        (None, Some(silence)) => reason(silence, &outlook.record),
+        (None, None) => "none".to_string(),
+    }
+}
+
+/// The gain alone, for a line of progress; empty where there is none.
+pub fn brief(outlook: &Outlook) -> String {
+    let gain = outlook.gain.map(|gain| significant(gain, 2));
+    gain.map_or(String::new(), |gain| format!("no gain above {gain} expected"))
+}
+
+fn expectation(outlook: &Outlook, gain: f64) -> String {
+    let percent = short(100.0 * outlook.probability);
+    let gain = significant(gain, 2);
+    let mut text = format!(
+        "the model expects nothing better than this point by more than {gain} ({percent} % of its sampled functions); {}",
+        held(&outlook.record)
+    );
+    if outlook.record.widened > 1.0 {
+        text += &format!(", so they are widened by a factor of {}", significant(outlook.record.widened, 2));
+    }
+    if outlook.is_exhausted {
+        text += "; it sees nothing left to gain";
+    }
+    text
+}
+
+fn held(record: &TrackRecord) -> String {
+    format!("its intervals have held in {} of {}", record.held, counted(record.trials, "trial"))
+}
+
+/// Why there is no gain.
+fn reason(silence: &Silence, record: &TrackRecord) -> String {
+    match silence {
+        Silence::TooEarly { wanted } => {
+            let have = match record.trials {
+                0 => "none has a value yet".to_string(),
+                1 => "1 has a value".to_string(),
+                trials => format!("{trials} have a value"),
+            };
+            format!(
+                "too early to say what may still be gained: it takes {wanted} trials after the first design, {have}"
+            )
+        }
+        Silence::NoScale => "all values so far are equal: nothing says how much they can vary".to_string(),
+        Silence::BeyondFloats => "what may still be gained is beyond the largest numbers".to_string(),
+        Silence::PoorRecord { .. } => {
+            let (held, trials) = (record.held, counted(record.trials, "trial"));
+            format!("the model's intervals held in only {held} of {trials}: it has not understood this function yet")
+        }
+        _ => "the model does not say".to_string(),
+    }
+}
