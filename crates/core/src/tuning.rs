@@ -185,20 +185,21 @@ pub(crate) const PREDICTED_TOGETHER: usize = 64;
 
 // What a model says of itself.
 
-/// The quantile of past deviations is taken this many of its standard errors higher, since the record is short.
-const WIDENING_ERRORS: f64 = 0.5;
-
-/// What intervals are widened by, given how far past values were from the middles of theirs, in half lengths: the 0.9 quantile.
-pub(crate) fn widening(deviations: &[f64]) -> f64 {
+/// What intervals are widened by, given how far past values were from the middles of theirs, in half lengths: the 0.9 quantile,
+/// `errors` of its standard errors higher.
+pub(crate) fn widening(deviations: &[f64], errors: f64) -> f64 {
     if deviations.len() < FEWEST_TRIALS {
         return 1.0;
     }
     let mut sorted = deviations.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len() as f64;
-    let rank = (0.9 * (count + 1.0) + WIDENING_ERRORS * (0.09 * count).sqrt()).ceil() as usize;
+    let rank = (0.9 * (count + 1.0) + errors * (0.09 * count).sqrt()).ceil() as usize;
     sorted[rank.min(sorted.len()) - 1].max(1.0)
 }
+
+/// A gain is about the whole domain, where an interval is about a point: its widening is so many standard errors higher.
+pub(crate) const GAIN_ERRORS: f64 = 1.0;
 
 /// With fewer trials after the first design than this, a model does not say what may still be gained.
 pub(crate) const FEWEST_TRIALS: usize = 20;

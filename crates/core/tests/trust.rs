@@ -85,7 +85,7 @@ fn a_setting_that_was_measured_often_is_one_point() {
 
 /// The posterior of a given model on a line, by elimination, sampled many times: max - value at the best point.
 fn sampled_gains(prior: &Prior, domain: &Domain, study: &mut Study, draws: usize) -> Vec<f64> {
-    let widened = study.record().widened;
+    let widened = study.outlook().unwrap().widened;
     let grid: Vec<f64> = match domain {
         Domain::Grid(grid) => (0..grid.len()).map(|i| grid.point(i)[0]).collect(),
         _ => (0..=300).map(|i| f64::from(i) / 300.0).collect(),
@@ -221,10 +221,11 @@ fn the_record_counts_the_intervals_that_held_and_asks_for_what_they_lacked() {
     let study = Study::replay(plain(), &log_of(&values)).unwrap();
     let record = study.record();
     assert_eq!((record.held, record.trials, record.share()), (10, 30, Some(10.0 / 30.0)));
-    // The rank is ceil(0.9 x 31 + 0.5 sqrt(0.09 x 30)) = 29.
-    assert!((record.widened - 2.9).abs() < 1e-12, "{record:?}");
+    // The rank is ceil(0.9 x 31) = 28, and ceil(0.9 x 31 + sqrt(0.09 x 30)) = 30 for a gain.
+    assert!((record.widened - 2.8).abs() < 1e-12, "{record:?}");
     let mut study = study;
     let outlook = study.outlook().unwrap();
+    assert!((outlook.widened - 3.0).abs() < 1e-12, "{outlook:?}");
     assert_eq!((outlook.gain, outlook.silence), (None, Some(Silence::PoorRecord { wanted: 0.75 })));
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn json(outlook: &Outlook) -> Json {
         "record": outlook.record.share(),
         "held": outlook.record.held,
         "trials": outlook.record.trials,
-        "widened": outlook.record.widened,
+        "widened": outlook.widened,
         "reason": outlook.silence.map(|silence| reason(&silence, &outlook.record)),
     })
 }
@@ -39,8 +39,8 @@ fn expectation(outlook: &Outlook, gain: f64) -> String {
         "the model expects nothing better than this point by more than {gain} ({percent} % of its sampled functions); {}",
         held(&outlook.record)
     );
-    if outlook.record.widened > 1.0 {
-        text += &format!(", so they are widened by a factor of {}", significant(outlook.record.widened, 2));
+    if outlook.widened > 1.0 {
+        text += &format!(", so what it samples is widened by a factor of {}", significant(outlook.widened, 2));
     }
     if outlook.is_exhausted {
         text += "; it sees nothing left to gain";

@@ -4,7 +4,7 @@
 //! | symbol | name | meaning |
 //! |---|---|---|
 //! | f_s | sampled function | a draw of the posterior, under hyperparameters drawn around the fit, given observed trials |
-//! | c | widened | what the record asks for: f_s deviates from the mean by c times as much |
+//! | c | widened | what the record asks for, a standard error higher: f_s deviates from the mean by c times as much |
 //! | max f_s - f_s(x*) | gain of a sample | over the domain, x* the best point |
 //! | gain | | their 0.9 quantile |
 //!
@@ -37,6 +37,9 @@ pub struct Outlook {
     pub probability: f64,
     /// How far the model has been right.
     pub record: TrackRecord,
+    /// What the sampled functions' deviations from the mean are widened by, from 1: what the record asks for, with its own
+    /// uncertainty.
+    pub widened: f64,
     /// Why there is no gain.
     pub silence: Option<Silence>,
     /// Whether the gain is less than a thousandth of what separates the best reading from the median one.
@@ -66,16 +69,16 @@ pub enum Silence {
 impl Study {
     /// What the model expects still to be gained over the best point.
     pub fn outlook(&mut self) -> Result<Outlook> {
-        let record = self.record();
+        let (record, widened) = (self.record(), self.gain_widening());
         let (gain, silence) = match self.silence(&record) {
             Some(silence) => (None, Some(silence)),
-            None => match representable(self.gain(record.widened)?) {
+            None => match representable(self.gain(widened)?) {
                 Some(gain) => (Some(gain), None),
                 None => (None, Some(Silence::BeyondFloats)),
             },
         };
         let is_exhausted = gain.is_some_and(|gain| gain <= EXHAUSTED_SHARE * self.distance_to_median());
-        Ok(Outlook { gain, probability: PROBABILITY, record, silence, is_exhausted })
+        Ok(Outlook { gain, probability: PROBABILITY, record, widened, silence, is_exhausted })
     }
 
     /// How far the best reading is from the median one.

@@ -6,7 +6,7 @@ use super::Study;
 use super::predict::representable;
 use crate::chooser::Place;
 use crate::event::{Asked, Event};
-use crate::tuning::widening;
+use crate::tuning::{GAIN_ERRORS, widening};
 use crate::{Choice, Phase, Result};
 
 /// The probability of the intervals that a model predicts.
@@ -43,7 +43,12 @@ impl Study {
     pub fn record(&self) -> TrackRecord {
         let deviations = self.deviations();
         let held = deviations.iter().filter(|deviation| **deviation <= 1.0).count();
-        TrackRecord { held, trials: deviations.len(), widened: widening(&deviations) }
+        TrackRecord { held, trials: deviations.len(), widened: widening(&deviations, 0.0) }
+    }
+
+    /// What sampled functions are widened by, from 1.
+    pub(super) fn gain_widening(&self) -> f64 {
+        widening(&self.deviations(), GAIN_ERRORS)
     }
 
     /// How far each value was from the middle of its interval, relative to half the interval's length, as the model measured

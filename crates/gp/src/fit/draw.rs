@@ -19,17 +19,10 @@ use crate::{Points, Result, dense};
 /// The step of the differences that give the Hessian, in units of S.
 const STEP: f64 = 0.1;
 
-/// A draw whose log density is lower than the approximation says by more than this is drawn nearer to the fit.
-const SURPLUS: f64 = 2.0;
-
-/// How often a draw is moved half the way to the fit.
-const HALVINGS: usize = 4;
-
 /// The approximation: where it is centred, and how far draws lie along each direction.
 struct Laplace {
     centre: Vec<f64>,
     bounds: Vec<(f64, f64)>,
-    density: f64,
     /// One for each eigenvector of P: the vector in units of theta, times 1/sqrt(eigenvalue).
     directions: Vec<Vec<f64>>,
 }
@@ -58,9 +51,14 @@ impl Fit<'_> {
         let bounds = self.bounds(&self.median(fitted.lengthscales.len(), values));
         let clamp = |(t, (low, high)): (f64, &(f64, f64))| t.clamp(*low, *high);
         let centre: Vec<f64> = fitted.theta().into_iter().zip(&bounds).map(clamp).collect();
-        let Some(Profiled { density: highest, .. }) = density.value(&centre) else { return Ok(None) };
+        if density.value(&centre).is_none() {
+            return Ok(None);
+        }
         let scales = self.scales(&bounds);
         let free: Vec<usize> = (0..centre.len()).filter(|&i| scales[i] > 0.0).collect();
+        if free.is_empty() {
+            return Ok(Some(Laplace { centre, bounds, directions: vec![] }));
+        }
         let mut precision = Mat::zeros(free.len(), free.len());
         for (column, &j) in free.iter().enumerate() {
             let [above, below] = [STEP, -STEP].map(|step| {
@@ -83,7 +81,7 @@ impl Fit<'_> {
             direction
         };
         let directions = eigenvalues.iter().enumerate().map(direction).collect();
-        Ok(Some(Laplace { centre, bounds, density: highest, directions }))
+        Ok(Some(Laplace { centre, bounds, directions }))
     }
 
     /// S; 0 where a parameter has no room.
@@ -107,18 +105,9 @@ impl Fit<'_> {
         values: usize,
         rng: &mut impl Rng,
     ) -> Hyperparameters {
-        let mut normals: Vec<f64> = laplace.directions.iter().map(|_| normal(rng)).collect();
-        for _ in 0..=HALVINGS {
-            let theta = laplace.at(&normals);
-            let expected = laplace.density - 0.5 * normals.iter().map(|z| z * z).sum::<f64>();
-            match density.value(&theta) {
-                Some(profiled) if profiled.density >= expected - SURPLUS => {
-                    return self.completed(&theta, &profiled, values, rng);
-                }
-                _ => normals.iter_mut().for_each(|z| *z *= 0.5),
-            }
-        }
-        fitted.clone()
+        let normals: Vec<f64> = laplace.directions.iter().map(|_| normal(rng)).collect();
+        let theta = laplace.at(&normals);
+        density.value(&theta).map_or_else(|| fitted.clone(), |there| self.completed(&theta, &there, values, rng))
     }
 
     /// theta with a draw of mean and variance given it.

@@ -3,11 +3,13 @@
 use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Posterior, Prior, Priors};
 
 use crate::common::{key, rng};
+use rand_distr::{Distribution, Normal};
 
 fn data() -> (Points, Vec<f64>) {
-    let points = Points::from_flat(1, (0..25).map(|i| (f64::from(i) * 0.754_877_666).fract()).collect()).unwrap();
-    let noise = |i: usize| 0.15 * ((i as f64 * 12.9898).sin() * 43_758.545).fract();
-    let values = points.iter().enumerate().map(|(i, x)| (7.0 * x[0]).sin() + noise(i)).collect();
+    let mut rng = rng(6);
+    let points = Points::from_flat(1, (0..60).map(|i| (f64::from(i) * 0.754_877_666).fract()).collect()).unwrap();
+    let noise = Normal::new(0.0, 0.2).unwrap();
+    let values = points.iter().map(|x| (7.0 * x[0]).sin() + noise.sample(&mut rng)).collect();
     (points, values)
 }
 

@@ -40,7 +40,7 @@ pub struct TrustCheck {
     pub gain: Option<f64>,
     /// The share of its intervals that had held; none where there was none.
     pub record: Option<f64>,
-    /// What intervals were widened by.
+    /// What sampled functions were widened by.
     pub widened: f64,
     /// The share of the intervals at random points that held the true value.
     pub covered: f64,
@@ -108,6 +108,10 @@ impl Watched<'_> {
             if evaluations == CHECKED[0] {
                 by_gain.gain = Some(STOP_GAIN * self.range());
             }
+            // Every other batch, since an outlook costs more than a batch.
+            if evaluations % (2 * BATCH) != 0 {
+                continue;
+            }
             for (rule, stopped) in [(by_gain, &mut trace.stopped_by_gain), (by_trials, &mut trace.stopped_by_trials)] {
                 if stopped.is_none() && self.study.stop_reason(&rule)?.is_some() {
                     let best = self.study.best()?.params;
@@ -140,7 +144,7 @@ impl Watched<'_> {
             cautious_regret: self.regret(&cautious.params)?,
             gain: outlook.gain,
             record: outlook.record.share(),
-            widened: outlook.record.widened,
+            widened: outlook.widened,
             covered: self.covered()?,
             range: self.range(),
         })
