@@ -17,5 +17,6 @@ mod reproduce;
 mod run;
 mod secrets;
 mod stopping;
+mod summaries;
 mod verbs;
 mod verify;

@@ -353,3 +353,38 @@ fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     assert!(talk.contains("continuing after 4 trials"), "{talk}");
     assert!(talk.contains("1 trial is pending, asked for manually or run elsewhere"), "{talk}");
 }
+
+#[test]
+fn a_study_that_has_enough_stops_with_the_reason_and_goes_on_only_on_request() {
+    let bench = bench("trials = 40\nworkers = 2\nstop = { trials_without_gain = 8 }\n", "echo $(( 100 - $3 % 3 ))\n");
+    let output = bench.run(&["run", "study.toml", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &told["interrupted"]), (Some(0), &false.into()), "{talk}");
+    let reason = told["stopped"].as_str().unwrap();
+    assert!(reason.ends_with("since the best point was found (stop: trials_without_gain = 8)"), "{reason}");
+    assert!(talk.contains("enough: "), "{talk}");
+    let observed = bench.session("s").ledger().count(TrialState::Observed);
+    assert!((10..20).contains(&observed) && bench.session("s").ledger().pending() == 0, "{observed}");
+    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    assert_eq!(code, Some(0));
+    assert!(talk.contains("stopped: ") && talk.contains("--no-stop goes on"), "{talk}");
+    assert_eq!(bench.session("s").ledger().trials().len(), observed, "nothing was started");
+    assert_eq!(said(&bench, &["worker", "study.toml"]).0, Some(0));
+    assert_eq!(bench.session("s").ledger().trials().len(), observed, "nor by a worker");
+    let (code, talk) = said(&bench, &["run", "study.toml", "--no-stop", "--trials", "22"]);
+    assert_eq!((code, bench.session("s").ledger().trials().len()), (Some(0), 22), "{talk}");
+}
+
+#[test]
+fn a_study_that_has_little_left_to_gain_stops() {
+    let study = "name = \"s\"\nseed = 1\ndirection = \"minimize\"\n[space]\nx = { int = [0, 60] }\n[run]\n\
+                 command = [\"sh\", \"-c\", \"echo $(( ({x} - 23) * ({x} - 23) ))\"]\ntrials = 60\nworkers = 3\nstop = { gain = 1 }\n";
+    let bench = Bench::new(study);
+    let output = bench.run(&["run", "study.toml", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(told["stopped"].as_str().is_some_and(|reason| reason.contains("may still be gained")), "{told}");
+    assert_eq!((&told["best"]["value"], &told["best"]["params"]["x"]), (&0.0.into(), &23.into()));
+    assert!(told["outlook"]["gain"].as_f64().unwrap() <= 1.0 && told["observed"].as_u64().unwrap() < 60, "{told}");
+}

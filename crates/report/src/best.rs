@@ -32,7 +32,7 @@ pub fn text(best: &Best, domain: &Domain) -> String {
     }
     if best.reading.trial != best.trial && best.by != BestBy::Value {
         let (value, trial) = (short(best.reading.value), best.reading.trial);
-        text += &format!("\nbest single reading: {value} (trial {trial}), which the noise may have made");
+        text += &format!("\nbest single reading: {value} (trial {trial}), partly luck");
     }
     text
 }
@@ -49,7 +49,7 @@ fn headline(best: &Best) -> String {
         1 => format!("measured once: {}", short(best.value)),
         several => format!("measured {}", times(several)),
     };
-    let cautious = if best.by == BestBy::Bound { ", the most certain" } else { "" };
+    let cautious = if best.by == BestBy::Bound { "; chosen for its bound" } else { "" };
     format!("{estimate} (trial {trial}, {measured}{cautious})")
 }
 

@@ -28,15 +28,18 @@ pub(crate) fn text(outlook: &Outlook) -> String {
 
 /// The gain alone, for a line of progress; empty where there is none.
 pub fn brief(outlook: &Outlook) -> String {
-    let gain = outlook.gain.map(|gain| significant(gain, 2));
-    gain.map_or(String::new(), |gain| format!("no gain above {gain} expected"))
+    match outlook.gain {
+        Some(0.0) => "no gain expected".to_string(),
+        Some(gain) => format!("no gain above {} expected", significant(gain, 2)),
+        None => String::new(),
+    }
 }
 
 fn expectation(outlook: &Outlook, gain: f64) -> String {
     let percent = short(100.0 * outlook.probability);
-    let gain = significant(gain, 2);
+    let by = if gain > 0.0 { format!(" by more than {}", significant(gain, 2)) } else { String::new() };
     let mut text = format!(
-        "the model expects nothing better than this point by more than {gain} ({percent} % of its sampled functions); {}",
+        "the model expects nothing better than this point{by} ({percent} % of its sampled functions); {}",
         held(&outlook.record)
     );
     if outlook.widened > 1.0 {

@@ -57,7 +57,7 @@ pub fn text(session: &mut Session, effort: Effort) -> Result<String> {
     let mut text = counts(session) + &workers::text(session)?;
     match best {
         Some(best) => text += &format!("\n{}", best::text(&best, session.spec().domain())),
-        None => text += "\nno value has been recorded yet",
+        None => text += &nothing_recorded(session),
     }
     match promise {
         Promise::Certificate(found) => {
@@ -109,6 +109,14 @@ fn findings(session: &mut Session, effort: Effort) -> Result<Findings> {
         (false, false) => Promise::Outlook(study.outlook()?),
     };
     Ok(Findings { best, promise })
+}
+
+/// That there is no value, and why.
+fn nothing_recorded(session: &Session) -> String {
+    match session.ledger().count(TrialState::Failed) {
+        0 => "\nno value has been recorded yet".to_string(),
+        failed => format!("\nno value has been recorded: {} failed; `trials` says why", counted(failed, "trial")),
+    }
 }
 
 fn is_too_costly(session: &Session, effort: Effort) -> bool {

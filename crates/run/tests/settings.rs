@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use manyhands_core::file::{Draft, FileError};
+use manyhands_core::study::StopRule;
 use manyhands_run::{RunDraft, RunSettings};
 use manyhands_store::{Access, Location, Session, Source};
 
@@ -32,8 +33,10 @@ fn in_space(run: &str) -> String {
 fn every_key_says_how_trials_run() {
     let run = read(&in_space(
         "command = [\"python3\", \"train.py\", \"--x\", \"{x}\", \"--n\", \"{n}\"]\nworkers = 5\ntrials = 100\n\
-         timeout = \"10m\"\nretries = 1\nown_folder = true\nlogs = \"out\"\nenv = { SEED = \"7\" }\n",
+         timeout = \"10m\"\nretries = 1\nown_folder = true\nlogs = \"out\"\nenv = { SEED = \"7\" }\n\
+         stop = { gain = 0.01, trials_without_gain = 20 }\n",
     ));
+    assert_eq!(run.stop, StopRule { gain: Some(0.01), trials_without_gain: Some(20) });
     assert_eq!((run.workers, run.trials, run.retries, run.own_folder), (5, Some(100), 1, true));
     assert_eq!((run.timeout, run.logs.as_str()), (Some(Duration::from_secs(600)), "out"));
     assert_eq!(run.env, [("SEED".to_string(), "7".to_string())]);
@@ -45,6 +48,7 @@ fn what_is_left_out_has_the_defaults_of_the_manual() {
     let run = read(&in_space("command = [\"true\"]\n"));
     assert_eq!((run.workers, run.trials, run.retries, run.own_folder), (1, None, 0, false));
     assert_eq!((run.timeout, run.logs.as_str(), run.env.len()), (None, "manyhands-logs", 0));
+    assert_eq!(run.stop, StopRule::default(), "nothing stops a run by itself");
     assert_eq!(finish("name = \"a\"\n[space]\nx = { float = [-5.0, 10.0] }\n"), Ok(None));
 }
 

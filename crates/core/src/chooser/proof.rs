@@ -4,8 +4,8 @@ use manyhands_gp::{Budget, FeasibleSet, Provable, Region, maximize};
 
 use super::Context;
 use crate::maximize::Maximum;
-use crate::tuning::{NODES_FULL_ROWS, PROOF_TOLERANCE};
-use crate::{Result, Space, Spec};
+use crate::tuning::PROOF_TOLERANCE;
+use crate::{Result, Space};
 
 /// The best point that a search has found, and a bound that no point of the space exceeds.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl Proven {
 pub(super) fn prove(space: &Space, context: Context<'_>, goal: Provable, best: Maximum) -> Result<Proven> {
     let Context { spec, view, .. } = context;
     let tolerance = PROOF_TOLERANCE * best.score.abs().max(1e-9);
-    let budget = Budget { nodes: nodes(spec, view.keys().len()), tolerance };
+    let budget = Budget { nodes: spec.nodes(), tolerance };
     let valid = ValidPoints { space, region: region(space)? };
     let found = maximize(view, goal, &valid, budget, &[best.point])?;
     let maximum = Maximum { point: found.point, score: found.score };
@@ -64,11 +64,4 @@ fn region(space: &Space) -> Result<Region> {
         }
     }
     Ok(region)
-}
-
-/// The most cells of a search that proves its result. Each costs the square of the rows, so that under a learned model,
-/// where the proof is no theorem, their number falls to keep the cost near that of a suggestion.
-fn nodes(spec: &Spec, rows: usize) -> usize {
-    let part = if spec.learns() { (NODES_FULL_ROWS as f64 / rows.max(1) as f64).powi(2).min(1.0) } else { 1.0 };
-    (spec.nodes() as f64 * part) as usize
 }
