@@ -170,9 +170,12 @@ pub(crate) const PROJECTION_ROUNDS: usize = 50;
 /// compute an [outlook](crate::Study::outlook) or a [certificate](crate::Study::certificate) of more values only on request.
 pub const OUTLOOK_VALUES: usize = 1_000;
 
-/// Where the noise variance is at most this share of the prior's, the best point is that of the best value. A little more than
-/// the median of its prior (1e-4), so that a fit of few values, which say nothing of the noise, does not make it count.
-pub(crate) const NEGLIGIBLE_NOISE: f64 = 1.5e-4;
+/// Where the noise variance is at most this share of the prior's, the best point is that of the best value.
+pub(crate) const NEGLIGIBLE_NOISE: f64 = 1e-5;
+
+/// As [`NEGLIGIBLE_NOISE`], where the noise is learned from at most so many values: those say little of it, and the fit is near
+/// the median of its prior, 1e-4.
+pub(crate) const UNKNOWN_NOISE: (usize, f64) = (50, 1.5e-4);
 
 /// Above [`OUTLOOK_VALUES`] values, this many trials are considered.
 pub(crate) const SHORT_LIST: usize = 64;
@@ -198,7 +201,8 @@ pub(crate) fn widening(deviations: &[f64], errors: f64) -> f64 {
     sorted[rank.min(sorted.len()) - 1].max(1.0)
 }
 
-/// A gain is about the whole domain, where an interval is about a point: its widening is so many standard errors higher.
+/// A gain is about where functions are highest, as trials are: its widening is all that the record asks for, and so many standard
+/// errors more.
 pub(crate) const GAIN_ERRORS: f64 = 1.0;
 
 /// With fewer trials after the first design than this, a model does not say what may still be gained.

@@ -6,8 +6,9 @@ use crate::error::Damage;
 use crate::record::{NewEvent, Record};
 use crate::{Error, Result};
 
-/// The version of the format: 2 since choices and fits say which engine made them.
-pub(crate) const VERSION: i64 = 2;
+/// The version of the format: 2 since choices and fits say which engine made them, 3 since choices say what they are for and
+/// what they expect.
+pub(crate) const VERSION: i64 = 3;
 
 /// An event as it is stored; refused where reading it would not give the same event, as with numbers that are not finite.
 pub fn encode(event: &Event) -> Result<NewEvent> {

@@ -12,7 +12,7 @@ use super::certificate::BoundKind;
 use super::predict::{Bounded, Prediction};
 use crate::chooser::Extremes;
 use crate::ledger::Trial;
-use crate::tuning::{NEARBY_VALUES, NEGLIGIBLE_NOISE, OUTLOOK_VALUES, PREDICTED_TOGETHER, SHORT_LIST};
+use crate::tuning::{NEARBY_VALUES, NEGLIGIBLE_NOISE, OUTLOOK_VALUES, PREDICTED_TOGETHER, SHORT_LIST, UNKNOWN_NOISE};
 use crate::{Error, Result, Value};
 
 /// Means this close, relative to their size, are equal up to rounding.
@@ -130,8 +130,11 @@ impl Study {
 
     /// Whether the noise is so small that a value is as good as an estimate.
     pub(super) fn is_noise_negligible(&self) -> bool {
-        let prior = self.posterior.prior();
-        prior.noise() <= NEGLIGIBLE_NOISE * self.chooser.variance_scale(prior)
+        let (prior, (few, unknown)) = (self.posterior.prior(), UNKNOWN_NOISE);
+        let is_learned = self.spec.given().is_some_and(|given| given.noise.is_none());
+        let is_unknown = is_learned && self.posterior.observed() <= few;
+        let share = if is_unknown { unknown } else { NEGLIGIBLE_NOISE };
+        prior.noise() <= share * self.chooser.variance_scale(prior)
     }
 
     /// Whether settings are predicted from the values nearby.

@@ -27,7 +27,9 @@ pub struct TrackRecord {
     pub held: usize,
     /// Trials with an interval and a value.
     pub trials: usize,
-    /// What intervals are widened by, from 1: as much as it takes for those of the past to have held as often as they should.
+    /// What intervals are widened by, from 1: the root of what it takes for those of the past to have held as often as they
+    /// should. Trials are chosen where the model is optimistic, and so more often wrong than elsewhere; the root has the
+    /// best coverage at random points.
     pub widened: f64,
 }
 
@@ -43,7 +45,7 @@ impl Study {
     pub fn record(&self) -> TrackRecord {
         let deviations = self.deviations();
         let held = deviations.iter().filter(|deviation| **deviation <= 1.0).count();
-        TrackRecord { held, trials: deviations.len(), widened: widening(&deviations, 0.0) }
+        TrackRecord { held, trials: deviations.len(), widened: widening(&deviations, 0.0).sqrt() }
     }
 
     /// What sampled functions are widened by, from 1.

@@ -41,8 +41,8 @@ pub struct StopFigures {
     pub stopped: f64,
     /// The share of the evaluations that it saved, over all runs.
     pub saved: f64,
-    /// In how many of the stopped runs the best point of the whole run is better by more than the stop's own gain.
-    pub worse: Quartiles,
+    /// How much better the best point of the whole run is than that of the stop, as a share of the range of the values.
+    pub lost: Quartiles,
 }
 
 impl TrustFigures {
@@ -149,20 +149,20 @@ impl StopFigures {
         let last = CHECKED[CHECKED.len() - 1] as f64;
         let stops: Vec<(StopTrace, &TrustCheck)> =
             traces.iter().filter_map(|trace| Some((rules(trace)[rule].1?, trace.checks.last()?))).collect();
-        let saved: f64 = stops.iter().map(|(stop, _)| 1.0 - stop.evaluations as f64 / last).sum();
+        let saved = stops.iter().fold(0.0, |sum, (stop, _)| sum + 1.0 - stop.evaluations as f64 / last);
         let lost = stops.iter().map(|(stop, end)| (stop.regret - end.regret).max(0.0) / end.range);
         let runs = traces.len() as f64;
-        Self { stopped: stops.len() as f64 / runs, saved: saved / runs, worse: Quartiles::of(lost) }
+        Self { stopped: stops.len() as f64 / runs, saved: saved / runs, lost: Quartiles::of(lost) }
     }
 }
 
 fn stops(traces: &[Trace]) -> Vec<Json> {
     let names = ["gain", "trials_without_gain"];
     let rule = |(index, name): (usize, &str)| {
-        let StopFigures { stopped, saved, worse } = StopFigures::of(traces, index);
+        let StopFigures { stopped, saved, lost } = StopFigures::of(traces, index);
         json!({
             "rule": name, "stopped": stopped, "saved": saved,
-            "lost_of_range": {"lower": worse.lower, "median": worse.median, "upper": worse.upper},
+            "lost_of_range": {"lower": lost.lower, "median": lost.median, "upper": lost.upper},
         })
     };
     names.into_iter().enumerate().map(rule).collect()

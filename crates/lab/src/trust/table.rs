@@ -77,11 +77,11 @@ fn stopping(report: &TrustReport) -> Table {
     let pooled = [("all".to_string(), all)];
     for (name, traces) in report.problems.iter().chain(&pooled) {
         let cells = [0, 1].into_iter().flat_map(|rule| {
-            let StopFigures { stopped, saved, worse } = StopFigures::of(traces, rule);
+            let StopFigures { stopped, saved, lost } = StopFigures::of(traces, rule);
             let lost = if stopped == 0.0 {
                 String::new()
             } else {
-                format!("{:.1e} [{:.0e}, {:.0e}]", worse.median, worse.lower, worse.upper)
+                format!("{:.1e} [{:.0e}, {:.0e}]", lost.median, lost.lower, lost.upper)
             };
             [format!("{:.0} %", 100.0 * stopped), format!("{:.0} %", 100.0 * saved), lost]
         });
