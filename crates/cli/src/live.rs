@@ -96,7 +96,7 @@ impl Live {
     /// Finds the best point; it is not shown where it would take longer than a trial may.
     fn find_best(&self) {
         if self.output.borrow().is_some() {
-            let best = self.reader.borrow_mut().study().ok().and_then(best_text);
+            let best = self.reader.borrow_mut().study().ok().and_then(|study| best_text(study));
             self.state.borrow_mut().progress.best = best.unwrap_or_default();
         }
     }
@@ -208,11 +208,11 @@ fn terminal(mut session: Session) -> LiveOutput {
 }
 
 /// The best point; none where there is none, or finding it would hold up the run.
-fn best_text(study: &mut Study) -> Option<String> {
+fn best_text(study: &Study) -> Option<String> {
     if study.count(TrialState::Observed) > OUTLOOK_VALUES {
         return None;
     }
-    study.best().ok().map(|found| best::brief(&found))
+    study.incumbent().ok().map(|found| best::brief(&found))
 }
 
 /// What may still be gained.

@@ -25,7 +25,7 @@
 //!         study.tell(suggestion.trial, loss(numbers[0], numbers[1]))?;
 //!     }
 //! }
-//! let best = study.best()?; // the incumbent, with its mean and confidence band
+//! let best = study.best()?; // what to deploy, with its mean and interval
 //! assert!(best.value < 0.05);
 //! # Ok(()) }
 //! ```
@@ -70,7 +70,7 @@
 //! | set the acquisition function and its constants | [`Strategy`], [`Rule`], [`Hallucination`], [`Information`], [`Initial`] |
 //! | give kernel, noise and priors of hyperparameters | [`Spec`], [`gp`], [`Tuning`] |
 //! | read what was chosen and why | [`Suggestion`], [`Choice`], [`Trial`], [`Ledger`] |
-//! | bound the regret | [`Certificate`], [`Best`], [`theory`] |
+//! | say what to deploy, and what may still be gained | [`Best`], [`Certificate`], [`Outlook`], [`theory`] |
 //! | handle refusals | [`Error`], whose [`code`](Error::code) is stable, and [`error`] |
 
 mod choice;

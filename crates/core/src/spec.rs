@@ -198,8 +198,7 @@ impl Spec {
     }
 
     /// With at most this many cells for every search that proves its result (choices of a given model on a space, and
-    /// certificates there); 2,000 unless set, fewer beyond 200 values where the model is learned. With 0 nothing is searched
-    /// and the bounds are those of the prior.
+    /// certificates there); 2,000 unless set. With 0 nothing is searched and the bounds are those of the prior.
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes, ..self }
     }

@@ -39,6 +39,8 @@ fn without_noise_the_best_point_has_the_best_value() {
         let extreme = values(&study).into_iter().reduce(|a, b| if direction.is_better(b.1, a.1) { b } else { a });
         assert_eq!((best.by, Some((best.trial, best.value))), (BestBy::Value, extreme));
         assert_eq!((best.reading.trial, best.reading.value, best.measured), (best.trial, best.value, 1));
+        let incumbent = study.incumbent().unwrap();
+        assert_eq!((incumbent.trial, incumbent.by, incumbent.value), (best.trial, best.by, best.value));
     }
 }
 
@@ -55,6 +57,8 @@ fn under_noise_the_best_point_has_the_best_mean_of_those_tried() {
     let reading = values(&study).into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a }).unwrap();
     assert_eq!((best.reading.trial, best.reading.value), reading);
     assert!(best.sd > 0.0 && best.lower < best.mean && best.mean < best.upper);
+    let incumbent = study.incumbent().unwrap();
+    assert_eq!((incumbent.trial, incumbent.by, incumbent.value), (best.trial, best.by, best.mean));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The best point: what to deploy.
 
-use manyhands_core::study::{BestBy, representable};
+use manyhands_core::study::{BestBy, Incumbent, representable};
 use manyhands_core::text::{short, significant};
 use manyhands_core::{Best, Domain};
 use serde_json::{Value as Json, json};
@@ -54,10 +54,10 @@ fn headline(best: &Best) -> String {
 }
 
 /// The value or estimate and its trial, for a line of progress.
-pub fn brief(best: &Best) -> String {
-    let value =
-        if best.by == BestBy::Value { short(best.value) } else { format!("about {}", significant(best.mean, 4)) };
-    format!("best {value} (trial {})", best.trial)
+pub fn brief(incumbent: &Incumbent) -> String {
+    let Incumbent { trial, by, value } = incumbent;
+    let value = if *by == BestBy::Value { short(*value) } else { format!("about {}", significant(*value, 4)) };
+    format!("best {value} (trial {trial})")
 }
 
 fn times(count: usize) -> String {

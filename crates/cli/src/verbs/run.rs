@@ -79,7 +79,7 @@ pub fn run(options: &Options) -> Result<u8> {
     finish(options, reader, summary, &plan)
 }
 
-/// There is no time for the certificate and the picture.
+/// There is no time for the summary and the picture.
 fn cut_short(options: &Options, name: &str) -> Result<u8> {
     if options.target.json {
         // Where the terminal is gone nobody reads it, and the exit code says the same.
@@ -90,7 +90,7 @@ fn cut_short(options: &Options, name: &str) -> Result<u8> {
     Ok(exit::INTERRUPTED)
 }
 
-/// The best point, the certificate, and where the picture is.
+/// The best point, what may still be gained, and where the picture is.
 fn finish(options: &Options, session: Session, summary: Summary, plan: &Plan) -> Result<u8> {
     // Picture and status are of the same moment.
     let mut session = session.frozen()?;

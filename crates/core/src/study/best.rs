@@ -98,6 +98,17 @@ pub struct Best {
     pub regret_bound: Option<f64>,
 }
 
+/// The best point without its bounds, in the user's units: what is shown while a study runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Incumbent {
+    /// The trial's number, as in [`Best`].
+    pub trial: usize,
+    /// What it was chosen by.
+    pub by: BestBy,
+    /// Its value, or its estimate where it was chosen by that.
+    pub value: f64,
+}
+
 /// A trial with its prediction and the lower end of its band.
 type BoundedTrial<'a> = (&'a Trial, Bounded);
 
@@ -109,13 +120,32 @@ impl Study {
         if self.is_unfitted() {
             return self.with_fit()?.best();
         }
+        let (by, trial) = self.best_trial()?;
+        self.described(by, trial)
+    }
+
+    /// The trial of [`Study::best`], at the price of one prediction at most: a bound on its regret may take long.
+    pub fn incumbent(&self) -> Result<Incumbent> {
+        if self.is_unfitted() {
+            return self.with_fit()?.incumbent();
+        }
+        let (by, trial) = self.best_trial()?;
+        let value = match (by, self.ledger.trial(trial)?.value()) {
+            (BestBy::Value, Some(value)) => value,
+            _ => self.predicted_at(trial)?.prediction.mean,
+        };
+        Ok(Incumbent { trial, by, value })
+    }
+
+    /// The trial of the best point, and what it is chosen by.
+    fn best_trial(&self) -> Result<(BestBy, usize)> {
         let by = if self.is_noise_negligible() { BestBy::Value } else { BestBy::Mean };
         let trial = match by {
             BestBy::Value => self.reading()?.trial,
             _ if self.is_predicted_nearby() => self.best_of_short_list(0.0)?,
             _ => self.best_mean()?,
         };
-        self.described(by, trial)
+        Ok((by, trial))
     }
 
     /// The cautious choice: the observed trial with the highest lower bound (the lowest upper bound when minimizing).

@@ -19,7 +19,7 @@ mod verify;
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, PickWorth};
-pub use self::best::{Best, BestBy, Reading};
+pub use self::best::{Best, BestBy, Incumbent, Reading};
 use self::certificate::Band;
 pub use self::certificate::{BoundKind, Certificate};
 use self::learning::Learning;

@@ -110,7 +110,7 @@ impl Study {
 
     /// The quantile of the gains of sampled functions that deviate from the mean by `widened` times the model's sd.
     fn gain(&mut self, widened: f64) -> Result<f64> {
-        let best = self.best()?.point;
+        let best = self.point(self.incumbent()?.trial)?.to_vec();
         let mut rng = self.draws_of_log();
         let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
         let context = Context { spec: &self.spec, view: self.posterior.past_view(observed), trial };

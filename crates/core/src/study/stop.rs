@@ -58,7 +58,7 @@ impl Study {
             return Ok(None);
         }
         if let Some(limit) = rule.trials_without_gain {
-            let best = self.best()?.trial;
+            let best = self.incumbent()?.trial;
             let trials = self.ledger.values_after(best);
             if trials >= limit {
                 return Ok(Some(StopReason::TrialsWithoutGain { trials, limit }));
