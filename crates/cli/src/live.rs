@@ -93,7 +93,7 @@ impl Live {
         }
     }
 
-    /// Finds the best point; it is not shown where it would take longer than a trial may.
+    /// Finds the best point.
     fn find_best(&self) {
         if self.output.borrow().is_some() {
             let best = self.reader.borrow_mut().study().ok().and_then(|study| best_text(study));
@@ -207,11 +207,8 @@ fn terminal(mut session: Session) -> LiveOutput {
     LiveOutput::Terminal { all, summary, told }
 }
 
-/// The best point; none where there is none, or finding it would hold up the run.
+/// The best point, if there is one.
 fn best_text(study: &Study) -> Option<String> {
-    if study.count(TrialState::Observed) > OUTLOOK_VALUES {
-        return None;
-    }
     study.incumbent().ok().map(|found| best::brief(&found))
 }
 

@@ -21,7 +21,7 @@ fn main() -> Result<()> {
         }
         let certificate = study.certificate()?;
         println!(
-            "round {round}: choices within {:.2} % of the highest score; best point within {:.3} of the optimum",
+            "round {round}: choices within {:.2} % of the highest score; its point within {:.3} of the optimum",
             100.0 * gap,
             certificate.regret_bound
         );

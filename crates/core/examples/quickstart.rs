@@ -44,7 +44,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     study.ask(WORKERS)?;
 
     let best = study.best()?;
-    println!("best trial: {} at x = {:.3}, told {:.3}, mean {:.3}", best.trial, best.point[0], best.value, best.mean);
+    println!(
+        "best point: trial {}, x = {:.3}, told {:.3}, mean {:.3}",
+        best.trial, best.point[0], best.value, best.mean
+    );
     println!("{}", study.certificate()?);
     let elsewhere = || std::env::temp_dir().join("manyhands-quickstart.svg");
     let file = std::env::args().nth(1).map_or_else(elsewhere, Into::into);

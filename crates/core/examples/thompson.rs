@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let best = study.best()?;
     println!("{} observed, {} failed", study.count(TrialState::Observed), study.count(TrialState::Failed));
-    println!("best: trial {} at {:?} with loss {:.4}", best.trial, best.point, best.value);
+    println!("best: trial {} at {:?} with an estimated loss of {:.4}", best.trial, best.point, best.mean);
     Study::verify(study.spec(), study.events())?;
     println!("the log replays to the same {} choices", study.trials().len());
     Ok(())

@@ -64,7 +64,7 @@ impl Aim {
             Self::Design => "first design: covers the domain",
             Self::Greedy => "greedy: where the mean is best",
             Self::Wide => "wide: where the value may be best",
-            Self::Exploring => "exploring: far away on purpose, where least is known",
+            Self::Exploring => "exploring: where least is known, on purpose",
         }
     }
 }

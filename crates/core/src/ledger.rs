@@ -187,11 +187,9 @@ impl Ledger {
         values.reduce(|best, next| if direction.is_better(next.1, best.1) { next } else { best })
     }
 
-    /// How many values have arrived after that of this trial; all of them where it has none.
-    pub fn values_after(&self, trial: usize) -> usize {
-        let is_of_trial = |event: &Event| event.brings_a_value() && event.trial() == Some(trial);
-        let from = self.events.iter().position(is_of_trial).map_or(0, |position| position + 1);
-        self.events[from..].iter().filter(|event| event.brings_a_value()).count()
+    /// The trials that have a value, in the order in which the values arrived.
+    pub fn values_in_order(&self) -> impl Iterator<Item = usize> {
+        self.events.iter().filter(|event| event.brings_a_value()).filter_map(Event::trial)
     }
 
     /// How many trials are in this state.

@@ -164,7 +164,7 @@ pub(crate) const HIT_AND_RUN_STEPS: usize = 16;
 /// Rounds of Dykstra's projection algorithm.
 pub(crate) const PROJECTION_ROUNDS: usize = 50;
 
-// The best trial.
+// The best point.
 
 /// Up to this many values, [`Study::best`](crate::Study::best) reads all of them; above, under noise, the values nearby. Reports
 /// compute an [outlook](crate::Study::outlook) or a [certificate](crate::Study::certificate) of more values only on request.
@@ -201,9 +201,9 @@ pub(crate) fn widening(deviations: &[f64], errors: f64) -> f64 {
     sorted[rank.min(sorted.len()) - 1].max(1.0)
 }
 
-/// A gain is about where functions are highest, as trials are: its widening is all that the record asks for, and so many standard
-/// errors more.
-pub(crate) const GAIN_ERRORS: f64 = 1.0;
+/// A gain is about where functions are highest, as trials are: its widening is all that the record asks for, and this many
+/// standard errors more.
+pub(crate) const GAIN_ERRORS: f64 = 0.5;
 
 /// With fewer trials after the first design than this, a model does not say what may still be gained.
 pub(crate) const FEWEST_TRIALS: usize = 20;

@@ -6,7 +6,8 @@ use manyhands_core::event::{ENGINE, Event, Included};
 use manyhands_core::gp::{Given, Kernel, Prior};
 use manyhands_core::study::{BestBy, Silence, StopReason, StopRule};
 use manyhands_core::{
-    Aim, Choice, Direction, Domain, Error, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Trial, Value,
+    Aim, BoundKind, Choice, Direction, Domain, Error, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Trial,
+    Value,
 };
 use rand_distr::{Distribution, StandardNormal};
 
@@ -225,11 +226,11 @@ fn the_record_counts_the_intervals_that_held_and_asks_for_what_they_lacked() {
     let study = Study::replay(plain(), &log_of(&values)).unwrap();
     let record = study.record();
     assert_eq!((record.held, record.trials, record.share()), (10, 30, Some(10.0 / 30.0)));
-    // The rank is ceil(0.9 x 31) = 28, and ceil(0.9 x 31 + sqrt(0.09 x 30)) = 30 for a gain.
+    // The rank is ceil(0.9 x 31) = 28, and ceil(0.9 x 31 + 0.5 sqrt(0.09 x 30)) = 29 for a gain.
     assert!((record.widened - 2.8f64.sqrt()).abs() < 1e-12, "{record:?}");
     let mut study = study;
     let outlook = study.outlook().unwrap();
-    assert!((outlook.widened - 3.0).abs() < 1e-12, "{outlook:?}");
+    assert!((outlook.widened - 2.9).abs() < 1e-12, "{outlook:?}");
     assert_eq!((outlook.gain, outlook.silence), (None, Some(Silence::PoorRecord { wanted: 0.75 })));
 }
 
@@ -310,7 +311,7 @@ fn a_study_stops_when_nothing_much_is_left_to_gain() {
         assert!(study.trials().len() < 100);
     };
     let gain = study.outlook().unwrap().gain.unwrap();
-    assert_eq!(reason, StopReason::Gain { gain, limit: 1e-3 });
+    assert_eq!(reason, StopReason::Gain { gain, limit: 1e-3, kind: BoundKind::Model });
     assert!(gain <= 1e-3 && study.trials().len() >= 20);
     assert_eq!(study.stop_reason(&StopRule::default()).unwrap(), None);
 }
@@ -326,12 +327,31 @@ fn trials_without_a_gain_are_those_told_after_the_best_point() {
         let s = study.ask(1).unwrap().remove(0);
         study.tell(s.trial, if told == 9 { 5.0 } else { -f64::from(told) }).unwrap();
         let best = study.best().unwrap().trial;
-        assert_eq!(study.ledger().values_after(best), study.trials().len() - 1 - best);
         if told == 15 {
             let reason = study.stop_reason(&rule).unwrap();
-            assert_eq!((best, reason), (9, Some(StopReason::TrialsWithoutGain { trials: 6, limit: 6 })));
+            assert_eq!((best, reason), (9, Some(StopReason::TrialsWithoutGain { trials: 6 })));
         }
     }
+}
+
+/// Under noise the best estimate moves between settings that are alike; that is no gain.
+#[test]
+fn an_estimate_that_is_better_by_less_than_its_sd_is_no_gain() {
+    let rule = StopRule { trials_without_gain: Some(10), ..StopRule::default() };
+    let prior = Prior::new(Kernel::matern(2.5, &[0.3]).unwrap(), 0.0, 0.09).unwrap();
+    let spec = Spec::new(line(30), prior, Strategy::auto()).unwrap();
+    let (mut study, mut rng, mut stops) = (Study::new(spec).unwrap(), rng(4), Vec::new());
+    for _ in 0..60 {
+        let s = study.ask(1).unwrap().remove(0);
+        let z: f64 = StandardNormal.sample(&mut rng);
+        study.tell(s.trial, (3.0 * s.point[0]).sin() + 0.3 * z).unwrap();
+        stops.push(study.stop_reason(&rule).unwrap().is_some());
+    }
+    let first = stops.iter().position(|stop| *stop).unwrap();
+    assert!(stops[first..].iter().all(|stop| *stop), "it stays stopped: {stops:?}");
+    // Which trial is best has changed meanwhile.
+    let mut then = Study::replay(study.spec().clone(), &study.events()[..2 * (first + 1)]).unwrap();
+    assert_ne!(then.best().unwrap().trial, study.best().unwrap().trial);
 }
 
 #[test]
@@ -342,5 +362,8 @@ fn a_theorem_stops_by_the_bound_of_the_best_point() {
     let at = |gain: f64| StopRule { gain: Some(gain), ..StopRule::default() };
     assert_eq!(study.stop_reason(&at(0.99 * bound)).unwrap(), None);
     let limit = 1.01 * bound;
-    assert_eq!(study.stop_reason(&at(limit)).unwrap(), Some(StopReason::Gain { gain: bound, limit }));
+    assert_eq!(
+        study.stop_reason(&at(limit)).unwrap(),
+        Some(StopReason::Gain { gain: bound, limit, kind: BoundKind::Theorem })
+    );
 }

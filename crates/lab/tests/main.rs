@@ -13,4 +13,5 @@ mod runs;
 #[path = "../../core/tests/common/mod.rs"]
 mod studies;
 mod theory;
+mod trust;
 mod wilcoxon;

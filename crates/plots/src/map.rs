@@ -11,7 +11,7 @@ use manyhands_core::{BoundKind, Prediction};
 
 use crate::Result;
 use crate::axis::{PlotAxis, framed};
-use crate::marks::Mark;
+use crate::marks::ON_PARAMETERS;
 use crate::overview::Overview;
 use crate::page::{PagePanel, label};
 use crate::parameter::{PlottedParameter, values};
@@ -69,11 +69,10 @@ fn panel(overview: &Overview<'_>, pair: &[PlottedParameter; 2], coloured: &Colou
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);
     let [x, y] = [0, 1].map(|i| pair[i].axis(pair[i].beyond(CELLS)));
-    let (marks, legend) =
-        overview.marked(&[Mark::Exploring, Mark::Observed, Mark::Pending, Mark::Failed, Mark::Best], |trial, _| {
-            let params = overview.study.params(trial.number()).ok()?;
-            Some((x.place(pair[0].of(&params)?), y.place(pair[1].of(&params)?)))
-        });
+    let (marks, legend) = overview.marked(&ON_PARAMETERS, |trial, _| {
+        let params = overview.study.params(trial.number()).ok()?;
+        Some((x.place(pair[0].of(&params)?), y.place(pair[1].of(&params)?)))
+    });
     let plots: Vec<Plot> = [heat(cells, colours, [&x, &y], pair)].into_iter().chain(marks).collect();
     let blank = if cells.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };
     let title = match is_flat {

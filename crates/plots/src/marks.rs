@@ -4,6 +4,7 @@ use kuva::plot::ScatterPlot;
 use kuva::plot::scatter::MarkerShape;
 use kuva::render::plots::Plot;
 use kuva::render::render::{PathData, Primitive};
+use manyhands_core::Aim;
 
 /// Observed values; what is pending.
 const INK: &str = "#222222";
@@ -12,6 +13,8 @@ pub const BLUE: &str = "#0072B2";
 const ORANGE: &str = "#D55E00";
 const RED: &str = "#C00000";
 const GREY: &str = "#888888";
+/// Of Okabe and Ito too.
+const GREEN: &str = "#009E73";
 
 /// How opaque a band is.
 pub const FAINT: f64 = 0.2;
@@ -22,10 +25,10 @@ const MANY: usize = 300;
 /// A kind of mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// A trial with a value.
+    /// A trial with a value whose aim is not known, as of one from elsewhere.
     Observed,
-    /// One of those that was chosen to learn, not for its value.
-    Exploring,
+    /// A trial with a value, by what it was for.
+    Aimed(Aim),
     /// A ring around the best one.
     Best,
     /// A trial under way.
@@ -39,8 +42,30 @@ pub enum Mark {
 }
 
 /// The marks of a panel with a value axis, the lowest first.
-pub const WITH_VALUES: [Mark; 7] =
-    [Mark::Exploring, Mark::Observed, Mark::Above, Mark::Below, Mark::Pending, Mark::Failed, Mark::Best];
+pub const WITH_VALUES: [Mark; 10] = [
+    Mark::Aimed(Aim::Design),
+    Mark::Aimed(Aim::Exploring),
+    Mark::Aimed(Aim::Wide),
+    Mark::Aimed(Aim::Greedy),
+    Mark::Observed,
+    Mark::Above,
+    Mark::Below,
+    Mark::Pending,
+    Mark::Failed,
+    Mark::Best,
+];
+
+/// The marks of a panel whose axes are parameters.
+pub const ON_PARAMETERS: [Mark; 8] = [
+    Mark::Aimed(Aim::Design),
+    Mark::Aimed(Aim::Exploring),
+    Mark::Aimed(Aim::Wide),
+    Mark::Aimed(Aim::Greedy),
+    Mark::Observed,
+    Mark::Pending,
+    Mark::Failed,
+    Mark::Best,
+];
 
 impl Mark {
     /// Marks at these places.
@@ -50,7 +75,10 @@ impl Mark {
         let open = |scatter: ScatterPlot, width| scatter.with_marker_opacity(0.0).with_marker_stroke_width(width);
         Plot::Scatter(match self {
             Self::Observed => scatter.with_color(INK),
-            Self::Exploring => scatter.with_color(GREY).with_marker(MarkerShape::Diamond),
+            Self::Aimed(Aim::Design) => scatter.with_color(GREY).with_marker(MarkerShape::Square),
+            Self::Aimed(Aim::Exploring) => scatter.with_color(GREY).with_marker(MarkerShape::Diamond),
+            Self::Aimed(Aim::Greedy) => scatter.with_color(GREEN),
+            Self::Aimed(_) => scatter.with_color(INK),
             Self::Best => open(scatter.with_color(ORANGE).with_size(6.5), 2.2),
             Self::Pending => open(scatter.with_color(INK), 1.2),
             Self::Failed => scatter.with_color(RED).with_marker(MarkerShape::Cross).with_size(4.0),
@@ -76,7 +104,7 @@ impl LegendEntry {
     pub fn label(&self) -> &str {
         match self {
             Self::Mark(Mark::Observed) => "observed",
-            Self::Mark(Mark::Exploring) => "observed, exploring",
+            Self::Mark(Mark::Aimed(aim)) => aim.name(),
             Self::Mark(Mark::Best) => "best",
             Self::Mark(Mark::Pending) => "pending",
             Self::Mark(Mark::Failed) => "failed",
@@ -90,7 +118,10 @@ impl LegendEntry {
     pub fn symbol(&self, x: f64, y: f64) -> Vec<Primitive> {
         match self {
             Self::Mark(Mark::Observed) => vec![circle((x, y), 3.5, INK, None)],
-            Self::Mark(Mark::Exploring) => vec![diamond(x, y)],
+            Self::Mark(Mark::Aimed(Aim::Design)) => vec![square(x, y)],
+            Self::Mark(Mark::Aimed(Aim::Exploring)) => vec![diamond(x, y)],
+            Self::Mark(Mark::Aimed(Aim::Greedy)) => vec![circle((x, y), 3.5, GREEN, None)],
+            Self::Mark(Mark::Aimed(_)) => vec![circle((x, y), 3.5, INK, None)],
             Self::Mark(Mark::Best) => vec![circle((x, y), 6.0, ORANGE, Some(2.2))],
             Self::Mark(Mark::Pending) => vec![circle((x, y), 3.5, INK, Some(1.2))],
             Self::Mark(Mark::Failed) => {
@@ -130,6 +161,10 @@ fn line((x1, y1): (f64, f64), (x2, y2): (f64, f64), color: &str) -> Primitive {
 fn triangle(x: f64, y: f64, down: f64) -> Primitive {
     let (tip, base) = (y + 4.0 * down, y - 3.0 * down);
     shape(format!("M{x},{tip} L{},{base} L{},{base} Z", x - 4.0, x + 4.0), INK)
+}
+
+fn square(x: f64, y: f64) -> Primitive {
+    shape(format!("M{},{} h6 v6 h-6 Z", x - 3.0, y - 3.0), GREY)
 }
 
 fn diamond(x: f64, y: f64) -> Primitive {

@@ -2,7 +2,7 @@
 
 use kuva::render::plots::Plot;
 use manyhands_core::study::BestBy;
-use manyhands_core::{Aim, Best, Direction, Study, Trial, TrialState};
+use manyhands_core::{Best, Direction, Study, Trial, TrialState};
 
 use crate::Result;
 use crate::axis::PlotAxis;
@@ -98,7 +98,7 @@ impl<'a> Overview<'a> {
             return Some(y.place(best.mean));
         }
         let edge = match (trial.value(), self.side(trial)) {
-            (Some(_), Some(_)) if matches!(mark, Mark::Observed | Mark::Exploring) => return None,
+            (Some(_), Some(_)) if matches!(mark, Mark::Observed | Mark::Aimed(_)) => return None,
             (Some(_), Some(edge)) => edge,
             (Some(value), None) => return Some(y.place(value)),
             (None, _) => without_value,
@@ -109,8 +109,8 @@ impl<'a> Overview<'a> {
     /// Whether a trial has a mark of this kind.
     fn has_mark(&self, trial: &Trial, mark: Mark) -> bool {
         match mark {
-            Mark::Observed => trial.state() == TrialState::Observed && trial.aim() != Some(Aim::Exploring),
-            Mark::Exploring => trial.state() == TrialState::Observed && trial.aim() == Some(Aim::Exploring),
+            Mark::Observed => trial.state() == TrialState::Observed && trial.aim().is_none(),
+            Mark::Aimed(aim) => trial.state() == TrialState::Observed && trial.aim() == Some(aim),
             Mark::Best => self.best.as_ref().is_some_and(|best| best.trial == trial.number()),
             Mark::Pending => trial.state() == TrialState::Pending,
             Mark::Failed => trial.state() == TrialState::Failed,

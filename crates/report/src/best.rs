@@ -1,6 +1,6 @@
 //! The best point: what to deploy.
 
-use manyhands_core::study::{BestBy, Incumbent, representable};
+use manyhands_core::study::{BestBy, BestSoFar, representable};
 use manyhands_core::text::{short, significant};
 use manyhands_core::{Best, Domain};
 use serde_json::{Value as Json, json};
@@ -30,7 +30,7 @@ pub fn text(best: &Best, domain: &Domain) -> String {
     for (name, value) in domain.named(&best.params) {
         text += &format!("\n  {name} = {}", value.short());
     }
-    if best.reading.trial != best.trial && best.by != BestBy::Value {
+    if best.reading.trial != best.trial && best.is_noisy {
         let (value, trial) = (short(best.reading.value), best.reading.trial);
         text += &format!("\nbest single reading: {value} (trial {trial}), partly luck");
     }
@@ -54,8 +54,8 @@ fn headline(best: &Best) -> String {
 }
 
 /// The value or estimate and its trial, for a line of progress.
-pub fn brief(incumbent: &Incumbent) -> String {
-    let Incumbent { trial, by, value } = incumbent;
+pub fn brief(incumbent: &BestSoFar) -> String {
+    let BestSoFar { trial, by, value } = incumbent;
     let value = if *by == BestBy::Value { short(*value) } else { format!("about {}", significant(*value, 4)) };
     format!("best {value} (trial {trial})")
 }

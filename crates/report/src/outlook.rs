@@ -43,7 +43,8 @@ fn expectation(outlook: &Outlook, gain: f64) -> String {
         held(&outlook.record)
     );
     if outlook.widened > 1.0 {
-        text += &format!(", so what it samples is widened by a factor of {}", significant(outlook.widened, 2));
+        let factor = significant(outlook.widened, 2);
+        text += &format!("; by this record, what it samples is widened by a factor of {factor}");
     }
     if outlook.is_exhausted {
         text += "; it sees nothing left to gain";
@@ -59,14 +60,8 @@ fn held(record: &TrackRecord) -> String {
 fn reason(silence: &Silence, record: &TrackRecord) -> String {
     match silence {
         Silence::TooEarly { wanted } => {
-            let have = match record.trials {
-                0 => "none has a value yet".to_string(),
-                1 => "1 has a value".to_string(),
-                trials => format!("{trials} have a value"),
-            };
-            format!(
-                "too early to say what may still be gained: it takes {wanted} trials after the first design, {have}"
-            )
+            let (so_far, trials) = (record.trials, "trials whose values were predicted before they came");
+            format!("too early to say what may still be gained: it takes {wanted} {trials}, so far there are {so_far}")
         }
         Silence::NoScale => "all values so far are equal: nothing says how much they can vary".to_string(),
         Silence::BeyondFloats => "what may still be gained is beyond the largest numbers".to_string(),

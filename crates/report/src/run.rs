@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use manyhands_core::BoundKind;
 use manyhands_core::study::StopReason;
 use manyhands_core::text::{counted, short, significant};
 use manyhands_run::{StudyProgress, Summary};
@@ -45,13 +46,17 @@ pub fn endings(summary: Summary, pending: usize) -> Vec<String> {
 /// Why a study has enough trials.
 pub(crate) fn enough(reason: &StopReason) -> String {
     match reason {
-        StopReason::Gain { gain, limit } => {
+        StopReason::Gain { gain, limit, kind: BoundKind::Theorem } => {
             let (gain, limit) = (significant(*gain, 2), short(*limit));
-            format!("no more than {gain} may still be gained (stop: gain = {limit})")
+            format!("the best point is within {gain} of the optimum (stop: gain = {limit})")
         }
-        StopReason::TrialsWithoutGain { trials, limit } => {
-            let since = counted(*trials, "value");
-            format!("{since} since the best point was found (stop: trials_without_gain = {limit})")
+        StopReason::Gain { gain, limit, .. } => {
+            let above = if *gain > 0.0 { format!(" above {}", significant(*gain, 2)) } else { String::new() };
+            format!("the model expects no gain{above} (stop: gain = {})", short(*limit))
+        }
+        StopReason::TrialsWithoutGain { trials } => {
+            let values = counted(*trials, "value");
+            format!("{values} in a row brought no better point (stop: trials_without_gain = {trials})")
         }
     }
 }

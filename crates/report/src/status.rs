@@ -46,6 +46,9 @@ pub fn json(session: &mut Session, effort: Effort) -> Result<Json> {
         Promise::Certificate(found) => status["certificate"] = certificate::json(&found, domain),
         Promise::Outlook(found) => status["outlook"] = outlook::json(&found),
         Promise::None(reason) => status["no_certificate"] = json!(reason.to_string()),
+        Promise::TooCostly if session.spec().states_theorems() => {
+            status["no_certificate"] = json!(too_costly(session));
+        }
         Promise::TooCostly | Promise::NothingObserved => {}
     }
     Ok(status)
@@ -65,10 +68,7 @@ pub fn text(session: &mut Session, effort: Effort) -> Result<String> {
         }
         Promise::Outlook(found) => text += &format!("\noutlook: {}", outlook::text(&found)),
         Promise::None(reason) => text += &format!("\nno certificate: {reason}"),
-        Promise::TooCostly => {
-            let observed = session.ledger().count(TrialState::Observed);
-            text += &format!("\noutlook: with {observed} values it takes long; status --outlook computes it");
-        }
+        Promise::TooCostly => text += &format!("\n{}", too_costly(session)),
         Promise::NothingObserved => {}
     }
     Ok(text)
@@ -109,6 +109,13 @@ fn findings(session: &mut Session, effort: Effort) -> Result<Findings> {
         (false, false) => Promise::Outlook(study.outlook()?),
     };
     Ok(Findings { best, promise })
+}
+
+/// How to get what takes long.
+fn too_costly(session: &Session) -> String {
+    let what = if session.spec().states_theorems() { "certificate" } else { "outlook" };
+    let observed = session.ledger().count(TrialState::Observed);
+    format!("{what}: with {observed} values it takes long; status --{what} computes it")
 }
 
 /// That there is no value, and why.

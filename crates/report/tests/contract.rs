@@ -96,7 +96,7 @@ fn predictions_have_their_fields() {
     let (_, mut session) = session();
     let point = vec![("x".to_string(), Value::Float(0.5)), ("act".to_string(), Value::Text("a".to_string()))];
     let predictions = session.study().unwrap().predict_named(&[point]).unwrap();
-    let list = report::predict::json(&predictions);
+    let list = report::predict::json(&session, &predictions);
     assert_eq!(fields(&list[0]), ["mean", "sd", "sd_pending", "lower", "upper", "kind"]);
 }
 

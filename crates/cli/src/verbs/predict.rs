@@ -44,9 +44,9 @@ pub fn run(options: &Options) -> Result<()> {
     let points = rows.iter().map(embed).collect::<Result<Vec<_>>>()?;
     let predictions = session.study()?.predict(&points)?;
     if options.target.json {
-        return print_json(&report::predict::json(&predictions));
+        return print_json(&report::predict::json(&session, &predictions));
     }
-    print(&report::predict::text(&rows, &predictions))
+    print(&report::predict::text(&session, &rows, &predictions))
 }
 
 /// The points of a CSV file, or of standard input.

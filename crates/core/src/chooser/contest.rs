@@ -22,7 +22,7 @@ pub(crate) struct SampledPeak {
 }
 
 /// Functions drawn jointly at the contenders and the best point.
-pub(super) fn peaks_among(
+pub(crate) fn peaks_among(
     view: View<'_>,
     contest: Contest<'_>,
     count: usize,

@@ -14,6 +14,9 @@ use crate::maximize::descending;
 use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT, JOINT_CONTENDERS, predicted_candidates};
 use crate::{Aim, Choice, Error, Result, Spec};
 
+/// A large prime: its multiples are spread evenly over any remainders.
+const UNEVEN: usize = 7919;
+
 /// The error that no candidate is left.
 const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 
@@ -158,10 +161,12 @@ impl Chooser for Finite {
         Ok(Extremes { upper, lower, gap: 0.0, candidate: Some(index), point })
     }
 
+    /// Of more candidates than can be predicted, one of every so many, at uneven places.
     fn contenders(&mut self, context: Context<'_>, multiplier: f64) -> Result<Points> {
         let (domain, most) = (self.domain(), predicted_candidates(context.view.observed()));
         let step = domain.len().div_ceil(most).max(1);
-        let some: Vec<usize> = (0..domain.len()).step_by(step).collect();
+        let uneven = |first: usize| (first + first / step * UNEVEN % step).min(domain.len() - 1);
+        let some: Vec<usize> = (0..domain.len()).step_by(step).map(uneven).collect();
         let points = domain.points_at(&some);
         let upper = |there: &Marginal| there.mean + multiplier * there.sd;
         let scores: Vec<f64> = context.view.predict_all(points.iter())?.iter().map(upper).collect();

@@ -17,7 +17,7 @@ use manyhands_gp::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) use self::contest::{Contest, SampledPeak};
+pub(crate) use self::contest::{Contest, SampledPeak, peaks_among};
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
@@ -157,7 +157,7 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         count: usize,
         rng: &mut ChaCha8Rng,
     ) -> Result<Vec<SampledPeak>> {
-        contest::peaks_among(context.view, contest, count, rng)
+        peaks_among(context.view, contest, count, rng)
     }
 
     /// Whether a chosen point is that of a row.

@@ -16,9 +16,12 @@ impl Formulas for Auto {
     /// is none, the first argmax.
     fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         let wide = state.tuning().largest_width() * state.strategy().width;
-        let first = state.argmax_upper(multiplier)?;
+        let mut first = state.argmax_upper(multiplier)?;
+        if multiplier < wide {
+            first.aim = Some(Aim::Greedy);
+        }
         if multiplier < wide && !is_uninformative_repeat(state, &first)? && !is_covered(state, &first)? {
-            return Ok(Choice { aim: Some(Aim::Greedy), ..first });
+            return Ok(first);
         }
         let wider = if multiplier < wide { state.argmax_upper(wide)? } else { first.clone() };
         if wider.sd < INFORMATIVE_SHARE * state.variance_scale().sqrt() {

@@ -79,6 +79,8 @@ pub struct Best {
     pub params: Vec<Value>,
     /// What it was chosen by.
     pub by: BestBy,
+    /// Whether the noise is more than negligible.
+    pub is_noisy: bool,
     /// The value that this trial was told.
     pub value: f64,
     /// The posterior mean there: the estimate of what the setting gives.
@@ -100,7 +102,7 @@ pub struct Best {
 
 /// The best point without its bounds, in the user's units: what is shown while a study runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Incumbent {
+pub struct BestSoFar {
     /// The trial's number, as in [`Best`].
     pub trial: usize,
     /// What it was chosen by.
@@ -125,7 +127,7 @@ impl Study {
     }
 
     /// The trial of [`Study::best`], at the price of one prediction at most: a bound on its regret may take long.
-    pub fn incumbent(&self) -> Result<Incumbent> {
+    pub fn incumbent(&self) -> Result<BestSoFar> {
         if self.is_unfitted() {
             return self.with_fit()?.incumbent();
         }
@@ -134,7 +136,7 @@ impl Study {
             (BestBy::Value, Some(value)) => value,
             _ => self.predicted_at(trial)?.prediction.mean,
         };
-        Ok(Incumbent { trial, by, value })
+        Ok(BestSoFar { trial, by, value })
     }
 
     /// The trial of the best point, and what it is chosen by.
@@ -198,6 +200,7 @@ impl Study {
             point: self.points[trial.number()].clone(),
             params: self.user_params(trial),
             by,
+            is_noisy: !self.is_noise_negligible(),
             value: trial.value().unwrap_or(mean),
             mean,
             sd,

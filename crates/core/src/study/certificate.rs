@@ -1,4 +1,5 @@
-//! How far from the optimum the best point can still be, with probability at least 1 - delta.
+//! How far from the optimum a point can still be, with probability at least 1 - delta: the point of the highest lower end, which
+//! need not be the best point.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
@@ -133,7 +134,7 @@ impl Extremes {
 }
 
 impl Study {
-    /// How far from the optimum the best point can still be. Refused where the model is learned, or its norm bound is not given;
+    /// How far from the optimum the point of the highest lower end can still be. Refused where the model is learned, or its norm bound is not given;
     /// what such a model has to say is its [outlook](Study::outlook).
     ///
     /// The first call evaluates the checkpoints of the whole log, later ones only those since; each costs about as much as a

@@ -19,7 +19,7 @@ mod verify;
 use manyhands_gp::{Key, Posterior, Prior};
 
 pub use self::batch::{Batch, PickWorth};
-pub use self::best::{Best, BestBy, Incumbent, Reading};
+pub use self::best::{Best, BestBy, BestSoFar, Reading};
 use self::certificate::Band;
 pub use self::certificate::{BoundKind, Certificate};
 use self::learning::Learning;
@@ -57,7 +57,7 @@ const LARGEST_BATCH: usize = 1_000_000;
 ///         study.tell(s.trial, f(&s.point))?;
 ///     }
 /// }
-/// let certificate = study.certificate()?; // how far from the optimum the best point can still be
+/// let certificate = study.certificate()?; // how far from the optimum its point can still be
 /// assert!(certificate.regret_bound < 0.2);
 /// println!("{certificate}");
 /// # Ok(()) }

@@ -11,27 +11,46 @@
 //! It is no bound: a model that has not seen the best part of the domain does not know of it. The record says how far it has
 //! been right so far, and where that is too little, nothing is said.
 
+use manyhands_gp::Points;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::Study;
 use super::predict::representable;
 use super::record::{PROBABILITY, TrackRecord};
-use crate::chooser::{Contest, Context, SampledPeak};
+use crate::chooser::{Contest, Context, SampledPeak, peaks_among};
 use crate::tuning::{FEWEST_TRIALS, LEAST_RECORD, SAMPLED_FUNCTIONS};
 use crate::{Error, Result, Trial};
 
 /// Contenders are the points of highest mean + this many sds.
 const REACH: f64 = 3.0;
 
+/// A quick look that finds more than this many times a limit makes a closer one needless.
+const CLEARLY: f64 = 2.0;
+
 /// Nothing is left to gain where the gain is less than this share of the distance between the best reading and the median.
 const EXHAUSTED_SHARE: f64 = 1e-3;
 
 /// What a learned model expects, in the user's units.
+///
+/// ```
+/// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+/// let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+/// for _ in 0..10 {
+///     for s in study.ask(4)? {
+///         study.tell(s.trial, -(s.point[0] - 0.3).powi(2))?;
+///     }
+/// }
+/// let outlook = study.outlook()?;
+/// assert!(outlook.gain.is_some_and(|gain| gain < 0.01) && outlook.record.held <= outlook.record.trials);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlook {
-    /// By how much the best point can still be improved, at most, in [`Outlook::probability`] of the sampled functions; none
-    /// where the model is not to be trusted with it, for the reason given.
+    /// In [`Outlook::probability`] of the sampled functions the best point cannot be improved by more than this; none where the
+    /// model is not to be trusted with it.
     pub gain: Option<f64>,
     /// The share of the sampled functions.
     pub probability: f64,
@@ -110,22 +129,47 @@ impl Study {
 
     /// The quantile of the gains of sampled functions that deviate from the mean by `widened` times the model's sd.
     fn gain(&mut self, widened: f64) -> Result<f64> {
-        let best = self.point(self.incumbent()?.trial)?.to_vec();
-        let mut rng = self.draws_of_log();
-        let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
-        let context = Context { spec: &self.spec, view: self.posterior.past_view(observed), trial };
-        let contenders = self.chooser.contenders(context, REACH * widened)?;
+        let (best, contenders, mut rng) = self.contenders(widened)?;
         let contest = Contest { best: &best, contenders: &contenders, scale: widened };
+        let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
         let (priors, values) = (self.drawn_priors(&mut rng)?, self.warped_values());
         let each = SAMPLED_FUNCTIONS / priors.len().max(1);
-        let mut gains = Vec::with_capacity(SAMPLED_FUNCTIONS);
+        let mut peaks = Vec::with_capacity(SAMPLED_FUNCTIONS);
         for prior in priors {
             let posterior = self.posterior.rebuilt(prior, &values)?;
             let context = Context { spec: &self.spec, view: posterior.past_view(observed), trial };
-            for SampledPeak { at_best, highest } in self.chooser.sampled_peaks(context, contest, each, &mut rng)? {
-                gains.push(self.bound_in_units(highest) - self.bound_in_units(at_best));
-            }
+            peaks.extend(self.chooser.sampled_peaks(context, contest, each, &mut rng)?);
         }
+        self.quantile(&peaks)
+    }
+
+    /// Whether an outlook would be silent, or its gain more than `limit`, as far as a quick look tells: functions are sampled under
+    /// the fit alone, and only at the points where they may be highest. Then there is no need for the outlook itself.
+    pub(super) fn is_clearly_above(&mut self, limit: f64) -> Result<bool> {
+        if self.silence(&self.record()).is_some() {
+            return Ok(true);
+        }
+        let widened = self.gain_widening();
+        let (best, contenders, mut rng) = self.contenders(widened)?;
+        let contest = Contest { best: &best, contenders: &contenders, scale: widened };
+        let view = self.posterior.past_view(self.posterior.observed());
+        let peaks = peaks_among(view, contest, SAMPLED_FUNCTIONS, &mut rng)?;
+        Ok(self.quantile(&peaks)? > CLEARLY * limit)
+    }
+
+    /// The best point, the points where functions may be higher, and random numbers for them.
+    fn contenders(&mut self, widened: f64) -> Result<(Vec<f64>, Points, ChaCha8Rng)> {
+        let best = self.point(self.incumbent()?.trial)?.to_vec();
+        let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
+        let context = Context { spec: &self.spec, view: self.posterior.past_view(observed), trial };
+        let contenders = self.chooser.contenders(context, REACH * widened)?;
+        Ok((best, contenders, self.draws_of_log()))
+    }
+
+    /// The quantile of the gains of sampled functions, in units of the values.
+    fn quantile(&self, peaks: &[SampledPeak]) -> Result<f64> {
+        let gain = |peak: &SampledPeak| self.bound_in_units(peak.highest) - self.bound_in_units(peak.at_best);
+        let mut gains: Vec<f64> = peaks.iter().map(gain).collect();
         gains.sort_by(f64::total_cmp);
         let rank = (PROBABILITY * gains.len() as f64).ceil() as usize;
         gains.get(rank.max(1) - 1).copied().ok_or(Error::Internal { what: "no function was sampled" })

@@ -1,6 +1,8 @@
 //! When a study has enough trials: nothing much is left to gain, or nothing has been gained for long.
 
 use super::Study;
+use super::best::BestBy;
+use super::certificate::BoundKind;
 use crate::ledger::Trial;
 use crate::tuning::FEWEST_VALUES_TO_STOP;
 use crate::{Phase, Result};
@@ -19,7 +21,7 @@ use crate::{Phase, Result};
 ///         study.tell(s.trial, -(s.point[0] - 0.3).powi(2))?;
 ///     }
 /// }
-/// assert!(matches!(study.stop_reason(&rule)?, Some(StopReason::TrialsWithoutGain { trials, .. }) if trials >= 8));
+/// assert_eq!(study.stop_reason(&rule)?, Some(StopReason::TrialsWithoutGain { trials: 8 }));
 /// # Ok(()) }
 /// ```
 #[doc(alias = "early stopping")]
@@ -28,7 +30,8 @@ pub struct StopRule {
     /// Enough where no more than this may still be gained, in the value's units: by the outlook of a learned model, or by the
     /// bound on the regret of the best point where that is a theorem.
     pub gain: Option<f64>,
-    /// Enough where so many values have come since that of the best point.
+    /// Enough where so many values in a row have brought no better point: under noise, none whose estimate is better by more than
+    /// its sd than that of every setting measured before.
     pub trials_without_gain: Option<usize>,
 }
 
@@ -41,13 +44,13 @@ pub enum StopReason {
         gain: f64,
         /// The rule's gain.
         limit: f64,
+        /// Whether that is a theorem, or a model's opinion.
+        kind: BoundKind,
     },
-    /// So many values have come since that of the best point.
+    /// So many values in a row have brought no better point.
     TrialsWithoutGain {
         /// How many.
         trials: usize,
-        /// How many the rule waits for.
-        limit: usize,
     },
 }
 
@@ -57,16 +60,37 @@ impl Study {
         if *rule == StopRule::default() || !self.may_stop() {
             return Ok(None);
         }
-        if let Some(limit) = rule.trials_without_gain {
-            let best = self.incumbent()?.trial;
-            let trials = self.ledger.values_after(best);
-            if trials >= limit {
-                return Ok(Some(StopReason::TrialsWithoutGain { trials, limit }));
-            }
+        if let Some(trials) = rule.trials_without_gain
+            && self.is_without_gain(trials)?
+        {
+            return Ok(Some(StopReason::TrialsWithoutGain { trials }));
         }
         let Some(limit) = rule.gain else { return Ok(None) };
-        let gain = if self.spec.states_theorems() { self.best()?.regret_bound } else { self.outlook()?.gain };
-        Ok(gain.filter(|gain| *gain <= limit).map(|gain| StopReason::Gain { gain, limit }))
+        let kind = self.kind();
+        let gain = match kind {
+            BoundKind::Theorem => self.best()?.regret_bound,
+            BoundKind::Model if self.is_clearly_above(limit)? => None,
+            BoundKind::Model => self.outlook()?.gain,
+        };
+        Ok(gain.filter(|gain| *gain <= limit).map(|gain| StopReason::Gain { gain, limit, kind }))
+    }
+
+    /// Whether the last `count` values have brought no better point.
+    fn is_without_gain(&self, count: usize) -> Result<bool> {
+        let arrived: Vec<usize> = self.ledger.values_in_order().collect();
+        let Some(before) = arrived.len().checked_sub(count).filter(|before| *before > 0) else { return Ok(false) };
+        let best = self.incumbent()?;
+        if arrived[..before].contains(&best.trial) {
+            return Ok(true);
+        }
+        if best.by == BestBy::Value {
+            return Ok(false);
+        }
+        let points: Vec<&[f64]> = arrived[..before].iter().map(|&trial| self.point(trial)).collect::<Result<_>>()?;
+        let earlier =
+            self.posterior.predict_all(points)?.iter().map(|there| there.mean).fold(f64::NEG_INFINITY, f64::max);
+        let there = self.posterior.predict(self.point(best.trial)?)?;
+        Ok(there.mean - earlier <= there.sd_observed)
     }
 
     /// Whether the first design is over and there are values enough.

@@ -8,6 +8,6 @@ mod trace;
 mod tuned;
 
 pub use bench::TrustBench;
-pub use report::TrustReport;
+pub use report::{StopFigures, TrustFigures, TrustReport};
 pub use trace::{StopTrace, Trace, TrustCheck};
 pub use tuned::{REPORTED, TUNED};

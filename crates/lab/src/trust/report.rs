@@ -138,17 +138,20 @@ impl Regrets {
     }
 }
 
-/// The two rules, by name.
-pub(super) fn rules(trace: &Trace) -> [(&'static str, Option<StopTrace>); 2] {
-    [("gain", trace.stopped_by_gain), ("trials_without_gain", trace.stopped_by_trials)]
+/// The names of the two rules.
+const RULES: [&str; 2] = ["gain", "trials_without_gain"];
+
+/// Where each of [`RULES`] stopped a run.
+fn stopped(trace: &Trace) -> [Option<StopTrace>; 2] {
+    [trace.stopped_by_gain, trace.stopped_by_trials]
 }
 
 impl StopFigures {
-    /// Of one of [`rules`].
+    /// Of one of [`RULES`].
     pub(super) fn of(traces: &[Trace], rule: usize) -> Self {
         let last = CHECKED[CHECKED.len() - 1] as f64;
         let stops: Vec<(StopTrace, &TrustCheck)> =
-            traces.iter().filter_map(|trace| Some((rules(trace)[rule].1?, trace.checks.last()?))).collect();
+            traces.iter().filter_map(|trace| Some((stopped(trace)[rule]?, trace.checks.last()?))).collect();
         let saved = stops.iter().fold(0.0, |sum, (stop, _)| sum + 1.0 - stop.evaluations as f64 / last);
         let lost = stops.iter().map(|(stop, end)| (stop.regret - end.regret).max(0.0) / end.range);
         let runs = traces.len() as f64;
@@ -157,7 +160,6 @@ impl StopFigures {
 }
 
 fn stops(traces: &[Trace]) -> Vec<Json> {
-    let names = ["gain", "trials_without_gain"];
     let rule = |(index, name): (usize, &str)| {
         let StopFigures { stopped, saved, lost } = StopFigures::of(traces, index);
         json!({
@@ -165,5 +167,5 @@ fn stops(traces: &[Trace]) -> Vec<Json> {
             "lost_of_range": {"lower": lost.lower, "median": lost.median, "upper": lost.upper},
         })
     };
-    names.into_iter().enumerate().map(rule).collect()
+    RULES.into_iter().enumerate().map(rule).collect()
 }

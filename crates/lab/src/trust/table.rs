@@ -16,21 +16,24 @@ pub(super) fn render(report: &TrustReport) -> String {
     let runs = format!("{} run{} of each problem", report.seeds, if report.seeds == 1 { "" } else { "s" });
     format!(
         "What the model says may still be gained, after {SHOWN} evaluations in batches of 5, {runs}; gain and regret are \
-         medians, as shares of the range of the values\n{}\n\nPooled over the problems; in {:.1} % of the runs where it \
-         spoke at 40, 60 or 100 evaluations it was right\n{}\n\nlog10 of the regret of the point recommended after {SHOWN} \
+         medians, as shares of the range of the values\n{}\n\nPooled over the problems; right where it spoke at 40, 60 or \
+         100 evaluations: {}\n{}\n\nlog10 of the regret of the point recommended after {SHOWN} \
          evaluations: median [quartiles]\n{}\n\nWhat stopping saves of 100 evaluations and what it costs: gain = 1 % of the \
          range of the first 20 values; 20 trials without a gain; the loss is a share of the range\n{}",
         said(report),
-        percent(report),
+        share(report),
         pooled(report),
         recommended(report),
         stopping(report),
     )
 }
 
-fn percent(report: &TrustReport) -> f64 {
-    let figures = report.pooled(&CHECKED[1..]);
-    100.0 * figures.right as f64 / figures.spoken as f64
+fn share(report: &TrustReport) -> String {
+    let TrustFigures { right, spoken, .. } = report.pooled(&CHECKED[1..]);
+    match spoken {
+        0 => "it never spoke".to_string(),
+        _ => format!("{right} of {spoken}, {:.1} %", 100.0 * right as f64 / spoken as f64),
+    }
 }
 
 fn said(report: &TrustReport) -> Table {
@@ -56,7 +59,8 @@ fn row(first: String, figures: &TrustFigures) -> Vec<String> {
     let TrustFigures { runs, spoken, right, gain, regret, record, covered } = figures;
     let gain = if *spoken == 0 { String::new() } else { format!("{gain:.1e}") };
     let right = if *spoken == 0 { String::new() } else { format!("{right} of {spoken}") };
-    let numbers = [format!("{regret:.1e}"), format!("{record:.2}"), format!("{covered:.2}")];
+    let record = if record.is_nan() { String::new() } else { format!("{record:.2}") };
+    let numbers = [format!("{regret:.1e}"), record, format!("{covered:.2}")];
     [vec![first, format!("{spoken} of {runs}"), right, gain], numbers.to_vec()].concat()
 }
 
