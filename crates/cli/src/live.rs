@@ -63,7 +63,10 @@ impl Live {
         let (state, output) = (RefCell::new(state), RefCell::new(output));
         let reader = RefCell::new(session.another_session());
         let live = Self { state, output, reader, start: Instant::now() };
-        live.find_best();
+        // It may take a while where values are many, and a run must begin at once.
+        if session.ledger().count(TrialState::Observed) <= OUTLOOK_VALUES {
+            live.find_best();
+        }
         opening(session, plan.settings.trials).into_iter().for_each(|line| live.line(&line));
         live.refresh();
         live
@@ -207,8 +210,11 @@ fn terminal(mut session: Session) -> LiveOutput {
     LiveOutput::Terminal { all, summary, told }
 }
 
-/// The best point, if there is one.
+/// The best point, if there is one; none before a learned model is fitted, which takes a while.
 fn best_text(study: &Study) -> Option<String> {
+    if study.spec().learns() && study.fitted().is_none() {
+        return None;
+    }
     study.incumbent().ok().map(|found| best::brief(&found))
 }
 
