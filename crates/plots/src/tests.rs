@@ -72,7 +72,7 @@ fn one_number_has_a_curve_with_its_band_and_all_kinds_of_trials() {
     study.ask(3).unwrap();
     let picture = drawn(study, "one-number");
     says(&picture, &["value by trial", "trial", "value", "posterior over x", "x", "mean", "highest so far"]);
-    says(&picture, &["observed", "pending", "failed", "best", "90 % interval of the model"]);
+    says(&picture, &["design", "wide", "pending", "failed", "best", "90 % interval of the model"]);
     is_silent(&picture, &["beyond the axis"]);
 }
 
@@ -83,7 +83,7 @@ fn a_given_model_has_a_band_before_any_value() {
     says(&drawn(study.clone(), "given-nothing-observed"), &["posterior over x", "band (theorem, probability 0.9)"]);
     study.ask(2).unwrap();
     let picture = drawn(played(study, 12, |_, x| Some((3.0 * x[0]).sin())), "given");
-    says(&picture, &["posterior over x", "band (theorem, probability 0.9)", "observed", "pending"]);
+    says(&picture, &["posterior over x", "band (theorem, probability 0.9)", "wide", "pending"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn two_numbers_have_a_map() {
             "x1",
             "x2",
             "lowest so far",
-            "observed",
+            "design",
             "pending",
             "failed",
             "best",
@@ -150,7 +150,7 @@ fn categories_are_steps_of_a_curve_and_cells_of_a_map() {
     for (name, other) in [("float", "x = { float = [0.0, 1.0] }"), ("two", "on = { choice = [true, false] }")] {
         for text in [format!("{act}{other}\n"), format!("{other}\n{act}")] {
             let picture = drawn(played(study(&format!("name = \"mixed\"\n[space]\n{text}")), 9, value), name);
-            says(&picture, &["posterior mean", "act", "relu", "gelu", "tanh", "observed"]);
+            says(&picture, &["posterior mean", "act", "relu", "gelu", "tanh", "design"]);
         }
     }
     let many: Vec<String> = (0..60).map(|i| format!("\"c{i}\"")).collect();
@@ -181,22 +181,22 @@ fn studies_without_a_value_are_drawn() {
         let mut study = study(text);
         let picture = drawn(study.clone(), name);
         says(&picture, &["value by trial"]);
-        is_silent(&picture, &["posterior mean", "mean", "observed", "highest so far", "lowest so far"]);
+        is_silent(&picture, &["posterior mean", "mean", "design", "highest so far", "lowest so far"]);
         study.ask(2).unwrap();
         says(&drawn(study, name), &["pending"]);
     }
     for (name, text) in [("failed-1", ONE), ("failed-2", TWO)] {
         let picture = drawn(played(study(text), 7, |_, _| None), name);
         says(&picture, &["failed"]);
-        is_silent(&picture, &["posterior mean", "mean", "observed"]);
+        is_silent(&picture, &["posterior mean", "mean", "design"]);
     }
 }
 
 #[test]
 fn one_value_and_constant_values_are_drawn() {
     for (name, text, title) in [("constant-1", ONE, "posterior over x"), ("constant-2", TWO, "value by trial")] {
-        says(&drawn(played(study(text), 8, |_, _| Some(4.2)), name), &["observed", title]);
-        says(&drawn(played(study(text), 1, |_, _| Some(-0.001)), &format!("{name}-single")), &["observed", title]);
+        says(&drawn(played(study(text), 8, |_, _| Some(4.2)), name), &["design", title]);
+        says(&drawn(played(study(text), 1, |_, _| Some(-0.001)), &format!("{name}-single")), &["design", title]);
     }
 }
 
