@@ -11,7 +11,7 @@ use manyhands_core::{BoundKind, Prediction};
 
 use crate::Result;
 use crate::axis::{PlotAxis, framed};
-use crate::marks::ON_PARAMETERS;
+use crate::marks::Mark;
 use crate::overview::Overview;
 use crate::page::{PagePanel, label};
 use crate::parameter::{PlottedParameter, values};
@@ -69,7 +69,7 @@ fn panel(overview: &Overview<'_>, pair: &[PlottedParameter; 2], coloured: &Colou
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);
     let [x, y] = [0, 1].map(|i| pair[i].axis(pair[i].beyond(CELLS)));
-    let (marks, legend) = overview.marked(&ON_PARAMETERS, |trial, _| {
+    let (marks, legend) = overview.marked(&Mark::on_parameters(), |trial, _| {
         let params = overview.study.params(trial.number()).ok()?;
         Some((x.place(pair[0].of(&params)?), y.place(pair[1].of(&params)?)))
     });

@@ -55,19 +55,12 @@ pub const WITH_VALUES: [Mark; 10] = [
     Mark::Best,
 ];
 
-/// The marks of a panel whose axes are parameters.
-pub const ON_PARAMETERS: [Mark; 8] = [
-    Mark::Aimed(Aim::Design),
-    Mark::Aimed(Aim::Exploring),
-    Mark::Aimed(Aim::Wide),
-    Mark::Aimed(Aim::Greedy),
-    Mark::Observed,
-    Mark::Pending,
-    Mark::Failed,
-    Mark::Best,
-];
-
 impl Mark {
+    /// The marks of a panel whose axes are parameters: no value is beyond an axis there.
+    pub fn on_parameters() -> Vec<Self> {
+        WITH_VALUES.into_iter().filter(|mark| !matches!(mark, Self::Above | Self::Below)).collect()
+    }
+
     /// Marks at these places.
     pub fn plot(self, places: Vec<(f64, f64)>) -> Plot {
         let size = if places.len() > MANY { 2.0 } else { 3.2 };

@@ -88,7 +88,7 @@ pub enum Silence {
 impl Study {
     /// What the model expects still to be gained over the best point.
     pub fn outlook(&mut self) -> Result<Outlook> {
-        let (record, widened) = (self.record(), self.gain_widening());
+        let (record, widened) = self.judged();
         let (gain, silence) = match self.silence(&record) {
             Some(silence) => (None, Some(silence)),
             None => match representable(self.gain(widened)?) {
@@ -146,10 +146,10 @@ impl Study {
     /// Whether an outlook would be silent, or its gain more than `limit`, as far as a quick look tells: functions are sampled under
     /// the fit alone, and only at the points where they may be highest. Then there is no need for the outlook itself.
     pub(super) fn is_clearly_above(&mut self, limit: f64) -> Result<bool> {
-        if self.silence(&self.record()).is_some() {
+        let (record, widened) = self.judged();
+        if self.silence(&record).is_some() {
             return Ok(true);
         }
-        let widened = self.gain_widening();
         let (best, contenders, mut rng) = self.contenders(widened)?;
         let contest = Contest { best: &best, contenders: &contenders, scale: widened };
         let view = self.posterior.past_view(self.posterior.observed());

@@ -43,14 +43,15 @@ impl TrackRecord {
 impl Study {
     /// How far the model has been right.
     pub fn record(&self) -> TrackRecord {
-        let deviations = self.deviations();
-        let held = deviations.iter().filter(|deviation| **deviation <= 1.0).count();
-        TrackRecord { held, trials: deviations.len(), widened: widening(&deviations, 0.0).sqrt() }
+        self.judged().0
     }
 
-    /// What sampled functions are widened by, from 1.
-    pub(super) fn gain_widening(&self) -> f64 {
-        widening(&self.deviations(), GAIN_ERRORS)
+    /// The record, and what sampled functions are widened by, from 1.
+    pub(super) fn judged(&self) -> (TrackRecord, f64) {
+        let deviations = self.deviations();
+        let held = deviations.iter().filter(|deviation| **deviation <= 1.0).count();
+        let record = TrackRecord { held, trials: deviations.len(), widened: widening(&deviations, 0.0).sqrt() };
+        (record, widening(&deviations, GAIN_ERRORS))
     }
 
     /// How far each value was from the middle of its interval, relative to half the interval's length, as the model measured
