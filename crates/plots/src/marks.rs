@@ -12,7 +12,7 @@ const INK: &str = "#222222";
 pub const BLUE: &str = "#0072B2";
 const ORANGE: &str = "#D55E00";
 const RED: &str = "#C00000";
-const GREY: &str = "#888888";
+const GREY: &str = "#555555";
 /// Of Okabe and Ito too.
 const GREEN: &str = "#009E73";
 
