@@ -125,6 +125,20 @@ impl<'a> View<'a> {
     }
 
     /// Samples of GP(mean, scale^2 x covariance given the rows of the view) at some points, drawn jointly.
+    ///
+    /// ```
+    /// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior};
+    /// use rand::SeedableRng;
+    /// # fn main() -> manyhands_gp::Result<()> {
+    /// let mut posterior = Posterior::new(Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 1e-8)?, 1)?;
+    /// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+    /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    /// let near_and_far = Points::from_flat(1, vec![0.3, 0.9])?;
+    /// for sample in posterior.view().draw_jointly(&near_and_far, 1.0, 10, &mut rng)? {
+    ///     assert!((sample[0] - 1.0).abs() < 1e-3);
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub fn draw_jointly(&self, points: &Points, scale: f64, count: usize, rng: &mut impl Rng) -> Result<Vec<Vec<f64>>> {
         let (covariance, len) = (self.covariance(points)?, points.len());
         let factor = dense::pivoted_factor(Mat::from_fn(len, len, |i, j| covariance[i * len + j]))?;

@@ -9,9 +9,9 @@ use crate::progress::TerminalProgress;
 
 const EXAMPLES: &str = "\
 Examples:
-  manyhands bench trust                          the problems that figures are reported from, 20 runs each
-  manyhands bench trust --seeds 100              as in docs/trust.md
-  manyhands bench trust --tuned                  the problems that the constants were chosen on
+  manyhands bench trust                                the problems that figures are reported from, 20 runs each
+  manyhands bench trust --seeds 100 --first-seed 101   as in docs/trust.md
+  manyhands bench trust --tuned                        the problems that the constants were chosen on
   manyhands bench trust --only branin hartmann6
 
 Every run is 100 evaluations in batches of 5, with a learned model. After 20, 40, 60 and 100 of them: whether the best point

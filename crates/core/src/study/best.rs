@@ -151,6 +151,22 @@ impl Study {
     }
 
     /// The cautious choice: the observed trial with the highest lower bound (the lowest upper bound when minimizing).
+    ///
+    /// ```
+    /// use manyhands_core::study::BestBy;
+    /// # use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
+    /// # fn main() -> manyhands_core::Result<()> {
+    /// # let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+    /// # let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+    /// for s in study.ask(6)? {
+    ///     study.tell(s.trial, -(s.point[0] - 0.3).powi(2))?;
+    /// }
+    /// let (best, cautious) = (study.best()?, study.best_cautious()?);
+    /// assert_eq!((best.by, cautious.by), (BestBy::Value, BestBy::Bound));
+    /// assert_eq!(best.reading.value, best.value);
+    /// assert!(cautious.lower >= best.lower);
+    /// # Ok(()) }
+    /// ```
     pub fn best_cautious(&mut self) -> Result<Best> {
         if self.is_unfitted() {
             return self.with_fit()?.best_cautious();

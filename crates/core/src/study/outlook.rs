@@ -4,7 +4,7 @@
 //! | symbol | name | meaning |
 //! |---|---|---|
 //! | f_s | sampled function | a draw of the posterior, under hyperparameters drawn around the fit, given observed trials |
-//! | c | widened | what the record asks for, a standard error higher: f_s deviates from the mean by c times as much |
+//! | c | widened | what the record asks for, half a standard error higher: f_s deviates from the mean by c times as much |
 //! | max f_s - f_s(x*) | gain of a sample | over the domain, x* the best point |
 //! | gain | | their 0.9 quantile |
 //!
@@ -66,6 +66,19 @@ pub struct Outlook {
 }
 
 /// Why a model does not say what may still be gained.
+///
+/// ```
+/// use manyhands_core::study::Silence;
+/// # use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// # let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+/// # let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+/// for s in study.ask(4)? {
+///     study.tell(s.trial, -(s.point[0] - 0.3).powi(2))?;
+/// }
+/// assert_eq!(study.outlook()?.silence, Some(Silence::TooEarly { wanted: 20 }));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Silence {

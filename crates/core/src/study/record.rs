@@ -21,6 +21,21 @@ const LARGEST_DEVIATION: f64 = 1e3;
 /// How often the values of trials fell inside the intervals that were predicted when they were chosen.
 ///
 /// Counted are the trials after the first design that were told and whose choice logged an interval.
+///
+/// ```
+/// # use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
+/// # fn main() -> manyhands_core::Result<()> {
+/// # let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
+/// # let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
+/// for s in study.ask(8)? {
+///     study.tell(s.trial, -(s.point[0] - 0.3).powi(2))?;
+/// }
+/// assert_eq!(study.record().share(), None);
+/// let next = study.ask(1)?.remove(0);
+/// study.tell(next.trial, 100.0)?;
+/// assert_eq!(study.record().share(), Some(0.0));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrackRecord {
     /// Trials whose value fell inside its interval.

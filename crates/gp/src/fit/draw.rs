@@ -30,6 +30,23 @@ struct Laplace {
 impl Fit<'_> {
     /// `count` draws around `fitted`, which is a fit of these values or of more than these. The approximation is never wider
     /// than the priors. What is given comes out as it came in.
+    ///
+    /// ```
+    /// use manyhands_gp::{Fit, Given, Kernel, Points, Priors};
+    /// use rand::SeedableRng;
+    /// # fn main() -> manyhands_gp::Result<()> {
+    /// let family = Kernel::matern(2.5, &[1.0])?;
+    /// let points = Points::from_flat(1, (0..20).map(|i| f64::from(i) / 19.0).collect())?;
+    /// let values: Vec<f64> = points.iter().map(|x| (6.0 * x[0]).sin()).collect();
+    /// let (priors, given) = (Priors::default(), Given::default());
+    /// let fit = Fit { family: &family, groups: &[0], priors, given, evaluations: 50 };
+    /// let learned = fit.run(&points, &values, None)?;
+    /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    /// let drawn = fit.draw(&points, &values, &learned, 50, &mut rng)?;
+    /// let longer = drawn.iter().filter(|draw| draw.lengthscales[0] > learned.lengthscales[0]).count();
+    /// assert!(5 < longer && longer < 45);
+    /// # Ok(()) }
+    /// ```
     pub fn draw(
         &self,
         points: &Points,

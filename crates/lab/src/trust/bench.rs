@@ -5,6 +5,16 @@ use crate::Result;
 use crate::quality::{Protocol, SpaceProblem, on_threads, problems};
 
 /// Which problems and seeds; checked and ready.
+///
+/// ```no_run
+/// use manyhands_lab::quality::Protocol;
+/// use manyhands_lab::trust::TrustBench;
+/// # fn main() -> manyhands_lab::Result<()> {
+/// let protocol = Protocol { seeds: 5, ..Protocol::default() };
+/// let bench = TrustBench::new(&["hartmann3".to_string()], false, protocol)?;
+/// println!("{}", bench.run(&|| ())?.to_text());
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone)]
 pub struct TrustBench {
     problems: Vec<SpaceProblem>,
