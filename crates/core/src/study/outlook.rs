@@ -57,7 +57,7 @@ pub struct Outlook {
     /// How far the model has been right.
     pub record: TrackRecord,
     /// What the sampled functions' deviations from the mean are widened by, from 1: what the record asks for, with its own
-    /// uncertainty.
+    /// uncertainty, and with the noise as it is known now.
     pub widened: f64,
     /// Why there is no gain.
     pub silence: Option<Silence>,
