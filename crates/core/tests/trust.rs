@@ -227,7 +227,7 @@ fn the_record_counts_the_intervals_that_held_and_asks_for_what_they_lacked() {
     let record = study.record();
     assert_eq!((record.held, record.trials, record.share()), (10, 30, Some(10.0 / 30.0)));
     // The rank is ceil(0.9 x 31) = 28, and ceil(0.9 x 31 + 0.5 sqrt(0.09 x 30)) = 29 for a gain.
-    assert!((record.widened - 2.8f64.sqrt()).abs() < 1e-12, "{record:?}");
+    assert!((record.widened - 2.8f64.cbrt()).abs() < 1e-12, "{record:?}");
     let mut study = study;
     let outlook = study.outlook().unwrap();
     assert!((outlook.widened - 2.9).abs() < 1e-12, "{outlook:?}");

@@ -42,9 +42,9 @@ pub struct TrackRecord {
     pub held: usize,
     /// Trials with an interval and a value.
     pub trials: usize,
-    /// What intervals are widened by, from 1: the root of what it takes for those of the past to have held as often as they
-    /// should. Trials are chosen where the model is optimistic, and so more often wrong than elsewhere; the root has the
-    /// best coverage at random points.
+    /// What intervals are widened by, from 1: the cube root of what it takes for those of the past to have held as often as they
+    /// should. Trials are chosen where the model is optimistic, and so more often wrong than elsewhere; the cube root has a good
+    /// coverage at random points.
     pub widened: f64,
 }
 
@@ -71,7 +71,7 @@ impl Study {
         let told: Vec<f64> = outcomes.iter().map(|outcome| outcome.deviation()).collect();
         let known: Vec<f64> = outcomes.iter().map(|outcome| outcome.deviation_with(noise, warp)).collect();
         let held = told.iter().filter(|deviation| **deviation <= 1.0).count();
-        let record = TrackRecord { held, trials: told.len(), widened: widening(&told, 0.0).sqrt() };
+        let record = TrackRecord { held, trials: told.len(), widened: widening(&told, 0.0).cbrt() };
         (record, widening(&known, GAIN_ERRORS))
     }
 
