@@ -10,7 +10,7 @@ use crate::progress::TerminalProgress;
 const EXAMPLES: &str = "\
 Examples:
   manyhands bench trust                                the problems that figures are reported from, 20 runs each
-  manyhands bench trust --seeds 100 --first-seed 101   as in docs/trust.md
+  manyhands bench trust --seeds 100 --first-seed 201   as in docs/trust.md
   manyhands bench trust --tuned                        the problems that the constants were chosen on
   manyhands bench trust --only branin hartmann6
 
