@@ -4,6 +4,9 @@ use manyhands_core::study::{Outlook, Silence, TrackRecord};
 use manyhands_core::text::{counted, short, significant};
 use serde_json::{Value as Json, json};
 
+/// A smaller factor is 1.0 as it would be printed.
+const LEAST_STATED: f64 = 1.05;
+
 /// An outlook as JSON.
 pub(crate) fn json(outlook: &Outlook) -> Json {
     json!({
@@ -42,7 +45,7 @@ fn expectation(outlook: &Outlook, gain: f64) -> String {
         "the model expects nothing better than this point{by} ({percent} % of its sampled functions); {}",
         held(&outlook.record)
     );
-    if outlook.widened > 1.0 {
+    if outlook.widened >= LEAST_STATED {
         let factor = significant(outlook.widened, 2);
         text += &format!("; by this record, what it samples is widened by a factor of {factor}");
     }
@@ -70,5 +73,21 @@ fn reason(silence: &Silence, record: &TrackRecord) -> String {
             format!("the model's intervals held in only {held} of {trials}: it has not understood this function yet")
         }
         _ => "the model does not say".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_that_would_be_printed_as_one_is_not_stated() {
+        let record = TrackRecord { held: 30, trials: 33, widened: 1.0 };
+        let of = |widened| {
+            let (gain, probability, silence) = (Some(0.5), 0.9, None);
+            text(&Outlook { gain, probability, record, widened, silence, is_exhausted: false })
+        };
+        assert!(!of(1.0).contains("widened") && !of(1.049).contains("widened"), "{}", of(1.049));
+        assert!(of(1.05).ends_with("widened by a factor of 1.1"), "{}", of(1.05));
     }
 }
