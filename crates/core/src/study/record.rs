@@ -66,33 +66,33 @@ impl Study {
     /// Early fits of a noisy study do not know of the noise, and the values of their trials are far outside. That says nothing
     /// of the function, so what samples are widened by counts intervals with the noise as it is known now.
     pub(super) fn judged(&self) -> (TrackRecord, f64) {
-        let outcomes = self.outcomes();
+        let forecasts = self.forecasts();
         let (noise, warp) = (self.posterior.prior().noise(), self.learning.warp());
-        let told: Vec<f64> = outcomes.iter().map(|outcome| outcome.deviation()).collect();
-        let known: Vec<f64> = outcomes.iter().map(|outcome| outcome.deviation_with(noise, warp)).collect();
+        let told: Vec<f64> = forecasts.iter().map(|forecast| forecast.deviation()).collect();
+        let known: Vec<f64> = forecasts.iter().map(|forecast| forecast.deviation_with(noise, warp)).collect();
         let held = told.iter().filter(|deviation| **deviation <= 1.0).count();
         let record = TrackRecord { held, trials: told.len(), widened: widening(&told, 0.0).cbrt() };
         (record, widening(&known, GAIN_ERRORS))
     }
 
     /// What was expected of each trial that has a value, in the order of the trials.
-    fn outcomes(&self) -> Vec<Outcome> {
+    fn forecasts(&self) -> Vec<Forecast> {
         let sign = self.spec.direction().sign();
         let (mut warp, mut noise) = (Warp::identity(), self.posterior.prior().noise());
-        let mut outcomes = Vec::new();
+        let mut forecasts = Vec::new();
         for event in self.ledger.events() {
             match event {
                 Event::Fitted(fitted) => (warp, noise) = (fitted.warp, fitted.hyperparameters.noise),
                 Event::Asked(Asked { trial, choice, .. }) if choice.phase != Phase::Design => {
                     let value = self.ledger.trials()[*trial].value();
                     if let (Some(interval), Some(value)) = (choice.interval, value) {
-                        outcomes.push(Outcome { interval, value: sign * value, warp, noise });
+                        forecasts.push(Forecast { interval, value: sign * value, warp, noise });
                     }
                 }
                 _ => {}
             }
         }
-        outcomes
+        forecasts
     }
 
     /// A choice with its numbers in the units of the values, and with what is expected of its value.
@@ -112,14 +112,14 @@ impl Study {
 }
 
 /// What was expected of a trial, what came, and the fit that expected it.
-struct Outcome {
+struct Forecast {
     interval: [f64; 2],
     value: f64,
     warp: Warp,
     noise: f64,
 }
 
-impl Outcome {
+impl Forecast {
     /// How far the value is from the middle of its interval, in half lengths, as the model measured them.
     fn deviation(&self) -> f64 {
         let [lower, upper] = self.interval.map(|end| self.warp.forward(end));
@@ -128,7 +128,7 @@ impl Outcome {
         if deviation.is_nan() { 0.0 } else { deviation.min(LARGEST_DEVIATION) }
     }
 
-    /// As [`Outcome::deviation`], from the interval that this noise would have given, if it is more than that of the fit. The
+    /// As [`Forecast::deviation`], from the interval that this noise would have given, if it is more than that of the fit. The
     /// noise is that of values under `warp`, to first order.
     fn deviation_with(&self, noise: f64, warp: Option<&Warp>) -> f64 {
         let [lower, upper] = self.interval.map(|end| self.warp.forward(end));
@@ -147,24 +147,24 @@ mod tests {
     use super::*;
 
     /// An interval of a fit whose own sd is `own`, under an identity warp.
-    fn outcome(own: f64, noise: f64, value: f64) -> Outcome {
+    fn forecast(own: f64, noise: f64, value: f64) -> Forecast {
         let half = INTERVAL_SDS * own.hypot(noise.sqrt());
-        Outcome { interval: [1.0 - half, 1.0 + half], value, warp: Warp::identity(), noise }
+        Forecast { interval: [1.0 - half, 1.0 + half], value, warp: Warp::identity(), noise }
     }
 
     #[test]
     fn noise_known_later_gives_the_interval_that_it_would_have_given_then() {
         let (own, noise) = (0.2, 0.09);
-        let known = outcome(own, noise, 2.0).deviation();
-        let unknown = outcome(own, 1e-6, 2.0);
+        let known = forecast(own, noise, 2.0).deviation();
+        let unknown = forecast(own, 1e-6, 2.0);
         assert!((unknown.deviation_with(noise, None) - known).abs() < 1e-12 * known);
         assert!(unknown.deviation() > known);
     }
 
     #[test]
     fn noise_that_turned_out_smaller_changes_nothing() {
-        let outcome = outcome(0.2, 0.09, 2.0);
-        assert_eq!(outcome.deviation_with(0.01, None).to_bits(), outcome.deviation().to_bits());
+        let forecast = forecast(0.2, 0.09, 2.0);
+        assert_eq!(forecast.deviation_with(0.01, None).to_bits(), forecast.deviation().to_bits());
     }
 
     #[test]
@@ -172,14 +172,14 @@ mod tests {
         // A later fit whose unit is ten times as long has a hundredth of the variance.
         let [anchor, unit, bend, shift, spread] = Warp::identity().numbers();
         let later = Warp::from_numbers([anchor, 10.0 * unit, bend, shift, spread]).unwrap();
-        let outcome = outcome(0.2, 1e-6, 2.0);
-        let (here, there) = (outcome.deviation_with(0.09, None), outcome.deviation_with(0.0009, Some(&later)));
+        let forecast = forecast(0.2, 1e-6, 2.0);
+        let (here, there) = (forecast.deviation_with(0.09, None), forecast.deviation_with(0.0009, Some(&later)));
         assert!((here - there).abs() < 1e-12 * here);
     }
 
     #[test]
     fn an_interval_of_a_single_float_deviates_by_nothing_or_by_the_most() {
-        let single = |value: f64| Outcome { interval: [1.0, 1.0], value, warp: Warp::identity(), noise: 0.0 };
+        let single = |value: f64| Forecast { interval: [1.0, 1.0], value, warp: Warp::identity(), noise: 0.0 };
         assert_eq!((single(1.0).deviation(), single(1.0).deviation_with(0.0, None)), (0.0, 0.0));
         assert_eq!(
             (single(2.0).deviation(), single(2.0).deviation_with(0.0, None)),
