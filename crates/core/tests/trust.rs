@@ -367,3 +367,51 @@ fn a_theorem_stops_by_the_bound_of_the_best_point() {
         Some(StopReason::Gain { gain: bound, limit, kind: BoundKind::Theorem })
     );
 }
+
+#[test]
+fn a_value_as_good_as_an_earlier_one_is_no_gain_whatever_its_trial() {
+    let rule = StopRule { trials_without_gain: Some(6), ..StopRule::default() };
+    let prior = Prior::new(Kernel::matern(2.5, &[0.2]).unwrap(), 0.0, 1e-6).unwrap();
+    let mut study = Study::new(Spec::new(line(30), prior, Strategy::auto()).unwrap()).unwrap();
+    // Trial 0 is told last, with the value that trial 1 had long before.
+    let trials: Vec<usize> = study.ask(12).unwrap().iter().map(|s| s.trial).collect();
+    for &trial in trials[1..].iter().chain(&trials[..1]) {
+        study.tell(trial, if trial < 2 { 1.0 } else { 0.0 }).unwrap();
+    }
+    assert_eq!(study.best().unwrap().trial, 0);
+    assert_eq!(study.stop_reason(&rule).unwrap(), Some(StopReason::TrialsWithoutGain { trials: 6 }));
+}
+
+#[test]
+fn no_rule_stops_the_first_design_of_a_given_model() {
+    let rule = StopRule { trials_without_gain: Some(3), ..StopRule::default() };
+    let strategy = Strategy { design: Some(15), ..Strategy::auto() };
+    let mut study = Study::new(spec(line(30), se(0.2), strategy)).unwrap();
+    for told in 0..16 {
+        assert_eq!(study.stop_reason(&rule).unwrap(), None, "after {told}");
+        let s = study.ask(1).unwrap().remove(0);
+        assert_eq!(s.choice.phase == Phase::Design, told < 15);
+        study.tell(s.trial, -f64::from(told)).unwrap();
+    }
+    assert_eq!(study.stop_reason(&rule).unwrap(), Some(StopReason::TrialsWithoutGain { trials: 3 }));
+}
+
+#[test]
+fn a_pool_without_repeats_expects_no_gain_from_what_failed() {
+    let spec = Spec::learned(line(40), Strategy::auto()).unwrap().without_repeats().unwrap();
+    let mut study = Study::new(spec).unwrap();
+    let truth = |x: f64| (3.0 * x).sin();
+    for _ in 0..40 {
+        let s = study.ask(1).unwrap().remove(0);
+        let x = s.point[0];
+        // Around the maximum at pi/6 every candidate fails.
+        match (x - 0.52).abs() < 0.1 {
+            true => study.fail(s.trial, "burnt").unwrap(),
+            false => study.tell(s.trial, truth(x)).unwrap(),
+        }
+    }
+    let (best, outlook) = (study.best().unwrap(), study.outlook().unwrap());
+    let better = study.predict(&[vec![0.52]]).unwrap()[0].mean - best.value;
+    assert!(better > 0.01, "the model knows that failed candidates are better: {better}");
+    assert!(outlook.gain.is_some_and(|gain| gain < 1e-6) && outlook.is_exhausted, "{outlook:?}");
+}

@@ -307,6 +307,9 @@ impl Error {
                  squared exponential kernel",
             ),
             Self::NoRoomToFactor { .. } => Some("raise the memory budget, or use fewer points"),
+            Self::NotPositive { what: Quantity::Noise, .. } => {
+                Some("for a function without noise give about 1e-8 of the variance of its values")
+            }
             Self::AtPoint { problem, .. } => problem.hint(),
             _ => None,
         }

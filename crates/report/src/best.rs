@@ -2,7 +2,7 @@
 
 use manyhands_core::study::{BestBy, BestSoFar, representable};
 use manyhands_core::text::{short, significant};
-use manyhands_core::{Best, Domain};
+use manyhands_core::{Best, Direction, Domain, Spec};
 use serde_json::{Value as Json, json};
 
 use crate::value::{params, unsigned_zero};
@@ -25,20 +25,22 @@ pub fn json(best: &Best, domain: &Domain) -> Json {
 }
 
 /// What it gives, one line per parameter, and the best single reading where that is another.
-pub fn text(best: &Best, domain: &Domain) -> String {
-    let mut text = format!("best: {}", headline(best));
-    for (name, value) in domain.named(&best.params) {
+pub fn text(best: &Best, spec: &Spec) -> String {
+    let mut text = format!("best: {}", headline(best, spec.direction()));
+    for (name, value) in spec.domain().named(&best.params) {
         text += &format!("\n  {name} = {}", value.short());
     }
-    if best.reading.trial != best.trial && best.is_noisy {
+    if best.is_noisy && spec.direction().is_better(best.reading.value, best.value) {
         let (value, trial) = (short(best.reading.value), best.reading.trial);
-        text += &format!("\nbest single reading: {value} (trial {trial}), partly luck");
+        let is_lucky = spec.direction().is_better(best.reading.value, best.mean);
+        let luck = if is_lucky { ", partly luck" } else { "" };
+        text += &format!("\nbest single reading: {value} (trial {trial}){luck}");
     }
     text
 }
 
 /// The value or estimate, and how it is known, on one line.
-fn headline(best: &Best) -> String {
+fn headline(best: &Best, direction: Direction) -> String {
     let trial = best.trial;
     if best.by == BestBy::Value {
         let times = if best.measured > 1 { format!(", measured {}", times(best.measured)) } else { String::new() };
@@ -49,7 +51,11 @@ fn headline(best: &Best) -> String {
         1 => format!("measured once: {}", short(best.value)),
         several => format!("measured {}", times(several)),
     };
-    let cautious = if best.by == BestBy::Bound { "; chosen for its bound" } else { "" };
+    let cautious = match direction {
+        _ if best.by != BestBy::Bound => String::new(),
+        Direction::Maximize => format!("; chosen for its lower bound, {}", short(best.lower)),
+        Direction::Minimize => format!("; chosen for its upper bound, {}", short(best.upper)),
+    };
     format!("{estimate} (trial {trial}, {measured}{cautious})")
 }
 

@@ -2,7 +2,7 @@
 
 use manyhands_core::study::representable;
 use manyhands_core::text::significant;
-use manyhands_core::{Certificate, Domain};
+use manyhands_core::{Best, Certificate, Domain};
 use serde_json::{Value as Json, json};
 
 use crate::value::{params, params_line};
@@ -21,10 +21,14 @@ pub(crate) fn json(certificate: &Certificate, domain: &Domain) -> Json {
     })
 }
 
-/// A certificate as a sentence.
-pub(crate) fn text(certificate: &Certificate, domain: &Domain) -> String {
+/// A certificate as a sentence; what it says of the best point comes first, where that is another.
+pub(crate) fn text(certificate: &Certificate, best: Option<&Best>, domain: &Domain) -> String {
+    let of_best = best.filter(|best| best.params != certificate.params).and_then(|best| best.regret_bound);
+    let of_best =
+        of_best.map(|bound| format!("the best point is within {} of the optimum, and ", significant(bound, 3)));
     format!(
-        "{} is within {} of the optimum with probability {} (a theorem under the stated kernel, norm and noise bounds)",
+        "{}{} is within {} of the optimum with probability {} (a theorem under the stated kernel, norm and noise bounds)",
+        of_best.unwrap_or_default(),
         params_line(domain.named(&certificate.params)),
         significant(certificate.regret_bound, 3),
         1.0 - certificate.delta,

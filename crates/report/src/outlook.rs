@@ -16,6 +16,7 @@ pub(crate) fn json(outlook: &Outlook) -> Json {
         "held": outlook.record.held,
         "trials": outlook.record.trials,
         "widened": outlook.widened,
+        "exhausted": outlook.is_exhausted,
         "reason": outlook.silence.map(|silence| reason(&silence, &outlook.record)),
     })
 }
@@ -47,7 +48,7 @@ fn expectation(outlook: &Outlook, gain: f64) -> String {
     );
     if outlook.widened >= LEAST_STATED {
         let factor = significant(outlook.widened, 2);
-        text += &format!("; by this record, what it samples is widened by a factor of {factor}");
+        text += &format!("; by this record and its uncertainty, what it samples is widened by a factor of {factor}");
     }
     if outlook.is_exhausted {
         text += "; it sees nothing left to gain";

@@ -58,13 +58,13 @@ pub fn json(session: &mut Session, effort: Effort) -> Result<Json> {
 pub fn text(session: &mut Session, effort: Effort) -> Result<String> {
     let Findings { best, promise } = findings(session, effort)?;
     let mut text = counts(session) + &workers::text(session)?;
-    match best {
-        Some(best) => text += &format!("\n{}", best::text(&best, session.spec().domain())),
+    match &best {
+        Some(best) => text += &format!("\n{}", best::text(best, session.spec())),
         None => text += &nothing_recorded(session),
     }
     match promise {
         Promise::Certificate(found) => {
-            text += &format!("\ncertificate: {}", certificate::text(&found, session.spec().domain()));
+            text += &format!("\ncertificate: {}", certificate::text(&found, best.as_ref(), session.spec().domain()));
         }
         Promise::Outlook(found) => text += &format!("\noutlook: {}", outlook::text(&found)),
         Promise::None(reason) => text += &format!("\nno certificate: {reason}"),

@@ -71,7 +71,7 @@ fn a_learned_model_has_an_outlook_instead_of_a_certificate() {
     session.ask(1).unwrap();
     session.tell(0, 0.5).unwrap();
     let status = report::status::json(&mut session, Effort::Bounded).unwrap();
-    let outlook = ["gain", "probability", "record", "held", "trials", "widened", "reason"];
+    let outlook = ["gain", "probability", "record", "held", "trials", "widened", "exhausted", "reason"];
     assert_eq!(fields(&status["outlook"]), outlook);
     assert_eq!((&status["certificate"], &status["best"]["regret_bound"]), (&Json::Null, &Json::Null));
 }
@@ -154,4 +154,20 @@ fn of_equal_values_the_first_is_the_best_so_far() {
     session.tell(2, 0.5).unwrap();
     assert_eq!(session.study().unwrap().best().unwrap().trial, 0);
     assert_eq!(session.ledger().extreme(session.spec().direction()), Some((0, 0.5)));
+}
+
+#[test]
+fn a_reading_is_called_lucky_only_where_it_is_better_than_the_estimate() {
+    let (_, mut session) = session();
+    let best = session.study().unwrap().best().unwrap();
+    let with = |mean: f64, reading: f64| {
+        let reading = manyhands_core::study::Reading { trial: 9, value: reading };
+        report::best::text(
+            &manyhands_core::Best { mean, value: 0.5, is_noisy: true, reading, ..best.clone() },
+            session.spec(),
+        )
+    };
+    assert!(with(0.4, 0.7).ends_with("best single reading: 0.7 (trial 9), partly luck"), "{}", with(0.4, 0.7));
+    assert!(with(0.8, 0.7).ends_with("best single reading: 0.7 (trial 9)"), "{}", with(0.8, 0.7));
+    assert!(!with(0.8, 0.5).contains("reading"), "a tie: {}", with(0.8, 0.5));
 }

@@ -15,7 +15,11 @@ pub fn read(entry: &TomlEntry) -> Checked<StopRule> {
     let gain = table.get("gain").map(gain).transpose()?;
     let trials_without_gain = table.integer_in("trials_without_gain", 1, 1_000_000_000)?.map(|count| count as usize);
     let rule = StopRule { gain, trials_without_gain };
-    if rule == StopRule::default() { Err(entry.node().refuse("stop", SHAPE)) } else { Ok(rule) }
+    if rule == StopRule::default() {
+        Err(entry.node().fault(format!("stop must be {SHAPE}, got an empty table")))
+    } else {
+        Ok(rule)
+    }
 }
 
 fn gain(entry: &TomlEntry) -> Checked<f64> {

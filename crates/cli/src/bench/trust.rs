@@ -25,7 +25,7 @@ Everything is the same for any number of threads (RAYON_NUM_THREADS).";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Only these problems
+    /// Only these problems, of either half
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
     /// The problems that the constants were chosen on, instead of the others

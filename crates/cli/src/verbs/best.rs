@@ -24,7 +24,7 @@ Above 1,000 noisy values only the settings of the 64 best readings are compared,
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// The setting with the best lower bound instead of the best estimate
+    /// The setting with the best lower bound (upper when minimizing) instead of the best estimate
     #[arg(long)]
     cautious: bool,
 }
@@ -33,9 +33,8 @@ pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open_to_read()?;
     let study = session.study()?;
     let best = if options.cautious { study.best_cautious()? } else { study.best()? };
-    let domain = session.spec().domain();
     if options.target.json {
-        return print_json(&report::best::json(&best, domain));
+        return print_json(&report::best::json(&best, session.spec().domain()));
     }
-    print(&report::best::text(&best, domain))
+    print(&report::best::text(&best, session.spec()))
 }

@@ -22,6 +22,7 @@ impl Error {
             Self::NotReproduced { .. } => {
                 Some("the log was changed, or comes from another spec or another kind of CPU")
             }
+            Self::NothingObserved => Some("tell the value of a trial first; `trials` lists them, and why some failed"),
             Self::NoTheorem => Some("give [model] and norm_bound; what a learned model expects is its outlook"),
             Self::NoParameters => Some("use include_candidate"),
             Self::NoCandidates => Some("use include with the values of the parameters"),

@@ -20,7 +20,7 @@ use super::predict::representable;
 use super::record::{PROBABILITY, TrackRecord};
 use crate::chooser::{Contest, Context, SampledPeak, peaks_among};
 use crate::tuning::{FEWEST_TRIALS, LEAST_RECORD, SAMPLED_FUNCTIONS};
-use crate::{Error, Result, Trial};
+use crate::{Error, Result, Trial, TrialState};
 
 /// Contenders are the points of highest mean + this many sds.
 const REACH: f64 = 3.0;
@@ -109,17 +109,17 @@ impl Study {
                 None => (None, Some(Silence::BeyondFloats)),
             },
         };
-        let is_exhausted = gain.is_some_and(|gain| gain <= EXHAUSTED_SHARE * self.distance_to_median());
+        let is_exhausted = gain.is_some_and(|gain| 0.5 * gain <= EXHAUSTED_SHARE * self.half_distance_to_median());
         Ok(Outlook { gain, probability: PROBABILITY, record, widened, silence, is_exhausted })
     }
 
-    /// How far the best reading is from the median one.
-    fn distance_to_median(&self) -> f64 {
+    /// Half of how far the best reading is from the median one: the whole may not be finite.
+    fn half_distance_to_median(&self) -> f64 {
         let sign = self.spec.direction().sign();
         let mut values: Vec<f64> =
             self.ledger.trials().iter().filter_map(|trial| Some(sign * trial.value()?)).collect();
         values.sort_by(f64::total_cmp);
-        values.last().map_or(0.0, |best| best - values[values.len() / 2])
+        values.last().map_or(0.0, |best| 0.5 * best - 0.5 * values[values.len() / 2])
     }
 
     fn silence(&self, record: &TrackRecord) -> Option<Silence> {
@@ -176,7 +176,16 @@ impl Study {
         let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
         let context = Context { spec: &self.spec, view: self.posterior.past_view(observed), trial };
         let contenders = self.chooser.contenders(context, REACH * widened)?;
+        let contenders = if self.spec.repeats() { contenders } else { self.without_failed(&contenders)? };
         Ok((best, contenders, self.draws_of_log()))
+    }
+
+    /// The points that no failed trial has tried: in a pool without repeats, those can never be the best one.
+    fn without_failed(&self, points: &Points) -> Result<Points> {
+        let failed = self.ledger.trials().iter().filter(|trial| trial.state() == TrialState::Failed);
+        let failed: Vec<&[f64]> = failed.map(|trial| self.point(trial.number())).collect::<Result<_>>()?;
+        let kept = points.iter().filter(|point| !failed.contains(point));
+        Ok(Points::from_flat(points.dimension(), kept.flatten().copied().collect())?)
     }
 
     /// The quantile of the gains of sampled functions, in units of the values.

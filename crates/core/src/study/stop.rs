@@ -84,7 +84,8 @@ impl Study {
             return Ok(true);
         }
         if best.by == BestBy::Value {
-            return Ok(false);
+            let is_as_good = |trial: &usize| self.ledger.trials()[*trial].value() == Some(best.value);
+            return Ok(arrived[..before].iter().any(is_as_good));
         }
         let points: Vec<&[f64]> = arrived[..before].iter().map(|&trial| self.point(trial)).collect::<Result<_>>()?;
         let earlier =
@@ -96,7 +97,7 @@ impl Study {
     /// Whether the first design is over and there are values enough.
     fn may_stop(&self) -> bool {
         let is_of_design = |trial: &Trial| trial.phase().is_none_or(|phase| phase == Phase::Design);
-        let is_design_over = self.learner.is_none() || !self.ledger.trials().iter().all(is_of_design);
+        let is_design_over = !self.ledger.trials().iter().all(is_of_design);
         is_design_over && self.posterior.observed() >= FEWEST_VALUES_TO_STOP
     }
 }
