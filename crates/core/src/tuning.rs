@@ -223,11 +223,12 @@ pub(crate) const HYPERPARAMETER_DRAWS: usize = 8;
 /// The draws of the hyperparameters read at most this many values.
 pub(crate) const DRAWN_VALUES: usize = 200;
 
-/// How many random features a sampled function has, how many points it is compared at before it is climbed, and from how many
-/// of them besides the best point.
+/// How many random features a sampled function has, how many points it is compared at before it is climbed, from how many of them
+/// besides the best point, and with how many evaluations each.
 pub(crate) const GAIN_FEATURES: usize = 512;
 pub(crate) const CONTENDERS: usize = 64;
 pub(crate) const GAIN_CLIMBS: usize = 2;
+pub(crate) const GAIN_EVALUATIONS: usize = 40;
 
 /// As [`CONTENDERS`], on a finite domain, where samples are drawn jointly.
 pub(crate) const JOINT_CONTENDERS: usize = 256;

@@ -22,6 +22,7 @@ mod reference;
 mod refusals;
 mod rules;
 mod space;
+mod stopping;
 mod structure;
 mod study;
 mod trials;

@@ -1,5 +1,7 @@
 //! Choosing on a space that is not finite: candidates, climbs, and for a given model a proven gap.
 
+use std::collections::HashSet;
+
 use manyhands_gp::{
     Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, SamplePath, Slopes,
     Variance, View,
@@ -12,8 +14,8 @@ use super::proof::{Proven, prove};
 use super::{Chooser, Contest, Context, Extremes, LargestSd, Place, SampledPeak, generator};
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
 use crate::tuning::{
-    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_FEATURES, LISTED_POINTS, REGION_STARTS,
-    SAME_POINT, SearchEffort, search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, LISTED_POINTS,
+    REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
 };
 use crate::{Aim, Choice, Error, Result, Space, Spec};
 
@@ -72,8 +74,7 @@ impl Continuous {
         let Context { view, trial: candidate, .. } = context;
         let params = self.space.params(&found.point);
         let Marginal { mean, sd, .. } = view.predict(&self.space.embed(&params)?)?;
-        let choice = Choice { candidate, params, mean, sd, score: found.score, ..Choice::wide() };
-        Ok(choice)
+        Ok(Choice { candidate, params, mean, sd, score: found.score, ..Choice::wide() })
     }
 
     /// The best point that climbs from the best candidates reach; none if no score is finite.
@@ -259,7 +260,7 @@ impl Chooser for Continuous {
         Ok(Extremes { upper, lower: lowest.score, gap, candidate: None, point: lowest.point })
     }
 
-    fn contenders(&mut self, context: Context<'_>, multiplier: f64) -> Result<Points> {
+    fn contenders(&mut self, context: Context<'_>, multiplier: f64, _barred: &HashSet<usize>) -> Result<Points> {
         self.candidates.begin_ask();
         let context = Context { trial: NO_TRIAL, ..context };
         let scores = self.scores(context, Ranking::By(&ConfidenceBound(multiplier)), Wanted::All)?;
@@ -278,7 +279,12 @@ impl Chooser for Continuous {
         rng: &mut ChaCha8Rng,
     ) -> Result<Vec<SampledPeak>> {
         let lengthscales = lengthscales(context.view.prior(), self.space.dimension());
-        let search = Search { space: &self.space, lengthscales: &lengthscales, starts: GAIN_CLIMBS, evaluations: 40 };
+        let search = Search {
+            space: &self.space,
+            lengthscales: &lengthscales,
+            starts: GAIN_CLIMBS,
+            evaluations: GAIN_EVALUATIONS,
+        };
         let Contest { best, contenders, scale } = contest;
         let peak = |_| {
             let path = SamplePath::draw(context.view, scale, GAIN_FEATURES, rng)?;

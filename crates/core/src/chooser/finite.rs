@@ -1,5 +1,6 @@
 //! Choosing from finitely many candidates, exactly: equal to evaluating every one of them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use manyhands_gp::{
@@ -162,11 +163,12 @@ impl Chooser for Finite {
     }
 
     /// Of more candidates than can be predicted, one of every so many, at uneven places.
-    fn contenders(&mut self, context: Context<'_>, multiplier: f64) -> Result<Points> {
+    fn contenders(&mut self, context: Context<'_>, multiplier: f64, barred: &HashSet<usize>) -> Result<Points> {
         let (domain, most) = (self.domain(), predicted_candidates(context.view.observed()));
         let step = domain.len().div_ceil(most).max(1);
         let uneven = |first: usize| (first + first / step * UNEVEN % step).min(domain.len() - 1);
-        let some: Vec<usize> = (0..domain.len()).step_by(step).map(uneven).collect();
+        let may_be_best = |candidate: &usize| !barred.contains(candidate);
+        let some: Vec<usize> = (0..domain.len()).step_by(step).map(uneven).filter(may_be_best).collect();
         let points = domain.points_at(&some);
         let upper = |there: &Marginal| there.mean + multiplier * there.sd;
         let scores: Vec<f64> = context.view.predict_all(points.iter())?.iter().map(upper).collect();

@@ -9,6 +9,7 @@ mod proof;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::fmt;
 
 use manyhands_gp::{
@@ -144,8 +145,9 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The points where a function may be highest: those of highest mean + multiplier x sd.
-    fn contenders(&mut self, _context: Context<'_>, _multiplier: f64) -> Result<Points> {
+    /// The points where a function may be highest: those of highest mean + multiplier x sd, without the `barred` candidates of a
+    /// finite domain.
+    fn contenders(&mut self, _context: Context<'_>, _multiplier: f64, _barred: &HashSet<usize>) -> Result<Points> {
         Err(ONLY_GP_BTS_ON_A_CUBE)
     }
 

@@ -175,17 +175,11 @@ impl Study {
         let best = self.point(self.incumbent()?.trial)?.to_vec();
         let (observed, trial) = (self.posterior.observed(), self.ledger.trials().len());
         let context = Context { spec: &self.spec, view: self.posterior.past_view(observed), trial };
-        let contenders = self.chooser.contenders(context, REACH * widened)?;
-        let contenders = if self.spec.repeats() { contenders } else { self.without_failed(&contenders)? };
+        // Without repeats a candidate that failed can never be the best point.
+        let is_barred = |trial: &&Trial| !self.spec.repeats() && trial.state() == TrialState::Failed;
+        let barred = self.ledger.trials().iter().filter(is_barred).map(Trial::candidate).collect();
+        let contenders = self.chooser.contenders(context, REACH * widened, &barred)?;
         Ok((best, contenders, self.draws_of_log()))
-    }
-
-    /// The points that no failed trial has tried: in a pool without repeats, those can never be the best one.
-    fn without_failed(&self, points: &Points) -> Result<Points> {
-        let failed = self.ledger.trials().iter().filter(|trial| trial.state() == TrialState::Failed);
-        let failed: Vec<&[f64]> = failed.map(|trial| self.point(trial.number())).collect::<Result<_>>()?;
-        let kept = points.iter().filter(|point| !failed.contains(point));
-        Ok(Points::from_flat(points.dimension(), kept.flatten().copied().collect())?)
     }
 
     /// The quantile of the gains of sampled functions, in units of the values.

@@ -12,6 +12,7 @@ use manyhands_core::gp::{Grid, Kernel, Points, Prior};
 use manyhands_core::{Choice, Domain, Event, Phase, Rule, Spec, Strategy, Study, Suggestion};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 pub use elimination::{dot, solve};
 pub use seeded::config;
@@ -171,4 +172,16 @@ pub fn asked(trial: usize, candidate: usize) -> Event {
     let (phase, aim, sd_observed, interval) = (Phase::Rule, None, None, None);
     let choice = Choice { candidate, params, mean, sd, multiplier, score, gap, phase, aim, sd_observed, interval };
     Event::Asked(Asked { trial, choice, seen: 0, engine: ENGINE })
+}
+
+/// Rounds of three, with noise of this sd.
+pub fn played(spec: &Spec, rounds: usize, noise: f64, truth: impl Fn(&[f64]) -> f64) -> Study {
+    let (mut study, mut rng) = (Study::new(spec.clone()).unwrap(), rng(9));
+    for _ in 0..rounds {
+        for s in study.ask(3).unwrap() {
+            let z: f64 = StandardNormal.sample(&mut rng);
+            study.tell(s.trial, truth(&s.point) + noise * z).unwrap();
+        }
+    }
+    study
 }
