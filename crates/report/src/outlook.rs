@@ -48,7 +48,7 @@ fn expectation(outlook: &Outlook, gain: f64) -> String {
     );
     if outlook.widened >= LEAST_STATED {
         let factor = significant(outlook.widened, 2);
-        text += &format!("; by this record and its uncertainty, what it samples is widened by a factor of {factor}");
+        text += &format!("; to make up for the misses, its uncertainty is multiplied by {factor}");
     }
     if outlook.is_exhausted {
         text += "; it sees nothing left to gain";
@@ -88,7 +88,7 @@ mod tests {
             let (gain, probability, silence) = (Some(0.5), 0.9, None);
             text(&Outlook { gain, probability, record, widened, silence, is_exhausted: false })
         };
-        assert!(!of(1.0).contains("widened") && !of(1.049).contains("widened"), "{}", of(1.049));
-        assert!(of(1.05).ends_with("widened by a factor of 1.1"), "{}", of(1.05));
+        assert!(!of(1.0).contains("misses") && !of(1.049).contains("misses"), "{}", of(1.049));
+        assert!(of(1.05).ends_with("its uncertainty is multiplied by 1.1"), "{}", of(1.05));
     }
 }
