@@ -20,6 +20,8 @@ const FORMAT: u32 = 1;
 pub(crate) struct Finished {
     /// The trial.
     pub trial: usize,
+    /// The attempt at it.
+    pub attempt: usize,
     /// The fencing token of its claim.
     pub token: u64,
     /// The name of its report: a report is stored once per name.
@@ -45,6 +47,9 @@ struct UnreportedFile {
     #[serde(flatten)]
     identity: StudyIdentity,
     trial: usize,
+    /// None in files of an older manyhands, which knew one attempt.
+    #[serde(default)]
+    attempt: usize,
     token: u64,
     origin: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,13 +151,14 @@ impl Unreported {
     }
 
     fn write(&self, finished: &Finished) -> Result<PathBuf> {
-        let Finished { trial, token, origin, outcome } = finished.clone();
+        let Finished { trial, attempt, token, origin, outcome } = finished.clone();
         let (value, failed) = match outcome {
             Ok(value) => (Some(value), None),
             Err(reason) => (None, Some(reason)),
         };
         let identity = self.identity.clone();
-        let written = UnreportedFile { manyhands_unreported: FORMAT, identity, trial, token, origin, value, failed };
+        let manyhands_unreported = FORMAT;
+        let written = UnreportedFile { manyhands_unreported, identity, trial, attempt, token, origin, value, failed };
         let name = format!("trial-{trial}-{token}");
         let write = || {
             let text = serde_json::to_string(&written)?;
@@ -187,7 +193,8 @@ impl Unreported {
         let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
         let written: UnreportedFile =
             serde_json::from_str(&text).map_err(|error| format!("it cannot be read: {error}"))?;
-        let UnreportedFile { manyhands_unreported: format, identity, trial, token, origin, value, failed } = written;
+        let UnreportedFile { manyhands_unreported: format, identity, value, failed, .. } = written;
+        let (trial, attempt, token, origin) = (written.trial, written.attempt, written.token, written.origin);
         if format != FORMAT {
             return Err(format!("its format is {format}, this manyhands knows {FORMAT}"));
         }
@@ -199,7 +206,7 @@ impl Unreported {
             (None, Some(reason)) => Err(reason),
             _ => return Err("it must have either \"value\" or \"failed\"".to_string()),
         };
-        Ok(Finished { trial, token, origin, outcome })
+        Ok(Finished { trial, attempt, token, origin, outcome })
     }
 }
 
@@ -231,7 +238,7 @@ mod tests {
     }
 
     fn finished(trial: usize, outcome: std::result::Result<f64, &str>) -> Finished {
-        Finished { trial, token: 3, origin: format!("o{trial}"), outcome: outcome.map_err(str::to_string) }
+        Finished { trial, attempt: 1, token: 3, origin: format!("o{trial}"), outcome: outcome.map_err(str::to_string) }
     }
 
     #[test]

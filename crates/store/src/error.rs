@@ -128,6 +128,14 @@ pub enum Error {
         /// What was told now.
         now: f64,
     },
+    /// A metric cannot be kept.
+    #[error("the metric {} must have a name of its own and a finite number, got {value}", quoted(name))]
+    BadMetric {
+        /// Its name.
+        name: String,
+        /// Its number.
+        value: f64,
+    },
     /// A store was made by a later version.
     #[error("the store {store} was written by a newer manyhands: its schema is {found}, this one knows up to {known}")]
     Newer {
@@ -300,6 +308,7 @@ impl Error {
             Self::NotAStore { .. } => "not-a-store",
             Self::Damaged { .. } => "store-damaged",
             Self::OtherValue { .. } => "not-pending",
+            Self::BadMetric { .. } => "metric",
             Self::Newer { .. } => "newer-store",
             Self::Locked { .. } => "store-locked",
             Self::Full { .. } => "store-full",

@@ -23,7 +23,8 @@ impl Error {
             | Self::CorruptExport { .. }
             | Self::CorruptExportedEvent(_)
             | Self::KeyUsed { .. }
-            | Self::BadKey { .. } => true,
+            | Self::BadKey { .. }
+            | Self::BadMetric { .. } => true,
             Self::Unavailable { .. }
             | Self::UntrustedCertificate { .. }
             | Self::NoFreeConnection { .. }

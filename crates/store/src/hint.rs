@@ -21,8 +21,8 @@ const DAMAGED: &str = "keep a copy of the store; manyhands verify STUDY says wha
                        manyhands import; where it cannot, SQLite's own tool may: sqlite3 FILE .recover";
 const EXPORT: &str = "a log is what manyhands export STUDY --format log writes";
 const NO_THREAD: &str = "end other programs, or raise the limits on processes and memory (ulimit -u, ulimit -v)";
-const OTHER_VALUE: &str =
-    "a trial has one value; tell another measurement of the same point as {\"params\":..,\"value\":..}";
+const OTHER_VALUE: &str = "if the recorded value is wrong: manyhands amend STUDY TRIAL VALUE; another measurement of the same \
+                           point is told as {\"params\":..,\"value\":..}";
 
 impl Error {
     /// What to do about it, where that is not obvious from the message.
@@ -54,6 +54,7 @@ impl Error {
             Self::Damaged { .. } | Self::CorruptStudy { .. } | Self::CorruptEvent { .. } => DAMAGED,
             Self::CorruptExport { .. } | Self::CorruptExportedEvent(_) => EXPORT,
             Self::OtherValue { .. } => OTHER_VALUE,
+            Self::BadMetric { .. } => "name each metric once, with a finite number, or leave it out",
             Self::NoThread { .. } => NO_THREAD,
             Self::Internal { .. } => "please report it; everything recorded so far is safe",
             Self::Deleted | Self::Encode { .. } => return None,

@@ -92,7 +92,9 @@ pub use location::{Access, Location};
 pub use postgres::{Address, ServerError, ServerErrorKind};
 pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
-pub use session::{Claimed, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey};
+pub use session::{
+    Amendment, Claimed, Evaluation, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey,
+};
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};
 pub use temporary::TemporaryFile;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use manyhands_core::TrialState;
-use manyhands_store::{Claimed, Error as StoreError, Reported};
+use manyhands_store::{Claimed, Error as StoreError, Evaluation, Reported};
 
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
 use crate::attempt::Outcome;
@@ -32,9 +32,9 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     fn deliver_left_over(&mut self, path: &Path, finished: Finished) -> Result<()> {
-        let Finished { trial, token, origin, outcome } = finished;
+        let Finished { trial, attempt, token, origin, outcome } = finished;
         let Some((reported, outcome)) =
-            self.deliver(&Claimed::restored(trial, token), &origin, outcome, |reason| reason)?
+            self.deliver(&Claimed::restored(trial, attempt, token), &origin, outcome, |reason| reason)?
         else {
             return Ok(());
         };
@@ -141,7 +141,9 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         refused: fn(String) -> E,
     ) -> Result<Option<(Reported, std::result::Result<f64, E>)>> {
         let report = outcome.as_ref().map(|value| *value).map_err(ToString::to_string);
-        let reported = match self.with_retries(|session, _| session.report(claimed, origin, report.clone())) {
+        let reported = match self
+            .with_retries(|session, _| session.report(claimed, origin, report.clone().map(Evaluation::from)))
+        {
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
                 return self.deliver(claimed, origin, Err(refused(refusal.to_string())), refused);
             }

@@ -62,7 +62,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let job = Job { study: self.session.name().to_string(), trial, params, called_off: called_off.clone() };
         let origin = self.session.new_origin();
         let renewer = self.session.renew_until_dropped(&claimed, self.plan.term).map_err(Error::from);
-        let started = renewer.and_then(|renewer| self.spawn(job, claimed.token, origin.clone()).map(|()| renewer));
+        let started = renewer.and_then(|renewer| self.spawn(job, &claimed, origin.clone()).map(|()| renewer));
         match started {
             Ok(renewer) => self.trials.running.push(Running { claimed, origin, renewer, called_off }),
             Err(error) => {
@@ -74,7 +74,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     /// Runs the command of a trial on a thread of its own, which sends the outcome to the coordinator.
-    fn spawn(&self, job: Job, token: u64, origin: String) -> Result<()> {
+    fn spawn(&self, job: Job, claimed: &Claimed, origin: String) -> Result<()> {
+        let (attempt, token) = (claimed.attempt, claimed.token);
         let (trial, plan, messages) = (job.trial, self.plan.clone(), self.trials.messages.clone());
         let Control { stop, unreported } = self.control.clone();
         let work = move || {
@@ -85,7 +86,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 .unwrap_or_else(|panic| Outcome::Impossible(panic_error("running a trial", panic.as_ref())));
             // Before anything else: from here on it is written next to the logs if it cannot be recorded.
             if let Some(outcome) = outcome.report() {
-                unreported.add(Finished { trial, token, origin, outcome });
+                unreported.add(Finished { trial, attempt, token, origin, outcome });
             }
             let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
         };

@@ -13,6 +13,8 @@ use crate::{LeaseRenewer, Liveness, Result};
 pub struct Claimed {
     /// The trial's number.
     pub trial: usize,
+    /// The attempt at it: a result of an earlier one is refused.
+    pub attempt: usize,
     /// The fencing token: a result under an older one is refused.
     pub token: u64,
     resource: String,
@@ -20,8 +22,8 @@ pub struct Claimed {
 
 impl Claimed {
     /// A claim as it was granted, perhaps to an earlier process.
-    pub fn restored(trial: usize, token: u64) -> Self {
-        Self { trial, token, resource: trial_resource(trial) }
+    pub fn restored(trial: usize, attempt: usize, token: u64) -> Self {
+        Self { trial, attempt, token, resource: trial_resource(trial) }
     }
 
     /// The lease.
@@ -105,9 +107,9 @@ impl Session {
     }
 
     fn claim_trial(&self, trial: usize, term: Duration, instead_of: Option<u64>) -> Result<Option<Claimed>> {
-        let resource = trial_resource(trial);
+        let (resource, attempt) = (trial_resource(trial), self.ledger().trial(trial)?.attempt());
         Ok(match self.handle.backend().acquire(self.handle.id, &self.claim(&resource, term, instead_of))? {
-            Acquired::Granted(token) => Some(Claimed::restored(trial, token)),
+            Acquired::Granted(token) => Some(Claimed::restored(trial, attempt, token)),
             Acquired::Held(_) | Acquired::Ended => None,
         })
     }

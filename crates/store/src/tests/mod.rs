@@ -5,6 +5,7 @@
 mod codec;
 pub mod common;
 mod conformance;
+mod corrections;
 mod leases;
 mod many;
 mod mutations;
