@@ -9,6 +9,7 @@
 
 #[cfg(feature = "lab")]
 mod bench;
+mod default_store;
 mod exit;
 mod integer;
 mod live;
@@ -20,6 +21,8 @@ mod progress;
 mod refusal;
 mod signals;
 mod stderr;
+mod store_option;
+mod study_file;
 mod target;
 mod trial;
 mod usage;

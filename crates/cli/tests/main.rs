@@ -9,6 +9,7 @@ mod examples;
 mod files;
 mod fleet;
 mod kill;
+mod places;
 #[cfg(feature = "lab")]
 mod quality;
 mod readers;

@@ -13,7 +13,8 @@ const NO_FREE_CONNECTION: &str =
 const REFUSED_FILE: &str = "check that the path names what it should, and that you may read and write there";
 const REFUSED_SERVER: &str = "check that the address names what it should, that the user may read and write there, and the \
                               password (PGPASSWORD, ~/.pgpass or MANYHANDS_STORE_FILE)";
-const NO_STORE: &str = "run or ask with a study file creates it; or name another store with --store";
+const NO_STORE: &str =
+    "run or ask with a study file creates one, beside that file by default; or name another store with --store";
 const UNKNOWN_STUDY: &str = "run or ask with its study file creates it; or name another store with --store";
 const TOO_MANY_PENDING: &str = "tell, fail or cancel pending trials first, ask for fewer, or raise workers in [run]";
 const DAMAGED: &str = "keep a copy of the store; manyhands verify STUDY says what is sound, and with --salvage FILE saves it for \
