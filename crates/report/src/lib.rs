@@ -25,6 +25,7 @@ pub mod delete;
 pub mod ends;
 pub mod news;
 pub mod outlook;
+pub mod plate;
 pub mod predict;
 pub mod refusal;
 pub mod run;
