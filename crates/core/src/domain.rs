@@ -100,6 +100,16 @@ impl Domain {
         }
     }
 
+    /// Whether a point cannot be named without a value of this name: a parameter with more than one value, or a column that is a
+    /// coordinate.
+    pub fn needs(&self, name: &str) -> bool {
+        match self {
+            Self::Space(space) => space.varying().any(|parameter| parameter.name() == name),
+            Self::Pool(pool) => pool.has_coordinate(name),
+            Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => false,
+        }
+    }
+
     /// Values in the order of the names, each with its name.
     pub fn named<'a>(&'a self, params: &'a [Value]) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.names().into_iter().zip(params)

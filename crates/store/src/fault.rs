@@ -24,6 +24,9 @@ impl Error {
             | Self::CorruptExportedEvent(_)
             | Self::KeyUsed { .. }
             | Self::BadKey { .. }
+            | Self::NewParameter { .. }
+            | Self::NotANewParameter { .. }
+            | Self::LostParameter { .. }
             | Self::BadMetric { .. } => true,
             Self::Unavailable { .. }
             | Self::UntrustedCertificate { .. }
@@ -33,6 +36,7 @@ impl Error {
             | Self::Older { .. }
             | Self::Denied { .. }
             | Self::OtherValue { .. }
+            | Self::OtherSetting { .. }
             | Self::Newer { .. }
             | Self::Locked { .. }
             | Self::Full { .. }

@@ -47,13 +47,26 @@ impl Error {
             Self::Locked { .. } => "end the program that holds it, or wait until it is done",
             Self::Full { .. } => "free disk space; everything recorded so far is safe",
             Self::UnknownStudy { .. } => UNKNOWN_STUDY,
-            Self::StudyExists { .. } => "import it into another store (--store), or delete the study first",
-            Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
+            Self::StudyExists { .. } => {
+                "give the new one another name or another store (--store), or delete the other first"
+            }
+            Self::Differs { .. } => {
+                "to go on with what is known in the changed space, give the file another name and run: manyhands copy OLD \
+                 FILE; or undo the change, or delete the study"
+            }
             Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
             Self::TooManyPending { .. } => TOO_MANY_PENDING,
             Self::Damaged { .. } | Self::CorruptStudy { .. } | Self::CorruptEvent { .. } => DAMAGED,
             Self::CorruptExport { .. } | Self::CorruptExportedEvent(_) => EXPORT,
             Self::OtherValue { .. } => OTHER_VALUE,
+            Self::OtherSetting { .. } => {
+                "if the recorded setting is wrong: manyhands amend STUDY TRIAL --set NAME=VALUE"
+            }
+            Self::NewParameter { .. } => "state it: manyhands copy OLD NEW.toml --default NAME=VALUE",
+            Self::NotANewParameter { .. } => "--default NAME=VALUE is for parameters that only the new study has",
+            Self::LostParameter { .. } => {
+                "keep it in the new file; as { constant = VALUE } only the trials with that value come along"
+            }
             Self::BadMetric { .. } => "name each metric once, with a finite number, or leave it out",
             Self::NoThread { .. } => NO_THREAD,
             Self::Internal { .. } => "please report it; everything recorded so far is safe",

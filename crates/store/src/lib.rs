@@ -58,6 +58,7 @@
 mod backend;
 mod chain;
 mod clock;
+mod code;
 mod codec;
 mod error;
 mod fault;
@@ -93,7 +94,8 @@ pub use postgres::{Address, ServerError, ServerErrorKind};
 pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
 pub use session::{
-    Amendment, Claimed, Evaluation, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey,
+    Amendment, Change, Claimed, CopyPlan, CopyReport, Entry, EntryFaults, Evaluation, ExternalEvaluation, Inspection,
+    OnConflict, Recorded, Reported, Session, StudyLog, Survey, TrialEntry,
 };
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};

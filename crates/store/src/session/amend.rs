@@ -1,7 +1,7 @@
 //! Corrections: another value or end of a trial, other values of its parameters, another attempt.
 
 use manyhands_core::event::Amended;
-use manyhands_core::{Event, Value};
+use manyhands_core::{Event, Spec, Trial, Value};
 
 use super::Session;
 use crate::Result;
@@ -18,27 +18,11 @@ pub struct Amendment {
 impl Session {
     /// Amends the record of a trial. An amendment that changes nothing is not logged; whether it changed something.
     pub fn amend(&mut self, trial: usize, amendment: &Amendment) -> Result<bool> {
-        let logged = self.log_decided(|session| Ok(session.amended(trial, amendment)?.into_iter().collect()))?;
-        Ok(!logged.is_empty())
-    }
-
-    /// The event of an amendment; none where the record says that already.
-    pub(super) fn amended(&self, trial: usize, amendment: &Amendment) -> Result<Option<Event>> {
-        let record = self.ledger().trial(trial)?;
-        if let Some(Ok(value)) = amendment.outcome {
-            self.spec().check_value(trial, value)?;
-        }
-        let params = match amendment.params.as_slice() {
-            [] => None,
-            named => Some(self.spec().actual_params(record, named)?).filter(|params| params != record.logged_params()),
+        let decide = |session: &mut Self| {
+            let amended = amended(session.spec(), session.ledger().trial(trial)?, amendment)?;
+            Ok(amended.into_iter().collect())
         };
-        let is_recorded = |outcome: &std::result::Result<f64, String>| match outcome {
-            Ok(value) => record.value() == Some(*value),
-            Err(reason) => record.reason() == Some(reason),
-        };
-        let outcome = amendment.outcome.clone().filter(|outcome| !is_recorded(outcome));
-        let is_nothing = params.is_none() && outcome.is_none();
-        Ok((!is_nothing).then_some(Event::Amended(Amended { trial, params, outcome })))
+        Ok(!self.log_decided(decide)?.is_empty())
     }
 
     /// Takes the last amendment of a trial back.
@@ -50,4 +34,23 @@ impl Session {
     pub fn reopen(&mut self, trial: usize) -> Result<()> {
         self.log_decided(|_| Ok(vec![Event::Reopened { trial }])).map(drop)
     }
+}
+
+/// The event of an amendment; none where the record says that already.
+pub(super) fn amended(spec: &Spec, record: &Trial, amendment: &Amendment) -> Result<Option<Event>> {
+    let trial = record.number();
+    if let Some(Ok(value)) = amendment.outcome {
+        spec.check_value(trial, value)?;
+    }
+    let params = match amendment.params.as_slice() {
+        [] => None,
+        named => Some(spec.actual_params(record, named)?).filter(|params| params != record.logged_params()),
+    };
+    let is_recorded = |outcome: &std::result::Result<f64, String>| match outcome {
+        Ok(value) => record.value() == Some(*value),
+        Err(reason) => record.reason() == Some(reason),
+    };
+    let outcome = amendment.outcome.clone().filter(|outcome| !is_recorded(outcome));
+    let is_nothing = params.is_none() && outcome.is_none();
+    Ok((!is_nothing).then_some(Event::Amended(Amended { trial, params, outcome })))
 }

@@ -75,7 +75,7 @@ impl Session {
             self.sync()?;
         }
         loop {
-            let mut events = self.new_end(trial, event)?.into_iter().collect::<Vec<_>>();
+            let mut events: Vec<Event> = new_end(self.ledger(), trial, event)?.into_iter().collect();
             events.extend(new_metrics(self.ledger().trial(trial)?, metrics));
             if events.is_empty() {
                 return Ok(());
@@ -88,19 +88,6 @@ impl Session {
             // Someone else has ended it in between.
             self.sync()?;
         }
-    }
-
-    /// The event that ends a trial, none where it has ended in this very way; refused where it has ended in another.
-    pub(super) fn new_end(&self, trial: usize, event: &Event) -> Result<Option<Event>> {
-        let record = self.ledger().trial(trial)?;
-        if has_same_end(record, event) {
-            return Ok(None);
-        }
-        if let (Event::Told { value, .. }, Some(before)) = (event, record.value()) {
-            return Err(Error::OtherValue { trial, before, now: *value });
-        }
-        self.ledger().pending_trial(trial)?;
-        Ok(Some(event.clone()))
     }
 
     /// Records a worker's result: a value, or why there is none. A report that is repeated, because its answer was lost,
@@ -138,13 +125,8 @@ impl Session {
 
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
     pub fn include(&mut self, outside: &ExternalEvaluation) -> Result<usize> {
-        let events = self.log_decided(|session| session.events_of_external(session.ledger(), outside))?;
+        let events = self.log_decided(|session| events_of_external(session.spec(), session.ledger(), outside))?;
         events.first().and_then(Event::trial).ok_or(Error::Internal { what: "nothing was included" })
-    }
-
-    /// The events of an evaluation made elsewhere, after those of a ledger.
-    pub(super) fn events_of_external(&self, ledger: &Ledger, outside: &ExternalEvaluation) -> Result<Vec<Event>> {
-        events_of_external(self.spec(), ledger, outside)
     }
 
     /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log. For measurements
@@ -161,6 +143,19 @@ impl Session {
         let (holder, count) = (&self.holder, COUNT.fetch_add(1, Ordering::Relaxed));
         format!("{}/{}/{}/{}/{count}", holder.host, holder.pid, holder.started, Time::now().micros())
     }
+}
+
+/// The event that ends a trial, none where it has ended in this very way; refused where it has ended in another.
+fn new_end(ledger: &Ledger, trial: usize, event: &Event) -> Result<Option<Event>> {
+    let record = ledger.trial(trial)?;
+    if has_same_end(record, event) {
+        return Ok(None);
+    }
+    if let (Event::Told { value, .. }, Some(before)) = (event, record.value()) {
+        return Err(Error::OtherValue { trial, before, now: *value });
+    }
+    ledger.pending_trial(trial)?;
+    Ok(Some(event.clone()))
 }
 
 /// Whether a trial has already ended in this very way.
