@@ -73,7 +73,9 @@ impl Domain {
         }
     }
 
-    fn read_cell(&self, name: &str, cell: &str) -> Value {
+    /// A cell of a parameter's column, or a word of a command line: a category if it is spelled like one, otherwise a number if
+    /// it can be read as one.
+    pub fn read_cell(&self, name: &str, cell: &str) -> Value {
         if let Some(category) = self.category(name, cell) {
             return category;
         }

@@ -19,6 +19,8 @@ const PREFIXES: [&str; 2] = ["params.", "metrics."];
 pub struct ColumnMap {
     /// The parameter, or `value`, and the name of its column.
     pub names: Vec<(String, String)>,
+    /// Whether numbers of trials, if the table has any, are not those of the study.
+    pub is_external: bool,
 }
 
 impl ColumnMap {
@@ -71,7 +73,9 @@ impl PlateColumns {
         // Where a column stands for something else, it does not stand for what it is called.
         let free = |name: &str| table.column(name).filter(|column| !columns.is_used(*column));
         let (trial, state, reason) = (free("trial"), free("state"), free("reason"));
-        let remarks = REMARKS.iter().filter_map(|name| free(name)).collect();
+        let foreign = trial.filter(|_| map.is_external);
+        let remarks = REMARKS.iter().filter_map(|name| free(name)).chain(foreign).collect();
+        let trial = trial.filter(|_| !map.is_external);
         columns = Self { trial, state, reason, remarks, ..columns };
         columns.check_spelling(&names, table)?;
         Ok(columns)

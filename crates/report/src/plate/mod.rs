@@ -2,6 +2,7 @@
 
 mod columns;
 mod reader;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use manyhands_store::{Entry, Session};
 pub use self::columns::ColumnMap;
 use self::columns::PlateColumns;
 use self::reader::RowReader;
+pub use self::summary::{json, lines, summary};
 use crate::spreadsheet::{BadSpreadsheet, Spreadsheet};
 
 /// What a table says, row by row.
