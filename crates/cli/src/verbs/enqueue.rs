@@ -31,7 +31,7 @@ pub struct Options {
     #[command(flatten)]
     target: Target,
     /// The values of the parameters; those with one value may be left out
-    #[arg(value_name = "NAME=VALUE")]
+    #[arg(value_name = "NAME=VALUE", index = 2)]
     point: Vec<Assignment>,
     /// A table of points: one row per point, one column per parameter; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "point")]

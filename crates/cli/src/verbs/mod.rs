@@ -97,7 +97,8 @@ pub enum Verb {
 /// The command line, with help that is particular to the verbs that create studies.
 pub fn command() -> clap::Command {
     const CREATED: &str = "A study file (its study is created on first use), or the name of a study";
-    let of = |verb: clap::Command| verb.mut_arg("study", |study| study.help(CREATED));
+    // A changed argument comes after the others unless it says its place.
+    let of = |verb: clap::Command| verb.mut_arg("study", |study| study.help(CREATED).index(1));
     ["run", "worker", "ask", "enqueue"].into_iter().fold(Cli::command(), |all, verb| all.mut_subcommand(verb, of))
 }
 
