@@ -146,6 +146,7 @@ impl LiveState {
             }
             News::Failed { trial, progress, .. } => self.end(*trial, *progress),
             News::Stopped { trial }
+            | News::HeldBack { trial, .. }
             | News::CalledOff { trial, .. }
             | News::TooLate { trial }
             | News::Kept { trial, .. } => self.clear(*trial),

@@ -4,11 +4,13 @@
 mod architecture;
 #[cfg(feature = "lab")]
 mod bench;
+mod by_hand;
 mod common;
 mod examples;
 mod files;
 mod fleet;
 mod kill;
+mod mistakes;
 #[cfg(feature = "lab")]
 mod quality;
 mod readers;

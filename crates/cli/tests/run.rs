@@ -134,7 +134,7 @@ fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
 
 #[test]
 fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
-    let bench = bench("trials = 8\nworkers = 2\n", "echo broken >&2; exit 1\n");
+    let bench = bench("trials = 8\nworkers = 2\n", "echo broken $3 >&2; exit 1\n");
     let (code, talk) = said(&bench, &["run", "study.toml"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("trials in a row failed") && talk.contains("broken"), "{talk}");
@@ -157,6 +157,77 @@ fn each_trial_has_a_folder_of_its_own_on_request() {
         let result = bench.path().join(format!("runs/s/trial-{trial}/1/result"));
         assert_eq!(std::fs::read_to_string(result).unwrap(), format!("{trial}\n"));
     }
+}
+
+#[test]
+fn trials_that_run_at_the_same_time_have_different_slots_and_a_free_one_is_used_again() {
+    // A slot is a folder while it is used: making it twice at once would fail.
+    let script = "mkdir slot$MANYHANDS_SLOT || { echo clash >&2; exit 1; }\necho $MANYHANDS_SLOT >> slots\n\
+                  sleep 0.0$(($3 % 4 * 2))\nrmdir slot$MANYHANDS_SLOT\necho $1\n";
+    for verb in [&["run", "study.toml"][..], &["worker", "study.toml", "--workers", "3"]] {
+        let bench = bench("trials = 24\nworkers = 3\n", script);
+        let (code, talk) = said(&bench, verb);
+        assert_eq!(code, Some(0), "{talk}");
+        assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 24, "{talk}");
+        let slots = std::fs::read_to_string(bench.path().join("slots")).unwrap();
+        let used: std::collections::BTreeSet<&str> = slots.lines().collect();
+        assert_eq!(used, ["0", "1", "2"].into(), "{slots}");
+    }
+}
+
+#[test]
+fn more_trials_than_workers_are_taken_over_one_after_the_other() {
+    let script =
+        "[ -e go ] || sleep 600\nmkdir running || { echo clash >&2; exit 1; }\nsleep 0.1\nrmdir running\necho $1\n";
+    let bench = bench("trials = 3\nworkers = 3\n", script);
+    let mut holder = start(&bench, &["worker", "study.toml", "--workers", "3", "--lease", "1s"]);
+    wait_for(|| bench.path().join("manyhands-logs/s/trial-2/1.out").exists());
+    bench.write("go", "");
+    let take = ["worker", "study.toml", "--take", "0", "--take", "1", "--take", "2"];
+    let (code, talk) = said(&bench, &take);
+    assert_eq!(code, Some(0), "{talk}");
+    assert!((0..3).all(|trial| talk.contains(&format!("trial {trial}: taken over"))), "{talk}");
+    assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 3, "{talk}");
+    assert!(holder.wait().unwrap().success());
+}
+
+#[test]
+fn levels_that_are_written_as_integers_arrive_as_integers() {
+    let text = "name = \"s\"\nseed = 1\n[space]\nbatch = { levels = [16, 32, 64] }\ndose = { levels = [0.5, 1] }\n\
+                x = { float = [0.0, 1.0] }\n[run]\ntrials = 4\n\
+                command = [\"./box.sh\", \"{batch}\", \"{dose}\"]\n";
+    let bench = Bench::new(text);
+    bench.script("box.sh", "echo \"$1 $2\" >> args\necho \"$MANYHANDS_PARAMS\" >> params\necho $1\n");
+    for level in ["32", "32.0"] {
+        let line = format!("{{\"params\":{{\"batch\":{level},\"dose\":0.5,\"x\":0.5}},\"value\":1.5}}\n");
+        assert!(bench.feed(&["tell", "study.toml", "-"], &line).status.success());
+    }
+    assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(0));
+    let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
+    let is_level = |text: &str| ["16", "32", "64"].contains(&text);
+    assert!(read("args").lines().all(|line| is_level(line.split_once(' ').unwrap().0)), "{}", read("args"));
+    assert!(read("args").lines().all(|line| ["0.5", "1.0"].contains(&line.split_once(' ').unwrap().1)));
+    let is_integer = |params: &serde_json::Value| params["batch"].is_i64() && params["dose"].is_f64();
+    let values = |text: &str| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>();
+    assert!(values(&read("params")).iter().all(is_integer), "{}", read("params"));
+    for verb in ["trials", "ask"] {
+        let all = bench.json(&[verb, "study.toml", "--json"]);
+        assert!(all.as_array().unwrap().iter().all(|trial| is_integer(&trial["params"])), "{all}");
+    }
+    let best = bench.json(&["best", "study.toml", "--json"]);
+    assert!(is_integer(&best["params"]), "{best}");
+    let table = String::from_utf8(bench.run(&["export", "study.toml", "--format", "csv", "-o", "-"]).stdout).unwrap();
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let column = rows.headers().unwrap().iter().position(|name| name == "batch").unwrap();
+    assert!(rows.records().all(|row| is_level(&row.unwrap()[column])), "{table}");
+    let csv = bench.write("at.csv", "batch,dose,x\n32,0.5,0.1\n32.0,0.5,0.1\n");
+    let predicted = bench.json(&["predict", "study.toml", "--at", csv.to_str().unwrap(), "--json"]);
+    assert_eq!(predicted[0], predicted[1]);
+    let wrong =
+        bench.feed(&["tell", "study.toml", "-"], "{\"params\":{\"batch\":33,\"dose\":0.5,\"x\":0.5},\"value\":1}\n");
+    let talk = String::from_utf8(wrong.stderr).unwrap();
+    assert!(talk.contains("one of 16, 32, 64 (the nearest is 32), got 33"), "{talk}");
+    bench.verify("s");
 }
 
 #[test]
@@ -327,7 +398,7 @@ fn a_fleet_may_be_larger_than_the_workers_of_a_run_but_not_than_max_pending() {
 
 #[test]
 fn a_study_whose_trials_all_failed_says_so_when_it_is_run_again() {
-    let bench = bench("trials = 4\nworkers = 4\n", "exit 1\n");
+    let bench = bench("trials = 4\nworkers = 4\n", "exit $(($3 + 1))\n");
     assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(1));
     bench.script("box.sh", "echo 1\n");
     let (code, talk) = said(&bench, &["run", "study.toml"]);
@@ -351,7 +422,7 @@ fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     assert!(bench.run(&["ask", "study.toml"]).status.success());
     let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "5"]);
     assert!(talk.contains("continuing after 4 trials"), "{talk}");
-    assert!(talk.contains("1 trial is pending, asked for manually or run elsewhere"), "{talk}");
+    assert!(talk.contains("trial 4 was asked for by hand, still pending"), "{talk}");
 }
 
 #[test]

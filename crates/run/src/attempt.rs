@@ -34,6 +34,8 @@ pub struct Job {
     pub trial: usize,
     /// Its parameters.
     pub params: Vec<(String, Value)>,
+    /// Which of the run's workers it has, from 0: no two trials that run at the same time have the same.
+    pub slot: usize,
     /// Set when the trial was cancelled or given to another worker: its command is to be stopped.
     pub called_off: Arc<AtomicBool>,
 }
@@ -138,7 +140,8 @@ impl Job {
         }
         command
             .env("MANYHANDS_PARAMS", json::named(named.iter().copied()).to_string())
-            .env("MANYHANDS_TRIAL", self.trial.to_string());
+            .env("MANYHANDS_TRIAL", self.trial.to_string())
+            .env("MANYHANDS_SLOT", self.slot.to_string());
         command.env("MANYHANDS_STUDY", &self.study).env("MANYHANDS_FOLDER", &plan.folder);
         command.envs(plan.settings.env.iter().map(|(key, value)| (key, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

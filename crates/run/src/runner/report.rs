@@ -6,6 +6,7 @@ use std::time::Duration;
 use manyhands_core::TrialState;
 use manyhands_store::{Claimed, Error as StoreError, Reported};
 
+use super::first_failures::FailedTrial;
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
 use crate::attempt::Outcome;
 use crate::unreported::{Finished, Saved};
@@ -56,10 +57,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let Some(place) = self.trials.running.iter().position(|running| running.claimed.trial == trial) else {
             return Ok(());
         };
-        let Running { claimed, origin, renewer, called_off } = self.trials.running.remove(place);
+        let Running { claimed, origin, renewer, called_off, .. } = self.trials.running.remove(place);
         match outcome {
             Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
-            Outcome::Failed(failure) => self.record(&claimed, &origin, Err(failure), took)?,
+            Outcome::Failed(failure) => self.fail(FailedTrial { claimed, origin, renewer, failure, took })?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
                 let reason = match self.session.trial(trial)?.state() {
                     TrialState::Cancelled => CallOffReason::Cancelled,
@@ -90,6 +91,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
     }
 
+    /// Records a failure.
+    pub(super) fn record_failure(&mut self, failed: FailedTrial) -> Result<()> {
+        let FailedTrial { claimed, origin, renewer, failure, took } = failed;
+        let recorded = self.record(&claimed, &origin, Err(failure), took);
+        drop(renewer);
+        recorded
+    }
+
     /// Records a result in the log, however long that takes: it may have cost hours.
     fn record(
         &mut self,
@@ -110,12 +119,17 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 let progress = StudyProgress::of(&self.session);
                 let aim = self.session.trial(trial)?.aim();
                 (self.notify)(News::Told { trial, value, aim, took, progress });
+                self.record_first_failures()?;
             }
             Some((Reported::Recorded, Err(failure))) => {
                 self.progress.summary.failed += 1;
                 self.progress.failures_in_a_row += 1;
                 let progress = StudyProgress::of(&self.session);
                 (self.notify)(News::Failed { trial, failure: failure.clone(), took, progress });
+                if matches!(failure.cause, Cause::Refused(_)) {
+                    // It gave a number: the command can work.
+                    self.record_first_failures()?;
+                }
                 self.give_up_if_all_fail(failure);
             }
         }

@@ -93,6 +93,16 @@ impl Session {
         }
     }
 
+    /// Cancels a trial that a worker holds, as its command cannot work. [`Reported::TooLate`], and nothing is logged, if
+    /// someone else was given the trial, or it has ended.
+    pub fn withdraw(&mut self, claimed: &Claimed, origin: &str) -> Result<Reported> {
+        let (events, fence) = ([encode(&Event::Cancelled { trial: claimed.trial })?], Some(claimed.fence()));
+        match self.append(&Append { origin, events: &events, fence, ..Append::default() })? {
+            Appended::Stored { .. } => Ok(Reported::Recorded),
+            Appended::Fenced { .. } | Appended::Taken { .. } => Ok(Reported::TooLate),
+        }
+    }
+
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
     pub fn include(&mut self, outside: &ExternalEvaluation) -> Result<usize> {
         let origin = self.new_origin();
