@@ -10,6 +10,7 @@
 #[cfg(feature = "lab")]
 mod bench;
 mod exit;
+mod frame;
 mod integer;
 mod live;
 mod output;

@@ -83,7 +83,7 @@ pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
 pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
     let live = Live::new(&session, &plan, quiet);
     let summary = manyhands_run::run(session, plan, control, |news| live.show(&news));
-    live.finish();
+    drop(live);
     Ok(summary?)
 }
 

@@ -177,12 +177,10 @@ fn trials_that_run_at_the_same_time_have_different_slots_and_a_free_one_is_used_
 
 #[test]
 fn more_trials_than_workers_are_taken_over_one_after_the_other() {
-    let script =
-        "[ -e go ] || sleep 600\nmkdir running || { echo clash >&2; exit 1; }\nsleep 0.1\nrmdir running\necho $1\n";
+    let script = "if mkdir first$3 2>/dev/null; then sleep 600; fi\nmkdir running || { echo clash >&2; exit 1; }\nsleep 0.1\nrmdir running\necho $1\n";
     let bench = bench("trials = 3\nworkers = 3\n", script);
     let mut holder = start(&bench, &["worker", "study.toml", "--workers", "3", "--lease", "1s"]);
-    wait_for(|| bench.path().join("manyhands-logs/s/trial-2/1.out").exists());
-    bench.write("go", "");
+    wait_for(|| (0..3).all(|trial| bench.path().join(format!("first{trial}")).exists()));
     let take = ["worker", "study.toml", "--take", "0", "--take", "1", "--take", "2"];
     let (code, talk) = said(&bench, &take);
     assert_eq!(code, Some(0), "{talk}");
@@ -206,7 +204,7 @@ fn levels_that_are_written_as_integers_arrive_as_integers() {
     let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
     let is_level = |text: &str| ["16", "32", "64"].contains(&text);
     assert!(read("args").lines().all(|line| is_level(line.split_once(' ').unwrap().0)), "{}", read("args"));
-    assert!(read("args").lines().all(|line| ["0.5", "1.0"].contains(&line.split_once(' ').unwrap().1)));
+    assert!(read("args").lines().all(|line| ["0.5", "1"].contains(&line.split_once(' ').unwrap().1)));
     let is_integer = |params: &serde_json::Value| params["batch"].is_i64() && params["dose"].is_f64();
     let values = |text: &str| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>();
     assert!(values(&read("params")).iter().all(is_integer), "{}", read("params"));
@@ -217,9 +215,9 @@ fn levels_that_are_written_as_integers_arrive_as_integers() {
     let best = bench.json(&["best", "study.toml", "--json"]);
     assert!(is_integer(&best["params"]), "{best}");
     let table = String::from_utf8(bench.run(&["export", "study.toml", "--format", "csv", "-o", "-"]).stdout).unwrap();
-    let mut rows = csv::Reader::from_reader(table.as_bytes());
-    let column = rows.headers().unwrap().iter().position(|name| name == "batch").unwrap();
-    assert!(rows.records().all(|row| is_level(&row.unwrap()[column])), "{table}");
+    let (head, rows) = table.split_once('\n').unwrap();
+    let column = head.split(',').position(|name| name == "batch").unwrap();
+    assert!(rows.lines().all(|row| row.split(',').nth(column).is_some_and(is_level)), "{table}");
     let csv = bench.write("at.csv", "batch,dose,x\n32,0.5,0.1\n32.0,0.5,0.1\n");
     let predicted = bench.json(&["predict", "study.toml", "--at", csv.to_str().unwrap(), "--json"]);
     assert_eq!(predicted[0], predicted[1]);

@@ -142,12 +142,16 @@ impl Progress {
     }
 }
 
+/// A length of time in whole seconds.
+pub fn whole_seconds(time: Duration) -> String {
+    humantime::format_duration(Duration::from_secs(time.as_secs())).to_string()
+}
+
 /// A length of time, short.
 pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0..10 => format!("{:.1}s", time.as_secs_f64()),
-        10..60 => format!("{}s", time.as_secs()),
-        whole => humantime::format_duration(Duration::from_secs(whole)).to_string(),
+        _ => whole_seconds(time),
     }
 }
 
