@@ -16,7 +16,7 @@ use console::{Term, is_dumb, measure_text_width, truncate_str};
 const TICK: Duration = Duration::from_millis(200);
 
 /// The narrowest and lowest terminal that a frame is fitted to; in a smaller one it is cut by the terminal.
-const SMALLEST: Size = Size { width: 20, height: 3 };
+const SMALLEST: ScreenSize = ScreenSize { width: 20, height: 3 };
 
 /// The lines of a frame for a terminal of this width; each is cut where it is wider.
 pub type Lines = dyn Fn(usize) -> Vec<String> + Send + Sync;
@@ -86,7 +86,7 @@ struct Drawn {
 impl Terminal {
     fn draw(&self, text: &str) {
         let mut drawn = self.drawn();
-        let size = Size::of(&self.term);
+        let size = ScreenSize::of(&self.term);
         let lines = (self.lines)(size.width);
         let output = drawn.replace(text, &lines, size);
         drawn.write(&output);
@@ -94,7 +94,7 @@ impl Terminal {
 
     fn erase(&self) {
         let mut drawn = self.drawn();
-        let output = drawn.replace("", &[], Size::of(&self.term));
+        let output = drawn.replace("", &[], ScreenSize::of(&self.term));
         drawn.write(&output);
     }
 
@@ -113,7 +113,7 @@ impl Drawn {
     }
 
     /// What makes a terminal show a text and then these lines in place of the frame that it shows.
-    fn replace(&mut self, text: &str, lines: &[String], size: Size) -> String {
+    fn replace(&mut self, text: &str, lines: &[String], size: ScreenSize) -> String {
         let mut output = erasing(&self.lines, size.width);
         output += text;
         // The last row is left free for the cursor.
@@ -151,12 +151,12 @@ fn rows(line: &str, width: usize) -> usize {
 
 /// The size of a terminal, in columns and rows.
 #[derive(Debug, Clone, Copy)]
-struct Size {
+struct ScreenSize {
     width: usize,
     height: usize,
 }
 
-impl Size {
+impl ScreenSize {
     fn of(term: &Term) -> Self {
         let (height, width) = term.size();
         Self { width: usize::from(width).max(SMALLEST.width), height: usize::from(height).max(SMALLEST.height) }
@@ -214,7 +214,7 @@ mod tests {
             screen.width = width;
             let (text, line) = (format!("said {step}\n"), format!("said {step}"));
             let lines = &wide[..1 + step % 4];
-            screen.write(&drawn.replace(&text, lines, Size { width, height: 24 }));
+            screen.write(&drawn.replace(&text, lines, ScreenSize { width, height: 24 }));
             printed.push(line);
             let (said, frame) = screen.lines.split_at(printed.len());
             assert_eq!(said, printed, "what was printed stays");
@@ -225,7 +225,7 @@ mod tests {
                 assert!(shown.chars().count() < width && (is_whole || shown.ends_with('…')), "{shown}");
             }
         }
-        screen.write(&drawn.replace("", &[], Size { width: 20, height: 24 }));
+        screen.write(&drawn.replace("", &[], ScreenSize { width: 20, height: 24 }));
         assert_eq!(screen.lines.len(), printed.len() + 1, "it is gone");
     }
 
@@ -233,7 +233,7 @@ mod tests {
     fn wide_characters_take_two_columns_and_a_low_terminal_shows_the_first_lines() {
         let mut drawn = Drawn::default();
         let lines = ["損失関数の名前".to_string(), "a".to_string(), "b".to_string(), "c".to_string()];
-        let output = drawn.replace("", &lines, Size { width: 10, height: 3 });
+        let output = drawn.replace("", &lines, ScreenSize { width: 10, height: 3 });
         assert_eq!(output, "損失関数…\na\n");
         assert_eq!([9, 8, 5, 4].map(|width| rows("損失関数…", width)), [1, 2, 2, 3], "a half row stays empty");
     }
