@@ -9,6 +9,7 @@
 
 #[cfg(feature = "lab")]
 mod bench;
+mod default_store;
 mod exit;
 mod frame;
 mod integer;
@@ -21,6 +22,8 @@ mod progress;
 mod refusal;
 mod signals;
 mod stderr;
+mod store_option;
+mod study_file;
 mod target;
 mod trial;
 mod usage;

@@ -155,6 +155,11 @@ impl Pool {
         }
     }
 
+    /// Whether a column of this name is a coordinate.
+    pub(crate) fn has_coordinate(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| self.names[column.index] == name)
+    }
+
     /// The values with the columns they are of.
     fn given<'a>(&self, named: &'a [(String, Value)]) -> Result<Vec<(usize, &'a Value)>> {
         let mut given: Vec<(usize, &Value)> = Vec::with_capacity(named.len());

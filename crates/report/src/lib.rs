@@ -28,6 +28,7 @@ pub mod outlook;
 pub mod predict;
 pub mod refusal;
 pub mod run;
+pub mod spreadsheet;
 pub mod status;
 pub mod studies;
 mod table;

@@ -72,6 +72,7 @@ fn started(reason: StartReason) -> Option<&'static str> {
         StartReason::LeftUnfinished => Some("left unfinished, run again"),
         StartReason::Silent => Some("taken over from a worker that no longer renews its lease"),
         StartReason::TakenAway => Some("taken over"),
+        StartReason::Reopened => Some("reopened, run again"),
         StartReason::Adopted => Some("asked for by hand, run here"),
         StartReason::New => None,
     }

@@ -73,6 +73,8 @@ pub enum StartReason {
     Silent,
     /// The user took it away from the worker that held it.
     TakenAway,
+    /// It had failed and was reopened.
+    Reopened,
     /// It was asked for by hand, and the user wants it to be run here.
     Adopted,
 }

@@ -217,7 +217,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         if self.starts_nothing() || self.asker.is_asking {
             return Ok(());
         }
-        let mut free = self.plan.settings.workers.saturating_sub(self.trials.running.len());
+        let mut free = self.free_workers();
         if free > 0 && self.watch.is_time_to_take_over() {
             free -= self.take_over(free)?;
         }
@@ -231,6 +231,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             self.asker.ask(AskRequest { count, held_back: self.first_failures.len() });
         }
         Ok(())
+    }
+
+    fn free_workers(&self) -> usize {
+        self.plan.settings.workers.saturating_sub(self.trials.running.len())
     }
 
     /// How many more trials may be asked for, as far as this process knows.
@@ -294,6 +298,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             Message::News(news) => (self.notify)(news),
             Message::Asked(Ok(claims)) => {
                 self.asker.is_asking = false;
+                if claims.is_empty() && !self.is_ending() {
+                    // Others got there first, or have left something behind: that is read before anything is asked for again.
+                    self.take_over(self.free_workers())?;
+                }
                 for claimed in claims {
                     self.start(claimed, StartReason::New)?;
                 }

@@ -20,7 +20,7 @@ Examples:
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One row per trial, one column per parameter
+    /// One row per trial, one column per parameter and per metric
     Csv,
     /// One JSON object per line, one line per trial
     Jsonl,
@@ -47,7 +47,7 @@ pub fn run(options: &Options) -> Result<()> {
     let text = match options.format.unwrap_or(default) {
         Format::Csv => {
             let session = options.target.open_to_read()?;
-            trials::csv(&session.spec().domain().names(), &trials::flat_rows(&session)?)?
+            trials::csv(&trials::TrialColumns::of(&session), &trials::flat_rows(&session)?)?
         }
         Format::Jsonl => trials::json_lines(&options.target.open_to_read()?)?,
         Format::Log => options.target.export_log()?,

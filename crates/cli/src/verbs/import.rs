@@ -10,7 +10,8 @@ use manyhands_store::{Access, Error as StoreError, Session, StudyLog};
 
 use crate::refusal::Usage;
 use crate::stderr::say;
-use crate::target::{StoreOption, unreadable};
+use crate::store_option::StoreOption;
+use crate::study_file::unreadable;
 
 const EXAMPLE: &str = "\
 Example:

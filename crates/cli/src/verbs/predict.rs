@@ -10,7 +10,8 @@ use manyhands_report as report;
 
 use crate::output::{print, print_json};
 use crate::refusal::Usage;
-use crate::target::{Target, unreadable};
+use crate::study_file::unreadable;
+use crate::target::Target;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -111,8 +111,8 @@ fn open_for(target: &Target, line: &TellLine) -> Result<Session> {
 
 fn record(session: &mut Session, line: TellLine) -> Result<(usize, TrialState)> {
     Ok(match line {
-        TellLine::Value(trial, value) => {
-            session.tell(trial, value)?;
+        TellLine::Value(trial, evaluation) => {
+            session.tell(trial, evaluation)?;
             (trial, TrialState::Observed)
         }
         TellLine::Failed(trial, reason) => {
@@ -120,7 +120,11 @@ fn record(session: &mut Session, line: TellLine) -> Result<(usize, TrialState)> 
             (trial, TrialState::Failed)
         }
         TellLine::External(outside) => {
-            let state = if outside.value.is_some() { TrialState::Observed } else { TrialState::Pending };
+            let state = match &outside.outcome {
+                Some(Ok(_)) => TrialState::Observed,
+                Some(Err(_)) => TrialState::Failed,
+                None => TrialState::Pending,
+            };
             (session.include(&outside)?, state)
         }
     })

@@ -132,9 +132,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let held = std::mem::take(&mut self.first_failures.held);
         // All of them before the first is recorded, which may take long: from here on they are kept if they cannot be.
         for FailedTrial { claimed, origin, failure, .. } in &held {
-            let (trial, token, origin, outcome) =
-                (claimed.trial, claimed.token, origin.clone(), Err(failure.to_string()));
-            self.control.unreported.add(Finished { trial, token, origin, outcome });
+            self.control.unreported.add(Finished::of(claimed, origin.clone(), Err(failure.to_string())));
         }
         held.into_iter().try_for_each(|failed| self.record_failure(failed))
     }

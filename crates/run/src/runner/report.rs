@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use manyhands_core::TrialState;
-use manyhands_store::{Claimed, Error as StoreError, Reported};
+use manyhands_store::{Claimed, Error as StoreError, Evaluation, Reported};
 
 use super::first_failures::FailedTrial;
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
@@ -33,14 +33,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     fn deliver_left_over(&mut self, path: &Path, finished: Finished) -> Result<()> {
-        let Finished { trial, token, origin, outcome } = finished;
+        let Finished { trial, attempt, token, origin, outcome } = finished;
         let Some((reported, outcome)) =
-            self.deliver(&Claimed::restored(trial, token), &origin, outcome, |reason| reason)?
+            self.deliver(&Claimed::restored(trial, attempt, token), &origin, outcome, |reason| reason)?
         else {
             return Ok(());
         };
         self.control.unreported.remove(path)?;
-        let progress = StudyProgress::of(&self.session);
+        let (progress, outcome) = (StudyProgress::of(&self.session), outcome.map(|evaluation| evaluation.value));
         (self.notify)(News::Delivered { trial, outcome, reported, progress });
         Ok(())
     }
@@ -59,7 +59,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         };
         let Running { claimed, origin, renewer, called_off, .. } = self.trials.running.remove(place);
         match outcome {
-            Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
+            Outcome::Value(evaluation) => self.record(&claimed, &origin, Ok(evaluation), took)?,
             Outcome::Failed(failure) => self.fail(FailedTrial { claimed, origin, renewer, failure, took })?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
                 let reason = match self.session.trial(trial)?.state() {
@@ -104,7 +104,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<f64, Failure>,
+        outcome: std::result::Result<Evaluation, Failure>,
         took: Duration,
     ) -> Result<()> {
         let trial = claimed.trial;
@@ -113,7 +113,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             // An urgent stop came first: it is kept for the next run.
             None => {}
             Some((Reported::TooLate, _)) => (self.notify)(News::TooLate { trial }),
-            Some((Reported::Recorded, Ok(value))) => {
+            Some((Reported::Recorded, Ok(Evaluation { value, .. }))) => {
                 self.progress.summary.told += 1;
                 self.progress.failures_in_a_row = 0;
                 let progress = StudyProgress::of(&self.session);
@@ -151,10 +151,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<f64, E>,
+        outcome: std::result::Result<Evaluation, E>,
         refused: fn(String) -> E,
-    ) -> Result<Option<(Reported, std::result::Result<f64, E>)>> {
-        let report = outcome.as_ref().map(|value| *value).map_err(ToString::to_string);
+    ) -> Result<Option<(Reported, std::result::Result<Evaluation, E>)>> {
+        let report = outcome.as_ref().map(Clone::clone).map_err(ToString::to_string);
         let reported = match self.with_retries(|session, _| session.report(claimed, origin, report.clone())) {
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
                 return self.deliver(claimed, origin, Err(refused(refusal.to_string())), refused);
@@ -176,7 +176,7 @@ impl Saved {
             Ok(path) => News::Kept { trial, path: path.clone() },
             Err(error) => {
                 let outcome = match &self.finished.outcome {
-                    Ok(value) => format!("value {value}"),
+                    Ok(evaluation) => format!("value {}", evaluation.value),
                     Err(reason) => format!("failure ({reason})"),
                 };
                 News::Warning { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }

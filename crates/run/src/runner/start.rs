@@ -29,14 +29,18 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             return Ok(0);
         };
         let (taken, silent) = (std::mem::take(&mut found.taken), std::mem::take(&mut found.silent));
+        let reopened = std::mem::take(&mut found.reopened);
         if !self.watch.has_looked() {
             self.handle_by_hand(&found.by_hand);
         }
         self.watch.record_look(change_counter, found, &self.session);
         let count = taken.len();
         for claimed in taken {
-            let reason =
-                if silent.contains(&claimed.trial) { StartReason::Silent } else { StartReason::LeftUnfinished };
+            let reason = match &claimed.trial {
+                trial if silent.contains(trial) => StartReason::Silent,
+                trial if reopened.contains(trial) => StartReason::Reopened,
+                _ => StartReason::LeftUnfinished,
+            };
             self.start(claimed, reason)?;
         }
         Ok(count)
@@ -121,7 +125,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let job = Job { study: self.session.name().to_string(), trial, params, slot, called_off: called_off.clone() };
         let origin = self.session.new_origin();
         let renewer = self.session.renew_until_dropped(&claimed, self.plan.term).map_err(Error::from);
-        let started = renewer.and_then(|renewer| self.spawn(job, claimed.token, origin.clone()).map(|()| renewer));
+        let started = renewer.and_then(|renewer| self.spawn(job, &claimed, origin.clone()).map(|()| renewer));
         match started {
             Ok(renewer) => self.trials.running.push(Running { claimed, origin, slot, renewer, called_off }),
             Err(error) => {
@@ -139,7 +143,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
     }
 
     /// Runs the command of a trial on a thread of its own, which sends the outcome to the coordinator.
-    fn spawn(&self, job: Job, token: u64, origin: String) -> Result<()> {
+    fn spawn(&self, job: Job, claimed: &Claimed, origin: String) -> Result<()> {
+        let claimed = claimed.clone();
         let (trial, plan, messages) = (job.trial, self.plan.clone(), self.trials.messages.clone());
         let Control { stop, unreported } = self.control.clone();
         let work = move || {
@@ -150,7 +155,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 .unwrap_or_else(|panic| Outcome::Impossible(panic_error("running a trial", panic.as_ref())));
             // Before anything else: from here on it is written next to the logs if it cannot be recorded.
             if let Some(outcome) = outcome.report() {
-                unreported.add(Finished { trial, token, origin, outcome });
+                unreported.add(Finished::of(&claimed, origin, outcome));
             }
             let _ = messages.send(Message::Ended { trial, outcome, took: start.elapsed() });
         };

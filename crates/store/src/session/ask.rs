@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use manyhands_core::{Error as Refusal, Event, Suggestion, Trial, TrialState};
+use manyhands_core::{Error as Refusal, Event, Phase, Suggestion, Trial, TrialState};
 
 use super::{Claimed, Session};
 use crate::codec::encode;
@@ -91,7 +91,12 @@ impl Session {
             Ok(count.min(to_come).min(session.places()?))
         };
         let chosen = self.ask_in_turn(Request { count: &available, term: Some(term), key: None })?;
-        Ok(chosen.trials.into_iter().zip(chosen.tokens).map(|(trial, token)| Claimed::restored(trial, token)).collect())
+        Ok(chosen
+            .trials
+            .into_iter()
+            .zip(chosen.tokens)
+            .map(|(trial, token)| Claimed::restored(trial, 0, token))
+            .collect())
     }
 
     /// How many trials were suggested and not cancelled.
@@ -140,7 +145,10 @@ impl Session {
         let first = self.ledger().trials().len();
         let picks = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
         let trials: Vec<usize> = (first..first + picks).collect();
-        let keyed = |event| Ok(NewEvent { key: request.key.map(str::to_string), ..encode(event)? });
+        let keyed = |event| Ok(NewEvent { key: request.key.map(str::to_string), ..encode(event, 0)? });
+        // A queue that was changed meanwhile may not have what was taken from it.
+        let is_queued = |event: &Event| matches!(event, Event::Asked(asked) if asked.choice.phase == Phase::Queued);
+        let after = events.iter().any(is_queued).then_some(self.ledger().events().len());
         let events: Vec<NewEvent> = events.iter().map(keyed).collect::<Result<_>>()?;
         let resources: Vec<String> = trials.iter().map(|trial| trial_resource(*trial)).collect();
         let holder = self.holder.clone();
@@ -153,8 +161,14 @@ impl Session {
         // Renewing after the release would delay the next process.
         drop(renewer);
         let (origin, releases) = (self.new_origin(), [fence]);
-        let append =
-            Append { origin: &origin, events: &events, fence: Some(fence), claims: &claims, releases: &releases };
+        let append = Append {
+            origin: &origin,
+            events: &events,
+            fence: Some(fence),
+            after,
+            claims: &claims,
+            releases: &releases,
+        };
         let appended = self.append(&append);
         if !matches!(appended, Ok(Appended::Stored { .. })) {
             // The model holds picks that are not in the log.
@@ -162,7 +176,7 @@ impl Session {
         }
         match appended? {
             Appended::Stored { tokens, .. } => Ok(Some(Chosen { trials, tokens })),
-            Appended::Fenced { .. } | Appended::Taken { .. } => Ok(None),
+            Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => Ok(None),
         }
     }
 

@@ -1,9 +1,14 @@
 //! A session: one study of a store, kept up to date. The command line and the runner work through sessions only.
 
+mod amend;
 mod ask;
 mod claim;
+mod copy;
+mod decide;
+mod entries;
 mod inspect;
 mod log;
+mod queue;
 mod tell;
 
 use std::sync::Arc;
@@ -11,10 +16,13 @@ use std::time::Duration;
 
 use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 
+pub use self::amend::Amendment;
 pub use self::claim::{Claimed, Survey};
+pub use self::copy::{CopyPlan, CopyReport};
+pub use self::entries::{Change, Entry, EntryFaults, OnConflict, Recorded, TrialEntry};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
-pub use self::tell::{ExternalEvaluation, Reported};
+pub use self::tell::{Evaluation, ExternalEvaluation, Reported};
 use crate::backend::Backend;
 use crate::history::History;
 use crate::lease::Lease;

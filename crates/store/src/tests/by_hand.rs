@@ -17,7 +17,7 @@ fn a_trial_asked_for_by_hand_is_known_as_such_until_a_worker_adopts_it_once() {
         let mut mine = session(place.open(), GRID);
         mine.ask(2).unwrap();
         let claimed = mine.ask_for_worker(1, None, LONG).unwrap().remove(0);
-        mine.include(&ExternalEvaluation { params: outside(GRID, false), value: None }).unwrap();
+        mine.include(&ExternalEvaluation::new(outside(GRID, false), None)).unwrap();
         assert_eq!(mine.survey(9, LONG).unwrap().by_hand, [0, 1], "neither what runs nor what runs elsewhere");
         mine.release(&claimed).unwrap();
         assert_eq!(mine.by_hand().unwrap(), [0, 1], "what a worker has left is not by hand");
@@ -26,7 +26,7 @@ fn a_trial_asked_for_by_hand_is_known_as_such_until_a_worker_adopts_it_once() {
         assert_eq!((adopted.trial, mine.by_hand().unwrap()), (0, vec![1]));
         mine.tell(1, 3.0).unwrap();
         assert_eq!(mine.adopt(1, LONG).unwrap(), None, "it has ended");
-        assert_eq!(mine.report(&adopted, &origin(), Ok(1.0)).unwrap(), Reported::Recorded);
+        assert_eq!(mine.report(&adopted, &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
     }
 }
 
@@ -45,6 +45,23 @@ fn a_trial_is_withdrawn_by_who_holds_it_and_by_nobody_else() {
         let states: Vec<TrialState> = mine.ledger().trials().iter().map(|trial| trial.state()).collect();
         assert_eq!(states, [TrialState::Cancelled, TrialState::Pending, TrialState::Observed]);
         assert_eq!((mine.begun(), mine.ledger().late()), (2, 0), "the budget has its place again");
-        assert_eq!(mine.report(&taken, &origin(), Ok(1.0)).unwrap(), Reported::Recorded);
+        assert_eq!(mine.report(&taken, &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
+    }
+}
+
+#[test]
+fn a_reopened_trial_is_for_the_next_worker_and_not_by_hand() {
+    for place in places() {
+        let mut mine = session(place.open(), GRID);
+        mine.ask(2).unwrap();
+        let claimed = mine.ask_for_worker(1, None, LONG).unwrap().remove(0);
+        assert_eq!(mine.report(&claimed, &origin(), Err("broke".to_string())).unwrap(), Reported::Recorded);
+        mine.reopen(2).unwrap();
+        assert_eq!(mine.by_hand().unwrap(), [0, 1]);
+        assert_eq!(mine.survey(0, LONG).unwrap().reopened, [0; 0], "there is no room");
+        let survey = mine.survey(9, LONG).unwrap();
+        assert_eq!((&survey.reopened[..], &survey.by_hand[..]), (&[2][..], &[0, 1][..]));
+        assert_eq!(mine.survey(9, LONG).unwrap().taken, [], "once");
+        assert_eq!(mine.report(&survey.taken[0], &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
     }
 }

@@ -6,6 +6,7 @@ mod by_hand;
 mod codec;
 pub mod common;
 mod conformance;
+mod corrections;
 mod leases;
 mod many;
 mod mutations;
