@@ -34,7 +34,40 @@ pub struct Target {
     pub json: bool,
 }
 
+/// A study that is in its store, or one that a file describes and that is not.
+pub enum KnownOrNew {
+    Known(Box<Session>),
+    New(Box<Source>),
+}
+
 impl Target {
+    /// The study of this name or file.
+    pub fn new(study: String, store: StoreOption, json: bool) -> Self {
+        Self { study, store, json }
+    }
+
+    /// The study's session, or its study file where it is not in the store: nothing is created.
+    pub fn known_or_new(&self) -> Result<KnownOrNew> {
+        let (location, file) = (self.location()?, self.file());
+        let Some(path) = file else { return Ok(KnownOrNew::Known(Box::new(self.open_named(&location)?))) };
+        let opened = open(&location, Access::Write);
+        let (source, _) = read(&path, || opened.as_ref().ok().cloned())?;
+        let store = match opened {
+            Ok(store) if store.find(&source.study().name)?.is_some() => store,
+            Ok(_) | Err(StoreError::NoStore { .. } | StoreError::NoTables { .. } | StoreError::Empty { .. }) => {
+                return Ok(KnownOrNew::New(Box::new(source)));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let session = Session::open_described(store, source, &location.to_string());
+        Ok(KnownOrNew::Known(Box::new(session.map_err(|error| changed(error, &path))?)))
+    }
+
+    /// The store of the study, made if it is not there.
+    pub fn create_store(&self) -> Result<Store> {
+        Ok(open(&self.location()?, Access::Create)?)
+    }
+
     /// The study's session.
     pub fn open(&self) -> Result<Session> {
         self.open_with(|_| Ok(()))
@@ -91,25 +124,25 @@ impl Target {
     /// The study's session, to record results: nothing is created.
     pub fn open_to_tell(&self) -> Result<Session> {
         let KnownStudy { store, name, shown, file } = self.known(Access::Write)?;
-        Ok(match file {
-            Some(source) => Session::open_described(store, source, &shown)?,
-            None => Session::open(store, &name, &shown)?,
-        })
+        match file {
+            Some(source) => Session::open_described(store, source, &shown).map_err(|error| self.refused(error)),
+            None => Ok(Session::open(store, &name, &shown)?),
+        }
     }
 
     /// The study's session as of now, to be read: nothing is created, upgraded or written.
     pub fn open_to_read(&self) -> Result<Session> {
         let KnownStudy { store, name, shown, file } = self.known(Access::Read)?;
-        Ok(match file {
-            Some(source) => Session::open_described_frozen(store, source, &shown)?,
-            None => Session::open_frozen(store, &name, &shown)?,
-        })
+        match file {
+            Some(source) => Session::open_described_frozen(store, source, &shown).map_err(|error| self.refused(error)),
+            None => Ok(Session::open_frozen(store, &name, &shown)?),
+        }
     }
 
     /// The study with its whole log, as text: nothing is created, upgraded or written.
     pub fn export_log(&self) -> Result<String> {
         let KnownStudy { store, name, shown, file } = self.known(Access::Read)?;
-        Ok(StudyLog::export(&store, &name, &shown, file)?)
+        StudyLog::export(&store, &name, &shown, file).map_err(|error| self.refused(error))
     }
 
     /// Inspects the stored study for damage: nothing is created, upgraded or written.
@@ -140,6 +173,11 @@ impl Target {
         let found = opened.and_then(|store| store.find_known(&name, &shown).map(|_| store));
         let store = found.map_err(|error| absent(error, &name, &path, settings.is_some()))?;
         Ok(KnownStudy { store, name, shown, file: Some(source) })
+    }
+
+    /// An error about the study file, with what to do about it.
+    fn refused(&self, error: StoreError) -> anyhow::Error {
+        self.file().map_or_else(|| error.clone().into(), |path| changed(error.clone(), &path))
     }
 
     /// The address of the store.
@@ -206,7 +244,19 @@ fn open_file(
 ) -> Result<(Session, Option<RunSettings>)> {
     let (source, settings) = read(path, || open(location, Access::Read).ok())?;
     check(&source, settings.as_ref())?;
-    Ok((Session::open_or_create(open(location, Access::Create)?, source)?, settings))
+    let session = Session::open_or_create(open(location, Access::Create)?, source);
+    Ok((session.map_err(|error| changed(error, path))?, settings))
+}
+
+/// The error that a study file has changed, with the command that goes on with what is known.
+fn changed(error: StoreError, file: &Path) -> anyhow::Error {
+    let StoreError::Differs { name, .. } = &error else { return error.into() };
+    let hint = format!(
+        "to go on in the changed space with the trials that fit it, write name = \"{name}-2\" in the file and run \
+         `manyhands copy {name} {}`; or undo the change, or delete the study",
+        one_line(&file.display().to_string())
+    );
+    Usage { code: error.code(), message: error.to_string(), hint: Some(hint) }.into()
 }
 
 /// The error that the study of a file is not in its store yet.

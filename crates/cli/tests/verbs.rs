@@ -132,6 +132,28 @@ fn trials_selected_and_sorted() {
 }
 
 #[test]
+fn metrics_are_shown_beside_the_value() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml", "-n", "3"]);
+    let lines = "{\"trial\":0,\"value\":1.5,\"metrics\":{\"seconds\":12.25,\"temp\":21.5}}\n\
+                 {\"trial\":1,\"value\":0.5,\"metrics\":{\"a b\":-0.5,\"seconds\":3}}\n";
+    let told = bench.feed(&["tell", "plate", "-"], lines);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    insta::assert_snapshot!(all(
+        &bench,
+        &[
+            &["trials", "plate"],
+            &["trials", "plate", "--sort", "metrics.temp", "--json"],
+            &["trials", "plate", "--sort", "seconds"],
+            &["trials", "plate", "--state", "pending"],
+            &["trials", "plate", "--sort", "second"],
+            &["export", "plate"],
+            &["export", "plate", "--format", "jsonl"],
+        ]
+    ));
+}
+
+#[test]
 fn exports_and_predictions() {
     let bench = Bench::new(GRID);
     bench.run(&["ask", "study.toml", "-n", "2"]);

@@ -50,10 +50,7 @@ impl Error {
             Self::StudyExists { .. } => {
                 "give the new one another name or another store (--store), or delete the other first"
             }
-            Self::Differs { .. } => {
-                "to go on with what is known in the changed space, give the file another name and run: manyhands copy OLD \
-                 FILE; or undo the change, or delete the study"
-            }
+            Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
             Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
             Self::TooManyPending { .. } => TOO_MANY_PENDING,
             Self::Damaged { .. } | Self::CorruptStudy { .. } | Self::CorruptEvent { .. } => DAMAGED,

@@ -98,6 +98,11 @@ impl Spreadsheet {
     }
 }
 
+/// Whether a cell can be read as a number, whatever a comma means in its table.
+pub(crate) fn is_number(cell: &str) -> bool {
+    decimal::Numeral::read(cell).is_ok()
+}
+
 /// A row as it is in the file, without the spaces around its cells.
 fn record(line: u64, record: &csv::StringRecord) -> SpreadsheetRow {
     SpreadsheetRow { line, cells: record.iter().map(|cell| cell.trim().to_string()).collect() }

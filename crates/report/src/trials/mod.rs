@@ -1,6 +1,7 @@
 //! Trials of a study: the list of `trials`, and the rows of `export`.
 
 mod columns;
+mod exported;
 mod selection;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value as Json};
 
 pub use self::columns::{TrialColumn, TrialColumns, UnknownColumn};
 use self::columns::{TrialRecord, metric_names};
+pub use self::exported::{BadExport, csv_of_json_lines, is_exported_line};
 pub use self::selection::{TrialOrder, TrialSelection};
 use crate::{table, value};
 
@@ -69,18 +71,22 @@ pub fn json_lines(session: &Session) -> Result<String> {
 
 /// Rows of [`flat_rows`] as CSV, under the header of their columns.
 pub fn csv(columns: &TrialColumns, rows: &[Map<String, Json>]) -> csv::Result<String> {
-    let cell = |value: &Json| match value {
-        Json::Null => String::new(),
-        Json::String(text) => text.clone(),
-        other => other.to_string(),
-    };
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.names())?;
     for row in rows {
-        writer.write_record(row.values().map(cell))?;
+        writer.write_record(row.values().map(csv_cell))?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A field as a cell: a text as it is, and nothing for null.
+fn csv_cell(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// The selected trials as a table: the value of each, or why it failed, some of its metrics, and what it was for.

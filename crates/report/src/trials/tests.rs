@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use manyhands_core::TrialState;
-use manyhands_store::{Access, Location, Session, Source, StudyLog};
+use manyhands_store::{Access, Evaluation, Location, Session, Source};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::*;
 
@@ -85,30 +84,21 @@ fn an_unknown_column_is_refused_with_those_there_are() {
     assert_eq!(error.hint().unwrap(), "did you mean \"value\"?");
 }
 
-/// The session with metrics of these trials, as its log has them.
-fn measured(session: &Session, metrics: &[(usize, &[(&str, f64)])]) -> Session {
-    let log = StudyLog::export(session.store(), session.name(), "", None).unwrap();
-    let mut lines: Vec<String> = log.lines().map(str::to_string).collect();
-    let mut head: Json = serde_json::from_str(&lines.remove(0)).unwrap();
+/// The session with metrics of these trials, which are told again with the values that they have.
+fn measured(mut session: Session, metrics: &[(usize, &[(&str, f64)])]) -> Session {
     for (trial, metrics) in metrics {
-        let named: Map<String, Json> = metrics.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
-        let body = json!({"trial": trial, "metrics": named});
-        let line = json!({"sequence": lines.len() + 1, "time": 1, "kind": "measured", "version": 1, "body": body});
-        lines.push(line.to_string());
+        let value = session.ledger().trial(*trial).unwrap().value().unwrap();
+        let metrics = metrics.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+        session.tell(*trial, Evaluation { value, metrics }).unwrap();
     }
-    let hashed = [&[STUDY.to_string()], &lines[..]].concat().join("\n");
-    let sum: String = Sha256::digest(hashed).iter().map(|byte| format!("{byte:02x}")).collect();
-    head["events"] = lines.len().into();
-    head["sha256"] = sum.into();
-    let text = [&[head.to_string()], &lines[..]].concat().join("\n");
-    Session::import(Location::Memory.open(Access::Create).unwrap(), StudyLog::read(&text).unwrap()).unwrap()
+    session
 }
 
 #[test]
 fn metrics_have_columns_in_the_order_in_which_they_first_came() {
     let session = session();
     let session =
-        measured(&session, &[(1, &[("loss", 0.5), ("value", 7.0)]), (0, &[("value", 8.0), ("x", -1.5), ("mem", 2.0)])]);
+        measured(session, &[(1, &[("loss", 0.5), ("value", 7.0)]), (0, &[("value", 8.0), ("x", -1.5), ("mem", 2.0)])]);
     let names = ["trial", "state", "x", "act", "params.value", "value", "metrics.value", "metrics.x", "mem", "loss"];
     let columns = TrialColumns::of(&session);
     assert_eq!(columns.names()[..10], names);
@@ -135,7 +125,7 @@ fn metrics_have_columns_in_the_order_in_which_they_first_came() {
 fn no_two_columns_share_a_name_whatever_metrics_are_called() {
     let names = ["metrics.x", "x", "params.value", "value", "metrics.value", "trial", "params"];
     let metrics: Vec<(&str, f64)> = names.iter().map(|name| (*name, 1.0)).collect();
-    let session = measured(&session(), &[(0, &metrics)]);
+    let session = measured(session(), &[(0, &metrics)]);
     let columns = TrialColumns::of(&session);
     let mut unique = columns.names();
     unique.sort_unstable();
@@ -148,7 +138,7 @@ fn no_two_columns_share_a_name_whatever_metrics_are_called() {
 fn a_table_for_people_shows_the_metrics_of_its_trials_and_names_what_it_leaves_out() {
     let many: Vec<(String, f64)> = (0..8).map(|index| (format!("m{index}"), f64::from(index))).collect();
     let many: Vec<(&str, f64)> = many.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let session = measured(&session(), &[(0, &[("m7", 0.125)]), (1, &many), (4, &[("m0", 1.0)])]);
+    let session = measured(session(), &[(0, &[("m7", 0.125)]), (1, &many), (3, &[("m0", 1.0)])]);
     let of = |states: &[TrialState], order| {
         let selection = TrialSelection { states: states.to_vec(), order };
         let header = text(&session, &selection)
@@ -164,8 +154,8 @@ fn a_table_for_people_shows_the_metrics_of_its_trials_and_names_what_it_leaves_o
     };
     let hidden = "--json and `manyhands export` have further metrics: m5, m6".to_string();
     assert_eq!(of(&[], TrialOrder::Number), ("value m7 m0 m1 m2 m3 m4 aim".into(), Some(hidden)));
-    assert_eq!(of(&[TrialState::Failed], TrialOrder::Number), ("value m0 aim".into(), None));
-    assert_eq!(of(&[], TrialOrder::Top(1)), ("value aim".into(), None));
-    let failed = TrialSelection { states: vec![TrialState::Failed], order: TrialOrder::Number };
-    assert!(text(&session, &failed).unwrap().lines().nth(1).unwrap().ends_with("spilled   1  design"));
+    assert_eq!(of(&[], TrialOrder::Top(1)), ("value m0 aim".into(), None));
+    assert_eq!(of(&[TrialState::Failed], TrialOrder::Number), ("value aim".into(), None));
+    let best = TrialSelection { order: TrialOrder::Top(1), ..TrialSelection::default() };
+    assert!(text(&session, &best).unwrap().ends_with(" -2.5   1  design"), "{}", text(&session, &best).unwrap());
 }

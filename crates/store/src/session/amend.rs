@@ -1,10 +1,13 @@
 //! Corrections: another value or end of a trial, other values of its parameters, another attempt.
 
+use std::time::Duration;
+
 use manyhands_core::event::Amended;
 use manyhands_core::{Event, Spec, Trial, Value};
 
 use super::Session;
 use crate::Result;
+use crate::lease::{Claim, trial_resource};
 
 /// What is wrong in the record of a trial, and what is right.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -30,9 +33,11 @@ impl Session {
         self.log_decided(|_| Ok(vec![Event::Restored { trial }])).map(drop)
     }
 
-    /// Makes a failed trial pending again, for another attempt at the same point.
+    /// Makes a failed trial pending again, for another attempt at the same point. Any worker may take it.
     pub fn reopen(&mut self, trial: usize) -> Result<()> {
-        self.log_decided(|_| Ok(vec![Event::Reopened { trial }])).map(drop)
+        let (resource, holder) = (trial_resource(trial), self.holder.clone());
+        let offer = Claim { resource: &resource, holder: &holder, term: Duration::ZERO, instead_of: None };
+        self.log_decided_with(&[offer], |_| Ok(vec![Event::Reopened { trial }])).map(drop)
     }
 }
 

@@ -4,14 +4,21 @@ use manyhands_core::{Event, Ledger};
 
 use super::Session;
 use crate::codec::encode;
+use crate::lease::Claim;
 use crate::record::{Append, Appended, NewEvent};
 use crate::{Error, Result};
 
 impl Session {
     /// Logs what `decide` gives for the present log, all of it or nothing; nothing where that is no event. Between its decision
     /// and the append nothing else is logged: otherwise it decides again. The events must be able to follow the log.
-    pub(super) fn log_decided(
+    pub(super) fn log_decided(&mut self, decide: impl FnMut(&mut Self) -> Result<Vec<Event>>) -> Result<Vec<Event>> {
+        self.log_decided_with(&[], decide)
+    }
+
+    /// As [`Session::log_decided`], with leases that are granted together with the events.
+    pub(super) fn log_decided_with(
         &mut self,
+        claims: &[Claim<'_>],
         mut decide: impl FnMut(&mut Self) -> Result<Vec<Event>>,
     ) -> Result<Vec<Event>> {
         let (origin, mut is_up_to_date) = (self.new_origin(), false);
@@ -28,7 +35,7 @@ impl Session {
                 return Ok(events);
             }
             let after = Some(self.ledger().events().len());
-            let append = Append { origin: &origin, events: &encoded, after, ..Append::default() };
+            let append = Append { origin: &origin, events: &encoded, after, claims, ..Append::default() };
             if let Appended::Stored { .. } = self.append(&append)? {
                 return Ok(events);
             }

@@ -66,7 +66,8 @@ pub enum Change {
 pub type EntryFaults = Vec<(usize, Error)>;
 
 impl Session {
-    /// Records all entries, or none of them and says what is wrong with each; what is recorded already is not recorded again.
+    /// Records all entries, or none of them and says what is wrong with each. What is recorded already is not recorded again: an
+    /// evaluation made elsewhere is, if the study has a trial with the same parameters and the same end for it.
     pub fn record(
         &mut self,
         entries: &[Entry],
@@ -74,40 +75,45 @@ impl Session {
     ) -> Result<std::result::Result<Vec<Recorded>, EntryFaults>> {
         let mut decided = Ok(vec![]);
         self.log_decided(|session| {
-            let mut scratch = Scratch::new(session.spec(), session.ledger().clone());
-            decided = scratch.decide(entries, on_conflict);
-            Ok(if decided.is_ok() { scratch.events } else { vec![] })
+            let mut rehearsal = Rehearsal::new(session.spec(), session.ledger().clone());
+            decided = rehearsal.decide(entries, on_conflict);
+            Ok(if decided.is_ok() { rehearsal.events } else { vec![] })
         })?;
         Ok(decided)
     }
 
     /// Creates a study with evaluations that were made elsewhere, all of it or nothing; what is wrong with them otherwise.
-    pub fn create_with(
-        store: Store,
+    /// `store` opens the store; where the entries are refused it is not called.
+    pub fn create_with<E: From<Error>>(
+        store: impl FnOnce() -> std::result::Result<Store, E>,
         source: Source,
         entries: &[Entry],
-    ) -> Result<std::result::Result<(Self, Vec<Recorded>), EntryFaults>> {
-        let mut scratch = Scratch::new(&source.study().spec, Ledger::default());
-        let recorded = match scratch.decide(entries, OnConflict::Refuse) {
+    ) -> std::result::Result<std::result::Result<(Self, Vec<Recorded>), EntryFaults>, E> {
+        let mut rehearsal = Rehearsal::new(&source.study().spec, Ledger::default());
+        let recorded = match rehearsal.decide(entries, OnConflict::Refuse) {
             Ok(recorded) => recorded,
             Err(faults) => return Ok(Err(faults)),
         };
-        let events = encoded_after(&mut Ledger::default(), &scratch.events)?;
+        let events = encoded_after(&mut Ledger::default(), &rehearsal.events)?;
+        let store = store()?;
         let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
         Ok(Ok((Self::unread(store, &row, source).following()?, recorded)))
     }
 }
 
 /// A ledger that entries are applied to before anything is logged.
-struct Scratch<'a> {
+struct Rehearsal<'a> {
     spec: &'a Spec,
     ledger: Ledger,
     events: Vec<Event>,
+    /// The trials from before the entries; those that an entry was found to be are left out.
+    earlier: Vec<usize>,
 }
 
-impl<'a> Scratch<'a> {
+impl<'a> Rehearsal<'a> {
     fn new(spec: &'a Spec, ledger: Ledger) -> Self {
-        Self { spec, ledger, events: vec![] }
+        let earlier = (0..ledger.trials().len()).collect();
+        Self { spec, ledger, events: vec![], earlier }
     }
 
     /// Applies all entries; what is wrong with those that cannot be.
@@ -128,15 +134,35 @@ impl<'a> Scratch<'a> {
 
     fn apply(&mut self, entry: &Entry, on_conflict: OnConflict) -> Result<Recorded> {
         let (trial, change) = match entry {
-            Entry::External(outside) => {
-                let trial = self.ledger.trials().len();
-                let events = events_of_external(self.spec, &self.ledger, outside)?;
-                self.log(events)?;
-                (trial, Change::Recorded)
-            }
+            Entry::External(outside) => self.apply_external(outside)?,
             Entry::Trial(entry) => (entry.trial, self.apply_to_trial(entry, on_conflict)?),
         };
         Ok(Recorded { trial, state: self.ledger.trial(trial)?.state(), change })
+    }
+
+    fn apply_external(&mut self, outside: &ExternalEvaluation) -> Result<(usize, Change)> {
+        if let Some(place) = self.place_of(outside)? {
+            return Ok((self.earlier.remove(place), Change::Nothing));
+        }
+        let trial = self.ledger.trials().len();
+        self.log(events_of_external(self.spec, &self.ledger, outside)?)?;
+        Ok((trial, Change::Recorded))
+    }
+
+    /// The place among the earlier trials of one that this evaluation is: the same parameters, and the same end.
+    fn place_of(&self, outside: &ExternalEvaluation) -> Result<Option<usize>> {
+        let Some(outcome) = &outside.outcome else { return Ok(None) };
+        // As a trial of a study without any: one that may be tried only once is there already.
+        let included = self.spec.included(&Ledger::default(), &outside.params, None)?;
+        let is_finite = self.spec.is_finite();
+        let is_same = |trial: &Trial| {
+            let is_there = match is_finite {
+                true => trial.candidate() == included.candidate,
+                false => trial.logged_params() == included.params,
+            };
+            is_there && trial.value() == outcome.as_ref().ok().copied() && trial.reason().is_some() == outcome.is_err()
+        };
+        Ok(self.earlier.iter().position(|trial| is_same(&self.ledger.trials()[*trial])))
     }
 
     fn apply_to_trial(&mut self, entry: &TrialEntry, on_conflict: OnConflict) -> Result<Change> {
