@@ -14,6 +14,7 @@ mod finding;
 mod given;
 mod initialization;
 mod learned;
+mod levels;
 mod many;
 mod oracle;
 mod pool;

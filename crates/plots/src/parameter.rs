@@ -55,12 +55,19 @@ impl PlottedParameter {
             }
             ParameterKind::Int { low, high, scale } => (low as f64, high as f64, scale, None),
             ParameterKind::Levels(ref levels) => (*levels.first()?, *levels.last()?, Scale::Linear, None),
+            ParameterKind::IntLevels(ref levels) => {
+                (*levels.first()? as f64, *levels.last()? as f64, Scale::Linear, None)
+            }
             ParameterKind::Choice(ref all) if all.len() > MOST => return None,
             ParameterKind::Choice(ref all) => (0.0, all.len() as f64 - 1.0, Scale::Linear, Some(all.len())),
             ParameterKind::Constant(_) => return None,
         };
         let categories = if let ParameterKind::Choice(all) = parameter.kind() { all.clone() } else { vec![] };
-        let is_integer = matches!(parameter.kind(), ParameterKind::Int { .. } | ParameterKind::Choice(_));
+        let is_integer = match parameter.kind() {
+            ParameterKind::Int { .. } | ParameterKind::IntLevels(_) | ParameterKind::Choice(_) => true,
+            ParameterKind::Float { .. } | ParameterKind::Even { .. } | ParameterKind::Levels(_) => false,
+            ParameterKind::Constant(_) => false,
+        };
         Some(Self { name: parameter.name().to_string(), index, low, high, scale, is_integer, count, categories })
     }
 

@@ -123,6 +123,17 @@ impl Session {
         }
     }
 
+    /// Cancels a trial that a worker holds, as its command cannot work. [`Reported::TooLate`], and nothing is logged, if
+    /// someone else was given the trial, or it has ended.
+    pub fn withdraw(&mut self, claimed: &Claimed, origin: &str) -> Result<Reported> {
+        let Claimed { trial, attempt, .. } = *claimed;
+        let (events, fence) = ([encode(&Event::Cancelled { trial }, attempt)?], Some(claimed.fence()));
+        match self.append(&Append { origin, events: &events, fence, ..Append::default() })? {
+            Appended::Stored { .. } => Ok(Reported::Recorded),
+            Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => Ok(Reported::TooLate),
+        }
+    }
+
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
     pub fn include(&mut self, outside: &ExternalEvaluation) -> Result<usize> {
         let events = self.log_decided(|session| events_of_external(session.spec(), session.ledger(), outside))?;
