@@ -108,7 +108,8 @@ fn waiting(pending: usize, elsewhere: usize, by_hand: &[usize], most: Option<usi
     }
     if !by_hand.is_empty() {
         let numbers = numbered(by_hand);
-        text += &format!("; {numbers} asked for by hand: tell, fail or cancel them, or let `run --adopt` run them");
+        let them = them(by_hand);
+        text += &format!("; {numbers} asked for by hand: tell, fail or cancel {them}, or let `run --adopt` run {them}");
     }
     match most.filter(|most| pending >= *most) {
         Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),
@@ -118,8 +119,13 @@ fn waiting(pending: usize, elsewhere: usize, by_hand: &[usize], most: Option<usi
 
 /// The trials that were asked for by hand before the run began.
 fn by_hand(trials: &[usize]) -> String {
-    let advice = "not run here; --adopt runs them, and tell, fail or cancel end them";
-    format!("{} asked for by hand, {advice}", numbered(trials))
+    let (numbers, them) = (numbered(trials), them(trials));
+    format!("{numbers} asked for by hand, not run here; --adopt runs {them}, and tell, fail or cancel end {them}")
+}
+
+/// The word for trials that were named.
+pub(crate) fn them(trials: &[usize]) -> &'static str {
+    if trials.len() == 1 { "it" } else { "them" }
 }
 
 /// Trials by their numbers, and the verb for them.
