@@ -28,10 +28,7 @@ pub fn line(news: &News) -> Option<String> {
         News::Warning { what } => Some(format!("warning: {what}")),
         News::Waiting { pending, elsewhere, by_hand, most } => Some(waiting(*pending, *elsewhere, by_hand, *most)),
         News::ByHand { trials } => Some(by_hand(trials)),
-        News::Suspended { failed, running } => Some(format!(
-            "the first {failed} trials failed in the same way: nothing more is started unless one of {} succeeds",
-            trials(*running, "running")
-        )),
+        News::Suspended { failed, running } => Some(suspended(*failed, *running)),
         _ => None,
     }
 }
@@ -134,8 +131,16 @@ pub(crate) fn numbered(trials: &[usize]) -> String {
     format!("{} {were}", manyhands_core::text::trials(trials))
 }
 
+fn suspended(failed: usize, running: usize) -> String {
+    let hope = match running {
+        1 => "the running trial succeeds".to_string(),
+        running => format!("one of the {running} running trials succeeds"),
+    };
+    format!("the first {failed} trials failed in the same way: nothing more is started unless {hope}")
+}
+
 fn held_back(failure: &Failure, took: Duration) -> String {
-    format!("failed after {}: {}; recorded once it is clear that the command can work", seconds(took), failure.brief())
+    format!("failed after {}: {}; not recorded yet, as no trial has succeeded", seconds(took), failure.brief())
 }
 
 fn trials(count: usize, state: &str) -> String {

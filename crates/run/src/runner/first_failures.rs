@@ -153,6 +153,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
         }
+        cancelled.sort_unstable();
         let command = self.plan.settings.command.words().collect::<Vec<_>>().join(" ");
         let logs = self.plan.logs(self.session.name());
         let mistake = Mistake { command, failed, failure, cancelled, logs };
