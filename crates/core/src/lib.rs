@@ -88,6 +88,7 @@ pub mod normal;
 mod point_table;
 mod pool;
 mod rules;
+mod sensitivity;
 mod space;
 mod spec;
 mod strategy;
@@ -108,7 +109,7 @@ pub use rules::Rule;
 pub use space::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Strategy};
-pub use study::{Batch, Best, BoundKind, Certificate, Outlook, Prediction, Study, Suggestion};
+pub use study::{Batch, Best, BoundKind, Certificate, Importance, Outlook, Prediction, Study, Suggestion};
 pub use tuning::Tuning;
 
 /// The types of the Gaussian process that a [`Spec`] is made of and a [`Study`] returns. The numerics behind them are the
