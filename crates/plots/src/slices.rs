@@ -1,0 +1,129 @@
+//! The slices: posterior mean and interval along one parameter, the others as at the best point.
+
+use manyhands_core::study::PROBABILITY;
+use manyhands_core::{BoundKind, Prediction, Study, Value};
+
+use crate::Result;
+use crate::axis::PlotAxis;
+use crate::marks::{LegendEntry, Mark, WITH_VALUES};
+use crate::overview::Overview;
+use crate::panel::{Layer, PagePanel, PanelSide};
+use crate::parameter::{BaseSetting, PlottedParameter};
+use crate::scale::ValueAxis;
+use crate::shown::Shown;
+
+/// At most this many predictions along a parameter where several vary, and where one does.
+const POINTS: (usize, usize) = (61, 201);
+
+/// Predictions along one parameter; none where a value is not allowed.
+struct PredictedSlice<'a> {
+    parameter: &'a PlottedParameter,
+    along: Vec<(f64, Option<Prediction>)>,
+}
+
+/// One panel for each of these parameters, on the same scale of values.
+pub fn panels(
+    overview: &Overview<'_>,
+    all: &[PlottedParameter],
+    chosen: &[&PlottedParameter],
+    size: (f64, f64),
+) -> Result<Vec<PagePanel>> {
+    let params = overview.best.as_ref().map_or(&[][..], |best| &best.params);
+    let base = BaseSetting::new(overview.study.spec().domain(), all, params);
+    let points = if all.len() == 1 { POINTS.1 } else { POINTS.0 };
+    let slices = chosen
+        .iter()
+        .map(|parameter| predicted(overview.model(), &base, parameter, points))
+        .collect::<Result<Vec<_>>>()?;
+    let y = value_axis(overview, &slices);
+    Ok(slices.iter().map(|slice| panel(overview, slice, &y, (all.len() == 1, size))).collect())
+}
+
+fn predicted<'a>(
+    model: &Study,
+    base: &BaseSetting<'_>,
+    parameter: &'a PlottedParameter,
+    points: usize,
+) -> Result<PredictedSlice<'a>> {
+    let settings: Vec<(f64, Option<Vec<(String, Value)>>)> = parameter
+        .settings(points)
+        .iter()
+        .filter_map(|value| Some((parameter.read(value)?, base.with(&[(parameter, value)]))))
+        .collect();
+    let allowed: Vec<Vec<(String, Value)>> = settings.iter().filter_map(|(_, named)| named.clone()).collect();
+    let mut predictions = model.predict_named(&allowed)?.into_iter();
+    let along = settings.iter().map(|(at, named)| (*at, named.as_ref().and_then(|_| predictions.next()))).collect();
+    Ok(PredictedSlice { parameter, along })
+}
+
+fn panel(
+    overview: &Overview<'_>,
+    slice: &PredictedSlice<'_>,
+    y: &ValueAxis,
+    (is_only, size): (bool, (f64, f64)),
+) -> PagePanel {
+    let parameter = slice.parameter;
+    let side = parameter.side(None);
+    let (x, place) = (side.axis, |value: f64| y.axis.place(value));
+    let mut layers = vec![];
+    let runs = slice.along.split(|(_, there)| there.is_none());
+    for run in runs.filter(|run| !run.is_empty()) {
+        let there = || run.iter().filter_map(|(at, there)| Some((x.place(*at), there.as_ref()?)));
+        let band: Vec<[f64; 3]> = there().map(|(at, there)| [at, place(there.lower), place(there.upper)]).collect();
+        let mean: Vec<(f64, f64)> = there().map(|(at, there)| (at, place(there.mean))).collect();
+        if parameter.is_choice() || run.len() == 1 {
+            layers.extend([Layer::Whiskers(band), Layer::Dots(mean)]);
+        } else {
+            let dots = if parameter.has_few_values() { mean.clone() } else { vec![] };
+            layers.extend([Layer::Band(band), Layer::Curve(mean), Layer::Dots(dots)]);
+        }
+    }
+    let mut legend = vec![LegendEntry::Curve("mean".to_string()), LegendEntry::Band(band_label(overview, slice))];
+    if is_only {
+        let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
+            let params = overview.study.params(trial.number()).ok()?;
+            Some((x.place(parameter.read(parameter.of(&params)?)?), overview.height(trial, mark, y)?))
+        });
+        layers.extend(marks);
+        legend.extend(entries);
+    } else if let Some((at, value)) = best_of(overview, parameter) {
+        layers.extend([Layer::Upright(x.place(at)), Layer::Marks(Mark::Best, vec![(x.place(at), place(value))])]);
+        legend.push(LegendEntry::Mark(Mark::Best));
+    }
+    let title = if is_only { format!("value over {}: the posterior", parameter.name) } else { String::new() };
+    let y = PanelSide::numbers(y.axis, "");
+    PagePanel { title, x: side, y, layers, colours: None, legend, size }
+}
+
+/// Where the best point is along a parameter, and its value.
+fn best_of(overview: &Overview<'_>, parameter: &PlottedParameter) -> Option<(f64, f64)> {
+    let best = overview.best.as_ref()?;
+    Some((parameter.read(parameter.of(&best.params)?)?, overview.best_value()?))
+}
+
+/// What the band is.
+fn band_label(overview: &Overview<'_>, slice: &PredictedSlice<'_>) -> String {
+    let kind = slice.along.iter().filter_map(|(_, there)| there.as_ref()).map(|there| there.kind).next();
+    match kind {
+        Some(BoundKind::Theorem) => {
+            let probability = ((1.0 - overview.study.spec().strategy().delta) * 1e6).round() / 1e6;
+            format!("band (theorem, probability {probability})")
+        }
+        _ => format!("{} % interval of the model", 100.0 * PROBABILITY),
+    }
+}
+
+/// The values that are shown and as much of the bands as does not flatten them, with room for trials without a value. Where
+/// several parameters vary only the means matter: the values of other trials are not on a slice.
+fn value_axis(overview: &Overview<'_>, slices: &[PredictedSlice<'_>]) -> ValueAxis {
+    let there = || slices.iter().flat_map(|slice| slice.along.iter().filter_map(|(_, there)| there.as_ref()));
+    let finite = |numbers: Vec<f64>| numbers.into_iter().filter(|number| number.is_finite()).collect::<Vec<f64>>();
+    let ends = finite(there().flat_map(|there| [there.lower, there.mean, there.upper]).collect());
+    let means = finite(there().map(|there| there.mean).chain(overview.best_value()).collect());
+    let is_only = slices.len() == 1 && PlottedParameter::all(overview.study.spec().domain()).len() == 1;
+    let own = if is_only { overview.shown } else { Shown::of(&means) };
+    let shown = own.map(|shown| shown.widened_by(&ends)).or_else(|| Shown::of(&ends));
+    let axis = shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
+    // Values beyond those that are shown are marked at the edge, as in the history.
+    ValueAxis::linear(overview.shown, overview.direction()).on(axis.padded(0.08, 0.08))
+}
