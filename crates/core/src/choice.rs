@@ -14,6 +14,8 @@ pub enum Phase {
     Initial,
     /// The rule.
     Rule,
+    /// The user: the point was enqueued.
+    Queued,
 }
 
 impl Phase {
@@ -23,6 +25,7 @@ impl Phase {
             Self::Design => "design",
             Self::Initial => "initial",
             Self::Rule => "rule",
+            Self::Queued => "queued",
         }
     }
 }
@@ -45,6 +48,8 @@ pub enum Aim {
     Wide,
     /// To learn: the uncertainty alone decides, mostly far from the best point.
     Exploring,
+    /// The user wants it tried.
+    Requested,
 }
 
 impl Aim {
@@ -55,6 +60,7 @@ impl Aim {
             Self::Greedy => "greedy",
             Self::Wide => "wide",
             Self::Exploring => "exploring",
+            Self::Requested => "requested",
         }
     }
 
@@ -65,6 +71,7 @@ impl Aim {
             Self::Greedy => "greedy: where the mean is best",
             Self::Wide => "wide: where the value may be best",
             Self::Exploring => "exploring: where least is known, on purpose",
+            Self::Requested => "requested: a point that was enqueued",
         }
     }
 }

@@ -143,11 +143,33 @@ impl Domain {
     /// The point with these named values, which is one of the candidates if there are any; refused where it is not, or not in
     /// the space.
     pub(crate) fn find(&self, candidates: Option<&gp::Domain>, named: &[(String, Value)]) -> Result<NamedPoint> {
+        self.find_by(candidates, named, Space::embed)
+    }
+
+    /// As [`Domain::find`], for a point that was measured: on a space that is not finite, sums may miss the bounds of
+    /// constraints by [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE).
+    pub(crate) fn find_measured(
+        &self,
+        candidates: Option<&gp::Domain>,
+        named: &[(String, Value)],
+    ) -> Result<NamedPoint> {
+        match candidates {
+            Some(_) => self.find(candidates, named),
+            None => self.find_by(None, named, Space::embed_measured),
+        }
+    }
+
+    fn find_by(
+        &self,
+        candidates: Option<&gp::Domain>,
+        named: &[(String, Value)],
+        embed: impl Fn(&Space, &[Value]) -> Result<Vec<f64>>,
+    ) -> Result<NamedPoint> {
         match self {
             Self::Pool(pool) => Ok(NamedPoint { candidate: Some(pool.find(named)?), params: vec![] }),
             Self::Space(space) => {
                 let given = space.from_named(named)?;
-                let point = space.embed(&given)?;
+                let point = embed(space, &given)?;
                 let candidate = candidates.map(|candidates| candidate_at(candidates, &point)).transpose()?;
                 // Normalized as the study itself writes values (3 for 3.0), except that a continuous value keeps its exact
                 // bits.

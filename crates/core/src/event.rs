@@ -66,6 +66,29 @@ pub enum Event {
         /// What was reported: a value in the user's units, or why there is none.
         outcome: Result<f64, String>,
     },
+    /// What is recorded of a trial was wrong, and is replaced.
+    Amended(Amended),
+    /// The last amendment of a trial was taken back.
+    Restored {
+        /// The trial's number.
+        trial: usize,
+    },
+    /// A failed trial is pending again, for another attempt at the same point.
+    Reopened {
+        /// The trial's number.
+        trial: usize,
+    },
+    /// Further numbers came with a trial. The model never sees them.
+    Measured {
+        /// The trial's number.
+        trial: usize,
+        /// Their names and values, in the order they came.
+        metrics: Vec<(String, f64)>,
+    },
+    /// A point is to be tried before any suggestion.
+    Enqueued(Enqueued),
+    /// The points that were enqueued and not tried yet are not to be tried.
+    Cleared,
 }
 
 /// What an event of some kind does to its trial.
@@ -73,6 +96,8 @@ pub enum Event {
 enum Effect {
     /// A trial begins once.
     Begins,
+    /// Another attempt begins.
+    Reopens,
     /// An attempt that began before it ends at most once.
     Ends,
     Neither,
@@ -126,6 +151,12 @@ kinds! {
     Failed "failed" Ends;
     Cancelled "cancelled" Ends;
     LateResult "late" Neither;
+    Amended "amended" Neither;
+    Restored "restored" Neither;
+    Reopened "reopened" Reopens;
+    Measured "measured" Neither;
+    Enqueued "enqueued" Neither;
+    Cleared "cleared" Neither;
 }
 
 impl EventKind {
@@ -137,6 +168,11 @@ impl EventKind {
     /// Whether such an event begins a trial: a trial begins once.
     pub fn begins_a_trial(self) -> bool {
         self.effect() == Effect::Begins
+    }
+
+    /// Whether such an event begins another attempt at a trial that had ended.
+    pub fn reopens_a_trial(self) -> bool {
+        self.effect() == Effect::Reopens
     }
 
     /// Whether such an event ends a trial that began before it: an attempt ends at most once.
@@ -160,14 +196,23 @@ impl Event {
             | Self::Told { trial, .. }
             | Self::Failed { trial, .. }
             | Self::Cancelled { trial }
-            | Self::LateResult { trial, .. } => Some(*trial),
-            Self::Fitted(_) => None,
+            | Self::LateResult { trial, .. }
+            | Self::Amended(Amended { trial, .. })
+            | Self::Restored { trial }
+            | Self::Reopened { trial }
+            | Self::Measured { trial, .. } => Some(*trial),
+            Self::Fitted(_) | Self::Enqueued(_) | Self::Cleared => None,
         }
     }
 
-    /// Whether it brings a value for the model.
+    /// Whether it brings a value for the model that was not there before.
     pub(crate) fn brings_a_value(&self) -> bool {
         matches!(self, Self::Told { .. } | Self::Included(Included { value: Some(_), .. }))
+    }
+
+    /// Whether it changes values that the model has seen, or may: a fit from before it is out of date.
+    pub(crate) fn revises(&self) -> bool {
+        matches!(self, Self::Amended(_) | Self::Restored { .. })
     }
 }
 
@@ -212,4 +257,32 @@ pub struct Included {
     pub params: Vec<Value>,
     /// Its value in the user's units; none while it is running.
     pub value: Option<f64>,
+}
+
+/// What replaces the record of a trial. The old record stays in the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Amended {
+    /// The trial's number.
+    pub trial: usize,
+    /// The values that its parameters really had; none where they were right.
+    pub params: Option<Vec<Value>>,
+    /// How it really ended: a value in the user's units, or why there is none. None where that was right, or it has not ended.
+    pub outcome: Option<Result<f64, String>>,
+}
+
+/// A point that the user wants tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enqueued {
+    /// The candidate's index in the domain; none on a space that is not finite.
+    pub candidate: Option<usize>,
+    /// The values of the parameters; empty for pools: `candidate` identifies the row.
+    pub params: Vec<Value>,
+}
+
+impl Enqueued {
+    /// Whether it is the point of this candidate, or of these values of the parameters where there are no candidates.
+    pub(crate) fn is_at(&self, candidate: usize, params: &[Value]) -> bool {
+        self.params == params && self.candidate.is_none_or(|own| own == candidate)
+    }
 }

@@ -4,7 +4,7 @@ use manyhands_gp::{Hyperparameters, Warp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::event::{Asked, Event, EventKind, Fitted};
+use crate::event::{Amended, Asked, Event, EventKind, Fitted};
 use crate::{Aim, Choice, Phase, Value};
 
 /// Named values as a JSON object, in their order.
@@ -128,6 +128,70 @@ struct EndBody {
     reason: Option<String>,
 }
 
+/// The body of an amendment: actual values of the parameters, a value or a reason.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AmendedBody {
+    trial: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    params: Option<Vec<Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl From<&Amended> for AmendedBody {
+    fn from(amended: &Amended) -> Self {
+        let Amended { trial, params, outcome } = amended.clone();
+        let (value, reason) = outcome.map_or((None, None), |outcome| (outcome.clone().ok(), outcome.err()));
+        Self { trial, params, value, reason }
+    }
+}
+
+impl TryFrom<AmendedBody> for Amended {
+    type Error = FormatError;
+
+    fn try_from(body: AmendedBody) -> Result<Self, FormatError> {
+        let AmendedBody { trial, params, value, reason } = body;
+        let outcome = match (value, reason) {
+            (None, None) => None,
+            (Some(value), None) => Some(Ok(value)),
+            (None, Some(reason)) => Some(Err(reason)),
+            (Some(_), Some(_)) => return Err(malformed("it must not have both a value and a reason")),
+        };
+        Ok(Self { trial, params, outcome })
+    }
+}
+
+/// The body of further numbers, by name.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeasuredBody {
+    trial: usize,
+    metrics: Map<String, Json>,
+}
+
+impl MeasuredBody {
+    fn new(trial: usize, metrics: &[(String, f64)]) -> Self {
+        Self { trial, metrics: metrics.iter().map(|(name, value)| (name.clone(), json!(value))).collect() }
+    }
+
+    fn event(self) -> Result<Event, FormatError> {
+        let number = |(name, value): (String, Json)| match value.as_f64() {
+            Some(number) => Ok((name, number)),
+            None => Err(malformed(format!("its metric {name:?} is not a number"))),
+        };
+        let metrics = self.metrics.into_iter().map(number).collect::<Result<_, FormatError>>()?;
+        Ok(Event::Measured { trial: self.trial, metrics })
+    }
+}
+
+/// The body of an event that says nothing more.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EmptyBody {}
+
 impl Event {
     /// Its body as JSON; refused where reading it back would not give the same event, as with numbers that are not finite.
     ///
@@ -162,8 +226,12 @@ impl Event {
             Self::Included(included) => serde_json::to_string(included),
             Self::Told { trial, value } => end(trial, Some(*value), None),
             Self::Failed { trial, reason } => end(trial, None, Some(reason)),
-            Self::Cancelled { trial } => end(trial, None, None),
+            Self::Cancelled { trial } | Self::Restored { trial } | Self::Reopened { trial } => end(trial, None, None),
             Self::LateResult { trial, outcome } => end(trial, outcome.clone().ok(), outcome.as_ref().err()),
+            Self::Amended(amended) => serde_json::to_string(&AmendedBody::from(amended)),
+            Self::Measured { trial, metrics } => serde_json::to_string(&MeasuredBody::new(*trial, metrics)),
+            Self::Enqueued(enqueued) => serde_json::to_string(enqueued),
+            Self::Cleared => serde_json::to_string(&EmptyBody {}),
         }
     }
 
@@ -182,10 +250,13 @@ impl Event {
                 EndBody { trial, reason: Some(reason), value: None } => Ok(Self::Failed { trial, reason }),
                 _ => Err(malformed("it has no reason")),
             },
-            EventKind::Cancelled => match read(body)? {
-                EndBody { trial, value: None, reason: None } => Ok(Self::Cancelled { trial }),
-                _ => Err(malformed("a cancelled trial must have neither a value nor a reason")),
-            },
+            EventKind::Cancelled => trial_alone(body).map(|trial| Self::Cancelled { trial }),
+            EventKind::Restored => trial_alone(body).map(|trial| Self::Restored { trial }),
+            EventKind::Reopened => trial_alone(body).map(|trial| Self::Reopened { trial }),
+            EventKind::Amended => read::<AmendedBody>(body)?.try_into().map(Self::Amended),
+            EventKind::Measured => read::<MeasuredBody>(body)?.event(),
+            EventKind::Enqueued => read(body).map(Self::Enqueued),
+            EventKind::Cleared => read::<EmptyBody>(body).map(|_| Self::Cleared),
             EventKind::LateResult => {
                 let EndBody { trial, value, reason } = read(body)?;
                 match (value, reason) {
@@ -195,6 +266,14 @@ impl Event {
                 }
             }
         }
+    }
+}
+
+/// The trial of an event that says nothing else.
+fn trial_alone(body: &str) -> Result<usize, FormatError> {
+    match read(body)? {
+        EndBody { trial, value: None, reason: None } => Ok(trial),
+        _ => Err(malformed("it must have neither a value nor a reason")),
     }
 }
 

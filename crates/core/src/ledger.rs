@@ -1,147 +1,10 @@
 //! The state of every trial: the fold over the log without the model. A [`Study`](crate::Study) is this and the model.
-//!
-//! A trial's state is its end, which is accepted for a pending trial only. A later kind of event could amend a value by
-//! replacing the end, or reopen a trial by removing it.
 
-use std::fmt;
+use std::collections::VecDeque;
 
-use crate::event::{Asked, Event, Included};
-use crate::{Aim, Choice, Direction, Error, Phase, Result, Value};
-
-/// The state of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TrialState {
-    /// Its value has not arrived.
-    Pending,
-    /// Its value has arrived.
-    Observed,
-    /// It will give no value.
-    Failed,
-    /// It was cancelled.
-    Cancelled,
-}
-
-impl fmt::Display for TrialState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pending => "pending",
-            Self::Observed => "observed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        })
-    }
-}
-
-/// A trial and its state.
-///
-/// ```
-/// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study, TrialState};
-/// # fn main() -> manyhands_core::Result<()> {
-/// let space = Space::new(vec![Parameter::float("x", 0.0, 1.0)?], vec![])?;
-/// let mut study = Study::new(Spec::learned(Domain::Space(space), Strategy::auto())?)?;
-/// study.ask(2)?;
-/// study.fail(0, "diverged")?;
-/// let states: Vec<TrialState> = study.trials().iter().map(|trial| trial.state()).collect();
-/// assert_eq!(states, [TrialState::Failed, TrialState::Pending]);
-/// assert_eq!(study.trials()[0].reason(), Some("diverged"));
-/// # Ok(()) }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
-    number: usize,
-    start: Start,
-    /// None while it is pending.
-    end: Option<TrialEnd>,
-}
-
-/// How a trial began.
-#[derive(Debug, Clone, PartialEq)]
-enum Start {
-    Suggested(Choice),
-    Included { candidate: usize, params: Vec<Value> },
-}
-
-/// How a trial ended.
-#[derive(Debug, Clone, PartialEq)]
-enum TrialEnd {
-    Observed(f64),
-    Failed(String),
-    Cancelled,
-}
-
-impl Trial {
-    /// The trial's number.
-    pub fn number(&self) -> usize {
-        self.number
-    }
-
-    /// The candidate's index in the domain; on a space that is not finite, the trial's number.
-    pub fn candidate(&self) -> usize {
-        match &self.start {
-            Start::Suggested(choice) => choice.candidate,
-            Start::Included { candidate, .. } => *candidate,
-        }
-    }
-
-    /// The values of its parameters as logged; empty for pools: the candidate identifies the row, and
-    /// [`Study::params`](crate::Study::params) has its values.
-    pub fn logged_params(&self) -> &[Value] {
-        match &self.start {
-            Start::Suggested(choice) => &choice.params,
-            Start::Included { params, .. } => params,
-        }
-    }
-
-    /// The choice that suggested it, as logged; none for a trial from elsewhere.
-    pub fn choice(&self) -> Option<&Choice> {
-        match &self.start {
-            Start::Suggested(choice) => Some(choice),
-            Start::Included { .. } => None,
-        }
-    }
-
-    /// What picked it; none for a trial from elsewhere.
-    pub fn phase(&self) -> Option<Phase> {
-        self.choice().map(|choice| choice.phase)
-    }
-
-    /// What it is for; none for a trial from elsewhere, and in logs that do not say.
-    pub fn aim(&self) -> Option<Aim> {
-        let choice = self.choice()?;
-        let by_phase = match choice.phase {
-            Phase::Design => Some(Aim::Design),
-            Phase::Initial => Some(Aim::Exploring),
-            Phase::Rule => None,
-        };
-        choice.aim.or(by_phase)
-    }
-
-    /// Its state.
-    pub fn state(&self) -> TrialState {
-        match &self.end {
-            None => TrialState::Pending,
-            Some(TrialEnd::Observed(_)) => TrialState::Observed,
-            Some(TrialEnd::Failed(_)) => TrialState::Failed,
-            Some(TrialEnd::Cancelled) => TrialState::Cancelled,
-        }
-    }
-
-    /// Its value in the user's units, once observed.
-    pub fn value(&self) -> Option<f64> {
-        match &self.end {
-            Some(TrialEnd::Observed(value)) => Some(*value),
-            _ => None,
-        }
-    }
-
-    /// Why it failed, if it did.
-    pub fn reason(&self) -> Option<&str> {
-        match &self.end {
-            Some(TrialEnd::Failed(reason)) => Some(reason),
-            _ => None,
-        }
-    }
-}
+use crate::event::{Asked, Enqueued, Event, Included};
+use crate::trial::{Start, Trial, TrialEnd, TrialState};
+use crate::{Direction, Error, Phase, Result};
 
 /// All trials of a study, and its log.
 ///
@@ -161,6 +24,8 @@ impl Trial {
 pub struct Ledger {
     events: Vec<Event>,
     trials: Vec<Trial>,
+    /// The points that are to be tried before any suggestion, the next one first.
+    queue: VecDeque<Enqueued>,
     pending: usize,
     late: usize,
 }
@@ -187,9 +52,9 @@ impl Ledger {
         values.reduce(|best, next| if direction.is_better(next.1, best.1) { next } else { best })
     }
 
-    /// The trials that have a value, in the order in which the values arrived.
-    pub fn values_in_order(&self) -> impl Iterator<Item = usize> {
-        self.events.iter().filter(|event| event.brings_a_value()).filter_map(Event::trial)
+    /// The points that are to be tried before any suggestion, the next one first.
+    pub fn queue(&self) -> impl ExactSizeIterator<Item = &Enqueued> {
+        self.queue.iter()
     }
 
     /// How many trials are in this state.
@@ -221,9 +86,13 @@ impl Ledger {
         match event {
             Event::Asked(Asked { trial, seen, choice, .. }) => {
                 self.check_start(*trial, *seen)?;
-                match choice.not_finite() {
-                    Some(number) => Err(self.bad_log(&format!("it holds the number {number}, which is not finite"))),
-                    None => Ok(()),
+                if let Some(number) = choice.not_finite() {
+                    return Err(self.bad_log(&format!("it holds the number {number}, which is not finite")));
+                }
+                let is_next = |next: &Enqueued| next.is_at(choice.candidate, &choice.params);
+                match choice.phase == Phase::Queued && !self.queue.front().is_some_and(is_next) {
+                    true => Err(self.bad_log("it was taken from the queue, which has another point first")),
+                    false => Ok(()),
                 }
             }
             Event::Included(included) => self.check_start(included.trial, 0),
@@ -231,8 +100,18 @@ impl Ledger {
             Event::Told { trial, .. } | Event::Failed { trial, .. } | Event::Cancelled { trial } => {
                 self.pending_trial(*trial).map(drop)
             }
-            Event::LateResult { trial, .. } => self.trial(*trial).map(drop),
+            Event::LateResult { trial, .. } | Event::Measured { trial, .. } => self.trial(*trial).map(drop),
+            Event::Amended(_) | Event::Restored { .. } | Event::Reopened { .. } => self.revised(event).map(drop),
+            Event::Enqueued(_) | Event::Cleared => Ok(()),
         }
+    }
+
+    /// The trial that an event is about, as it is after it; refused where it cannot be amended, restored or reopened so.
+    pub(crate) fn revised(&self, event: &Event) -> Result<Trial> {
+        let number = event.trial().ok_or(Error::Internal { what: "a revision is about no trial" })?;
+        let mut trial = self.trial(number)?.clone();
+        trial.revise(event)?;
+        Ok(trial)
     }
 
     /// Appends the next event of the log, if it can follow the events before it.
@@ -245,7 +124,12 @@ impl Ledger {
     /// Appends an event that was checked.
     pub(crate) fn record(&mut self, event: Event) {
         match &event {
-            Event::Asked(Asked { choice, .. }) => self.begin(Start::Suggested(choice.clone()), None),
+            Event::Asked(Asked { choice, .. }) => {
+                if choice.phase == Phase::Queued {
+                    self.queue.pop_front();
+                }
+                self.begin(Start::Suggested(choice.clone()), None);
+            }
             Event::Included(Included { candidate, params, value, .. }) => {
                 let start = Start::Included { candidate: *candidate, params: params.clone() };
                 self.begin(start, value.map(TrialEnd::Observed));
@@ -254,6 +138,10 @@ impl Ledger {
             Event::Failed { trial, reason } => self.end(*trial, TrialEnd::Failed(reason.clone())),
             Event::Cancelled { trial } => self.end(*trial, TrialEnd::Cancelled),
             Event::LateResult { .. } => self.late += 1,
+            Event::Amended(_) | Event::Restored { .. } | Event::Reopened { .. } => self.revise(&event),
+            Event::Measured { trial, metrics } => self.trials[*trial].measure(metrics),
+            Event::Enqueued(enqueued) => self.queue.push_back(enqueued.clone()),
+            Event::Cleared => self.queue.clear(),
             Event::Fitted(_) => {}
         }
         self.events.push(event);
@@ -277,11 +165,21 @@ impl Ledger {
 
     fn begin(&mut self, start: Start, end: Option<TrialEnd>) {
         self.pending += usize::from(end.is_none());
-        self.trials.push(Trial { number: self.trials.len(), start, end });
+        self.trials.push(Trial::new(self.trials.len(), start, end));
     }
 
     fn end(&mut self, trial: usize, end: TrialEnd) {
-        self.trials[trial].end = Some(end);
+        self.trials[trial].end(end);
         self.pending -= 1;
+    }
+
+    /// Amends, restores or reopens a trial, which was checked.
+    fn revise(&mut self, event: &Event) {
+        if let Ok(trial) = self.revised(event) {
+            self.pending += usize::from(trial.state() == TrialState::Pending);
+            self.pending -= usize::from(self.trials[trial.number()].state() == TrialState::Pending);
+            let number = trial.number();
+            self.trials[number] = trial;
+        }
     }
 }

@@ -96,20 +96,22 @@ pub mod study;
 mod table;
 pub mod text;
 pub mod theory;
+mod trial;
 mod tuning;
 
 pub use choice::{Aim, Choice, Phase};
 pub use domain::Domain;
 pub use error::{Error, Result};
 pub use event::Event;
-pub use ledger::{Ledger, Trial, TrialState};
+pub use ledger::Ledger;
 pub use point_table::PointRow;
 pub use pool::{Coordinates, Pool};
 pub use rules::Rule;
-pub use space::{Constraint, Parameter, ParameterKind, Relation, Scale, Space, Value};
+pub use space::{Constraint, MEASURED_TOLERANCE, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Strategy};
 pub use study::{Batch, Best, BoundKind, Certificate, Importance, Outlook, Prediction, Study, Suggestion};
+pub use trial::{Trial, TrialState};
 pub use tuning::Tuning;
 
 /// The types of the Gaussian process that a [`Spec`] is made of and a [`Study`] returns. The numerics behind them are the

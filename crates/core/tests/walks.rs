@@ -77,8 +77,35 @@ fn include(live: &mut Study, rng: &mut impl Rng) {
     }
 }
 
+/// Amends, restores or reopens a random trial, or says where it was really made; refused where its state does not allow it.
+fn revise(live: &mut Study, rng: &mut impl Rng) {
+    if live.trials().is_empty() {
+        return;
+    }
+    let trial = rng.random_range(0..live.trials().len());
+    let _ = match rng.random_range(0..6) {
+        0 | 1 => live.amend(trial, Ok(rng.random_range(-2.0..2.0))),
+        2 => live.amend(trial, Err("the well was empty".to_string())),
+        3 => live.restore(trial),
+        4 => live.reopen(trial),
+        _ => match live.spec().domain().space().cloned() {
+            Some(space) => live.amend_params(trial, &space.params(&space.sample(rng))),
+            None => Ok(()),
+        },
+    };
+}
+
+/// Has a random point tried next, or forgets those that are to be tried.
+fn enqueue(live: &mut Study, rng: &mut impl Rng) {
+    let _ = match live.spec().domain().space().cloned() {
+        _ if rng.random_bool(0.2) => live.clear_queue(),
+        Some(space) => live.enqueue(&space.params(&space.sample(rng))),
+        None => Ok(()),
+    };
+}
+
 fn step(live: &mut Study, rng: &mut impl Rng) {
-    match rng.random_range(0..12) {
+    match rng.random_range(0..16) {
         0 | 1 => drop(live.ask(rng.random_range(1..4)).unwrap()),
         2 => drop(live.ask_adaptive(3, rng.random_range(1.0..4.0)).unwrap()),
         3 => drop(live.propose(2).unwrap()),
@@ -89,10 +116,15 @@ fn step(live: &mut Study, rng: &mut impl Rng) {
                 if rng.random_bool(0.3) {
                     settle(live, rng);
                 }
+                if rng.random_bool(0.2) {
+                    revise(live, rng);
+                }
                 live.apply(event).unwrap();
             }
         }
         5 => include(live, rng),
+        12 | 13 => revise(live, rng),
+        14 => enqueue(live, rng),
         6 => {
             let _ = (live.certificate(), live.best());
             live.predict(&[vec![0.5; live.spec().domain().dimension()]]).unwrap();
@@ -127,7 +159,7 @@ fn walk(seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(config(20))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn every_log_verifies_and_is_the_study(seed in 0u64..1_000_000) {

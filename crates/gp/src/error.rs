@@ -84,6 +84,12 @@ pub enum Error {
         /// The row's name.
         id: u64,
     },
+    /// The row has no value.
+    #[error("row {id} is pending; only the value of an observed row can be amended or taken back")]
+    RowPending {
+        /// The row's name.
+        id: u64,
+    },
     /// A domain's covariance could not be factored.
     #[error("the {len} x {len} covariance of the domain is not positive semi-definite and could not be factored")]
     NoFactor {
@@ -340,6 +346,7 @@ impl Error {
             Self::RowExists { .. }
             | Self::NoSuchRow { .. }
             | Self::RowObserved { .. }
+            | Self::RowPending { .. }
             | Self::NoFactor { .. }
             | Self::NoRoomToFactor { .. }
             | Self::NoRoomToSample { .. }

@@ -89,6 +89,11 @@ impl Posterior {
         &self.keys
     }
 
+    /// The key of the row of this name.
+    pub fn key(&self, id: u64) -> Result<Key> {
+        self.position(id).map(|position| self.keys[position])
+    }
+
     /// The rows' points, in the order of [`Posterior::keys`].
     #[inline]
     pub fn points(&self) -> &Points {
@@ -167,6 +172,28 @@ impl Posterior {
         }
         self.residuals.push(value - self.prior.mean());
         self.solved.change();
+        Ok(())
+    }
+
+    /// Replaces the value of an observed point. All rows are factored anew when the factor is next read.
+    pub fn amend(&mut self, id: u64, value: f64) -> Result<()> {
+        check_size("a value", value)?;
+        let position = self.observed_position(id)?;
+        self.residuals[position] = value - self.prior.mean();
+        self.factor_at_once();
+        Ok(())
+    }
+
+    /// Takes back the value of an observed point, which becomes the last of the pending ones. All rows are factored anew when
+    /// the factor is next read.
+    pub fn withdraw(&mut self, id: u64) -> Result<()> {
+        let position = self.observed_position(id)?;
+        let point = self.points.get(position).to_vec();
+        self.points.remove(position);
+        self.points.push(&point)?;
+        self.keys[position..].rotate_left(1);
+        self.residuals.remove(position);
+        self.factor_at_once();
         Ok(())
     }
 
@@ -309,11 +336,17 @@ impl Posterior {
     }
 
     fn pending_position(&self, id: u64) -> Result<usize> {
-        let position = self.keys.iter().position(|k| k.id == id).ok_or(Error::NoSuchRow { id })?;
-        if position < self.observed() {
-            return Err(Error::RowObserved { id });
-        }
-        Ok(position)
+        let position = self.position(id)?;
+        if position < self.observed() { Err(Error::RowObserved { id }) } else { Ok(position) }
+    }
+
+    fn observed_position(&self, id: u64) -> Result<usize> {
+        let position = self.position(id)?;
+        if position < self.observed() { Ok(position) } else { Err(Error::RowPending { id }) }
+    }
+
+    fn position(&self, id: u64) -> Result<usize> {
+        self.keys.iter().position(|k| k.id == id).ok_or(Error::NoSuchRow { id })
     }
 
     fn solved(&self) -> &Solution {

@@ -1,7 +1,7 @@
 //! Which panels a picture has, and what is said of those that it has not.
 
 use manyhands_core::study::NoImportance;
-use manyhands_core::{Domain, Importance, Study, Trial};
+use manyhands_core::{Domain, Importance, Study};
 
 use crate::metrics::MetricSeries;
 use crate::overview::Overview;
@@ -43,7 +43,7 @@ impl<'a> Composition<'a> {
             PictureKind::History => Importance { shares: vec![], values: 0, silence: None },
             _ => overview.study.importance()?,
         };
-        let metrics = metrics::series(overview.study.trials().iter().map(|trial| (trial.number(), metrics_of(trial))));
+        let metrics = metrics::series(overview.study.trials().iter().map(|trial| (trial.number(), trial.metrics())));
         Ok(Self { name, overview, parameters, importance, metrics })
     }
 
@@ -243,11 +243,6 @@ impl<'a> Composition<'a> {
     fn is_constrained(&self) -> bool {
         self.overview.study.spec().domain().space().is_some_and(|space| !space.constraints().is_empty())
     }
-}
-
-/// The metrics of a trial, in order.
-fn metrics_of(_: &Trial) -> &[(String, f64)] {
-    &[]
 }
 
 /// The size of so many panels of the same kind.

@@ -331,7 +331,7 @@ impl Chooser for Continuous {
     }
 
     fn point(&self, place: &Place) -> Result<Vec<f64>> {
-        self.space.embed(&place.params)
+        self.space.embed_measured(&place.params)
     }
 
     fn boxed_clone(&self) -> Box<dyn Chooser> {

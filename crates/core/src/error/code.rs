@@ -17,6 +17,8 @@ impl Error {
             Self::PoolExhausted { .. } => "pool-exhausted",
             Self::UnknownTrial { .. } => "unknown-trial",
             Self::NotPending { .. } => "not-pending",
+            Self::NotAmendable { .. } | Self::NotAmended { .. } | Self::FixedParameters { .. } => "not-amendable",
+            Self::NotFailed { .. } => "not-failed",
             Self::Value { .. } | Self::ValueTooLarge { .. } => "value",
             Self::NothingObserved => "nothing-observed",
             Self::NoTheorem => "no-theorem",

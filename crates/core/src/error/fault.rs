@@ -40,6 +40,10 @@ impl Error {
             | Self::TooManyPending { .. }
             | Self::PoolExhausted { .. }
             | Self::NotPending { .. }
+            | Self::NotAmendable { .. }
+            | Self::NotAmended { .. }
+            | Self::NotFailed { .. }
+            | Self::FixedParameters { .. }
             | Self::CandidateTaken { .. }
             | Self::NothingObserved
             | Self::NoTheorem

@@ -1,7 +1,7 @@
 //! What to do about an error, where its message does not say it.
 
 use super::ParameterPart;
-use crate::Error;
+use crate::{Error, TrialState};
 
 impl Error {
     /// What to do about it, where the message does not say.
@@ -14,6 +14,15 @@ impl Error {
             Self::Needs { need, .. } => Some(need.hint),
             Self::TooManyPending { .. } => {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
+            }
+            Self::NotAmendable { state: TrialState::Pending, .. } => Some("tell its value, or fail it"),
+            Self::NotAmendable { .. } => Some("tell the evaluation as one made elsewhere: {\"params\":{..},\"value\":..}"),
+            Self::NotFailed { state: TrialState::Observed, .. } => {
+                Some("amend its value if that is wrong, or enqueue its point to measure it once more")
+            }
+            Self::NotFailed { state: TrialState::Cancelled, .. } => Some("enqueue its point to have it tried"),
+            Self::FixedParameters { .. } => {
+                Some("fail the trial, and tell the evaluation as one made elsewhere at the candidate that was tried")
             }
             Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
             Self::DiscretizationTooLarge { .. } => {

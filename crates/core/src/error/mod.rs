@@ -6,7 +6,7 @@ mod hint;
 mod key;
 
 pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
-use crate::ledger::TrialState;
+use crate::trial::TrialState;
 use crate::space::Constraint;
 use crate::text::{counted, nearest, plain, quoted, significant};
 
@@ -118,6 +118,34 @@ pub enum Error {
         trial: usize,
         /// Its state.
         state: TrialState,
+    },
+    /// There is nothing of this trial's record to be amended.
+    #[error("trial {trial} is {state}; only a trial that was told or has failed can be amended")]
+    NotAmendable {
+        /// The trial's number.
+        trial: usize,
+        /// Its state.
+        state: TrialState,
+    },
+    /// The trial's record was not amended.
+    #[error("trial {trial} has no amendment that could be taken back")]
+    NotAmended {
+        /// The trial's number.
+        trial: usize,
+    },
+    /// Only a failed trial can be attempted again.
+    #[error("trial {trial} is {state}; only a failed trial can be attempted again")]
+    NotFailed {
+        /// The trial's number.
+        trial: usize,
+        /// Its state.
+        state: TrialState,
+    },
+    /// The parameters of a trial of a finite domain were to be amended.
+    #[error("the parameters of trial {trial} are those of a candidate of a finite domain and cannot be amended")]
+    FixedParameters {
+        /// The trial's number.
+        trial: usize,
     },
     /// A told value is not a finite number.
     #[error("the value of trial {trial} must be a finite number, got {value}")]

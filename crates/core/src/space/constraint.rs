@@ -32,6 +32,10 @@ pub struct Constraint {
 /// How far a sum may miss its bound, relative to the largest term that the parameters' bounds allow.
 const TOLERANCE: f64 = 1e-9;
 
+/// How far the sum of values that were measured, as in a mixture that was weighed, may miss the bound of a constraint: relative
+/// to its largest term, or its bound if that is larger.
+pub const MEASURED_TOLERANCE: f64 = 0.01;
+
 /// Beyond this, and below its inverse, sums and quotients of terms could leave the range of numbers.
 const LARGE: f64 = 1e100;
 
@@ -90,6 +94,11 @@ impl Linear {
             Relation::Equals => (sum - self.bound).abs(),
         };
         if over <= self.tolerance { 0.0 } else { over }
+    }
+
+    /// Whether a violation is one that measured values may have.
+    pub fn is_within_measurement(&self, violation: f64) -> bool {
+        violation <= MEASURED_TOLERANCE / TOLERANCE * self.tolerance
     }
 
     /// The smallest and largest sum of numbers between these ends, one pair for each parameter by position.

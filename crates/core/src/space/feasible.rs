@@ -205,6 +205,23 @@ impl Space {
         self.constraints.iter().zip(violations).find(|(_, by)| *by != 0.0)
     }
 
+    /// The nearest coordinates that keep every constraint, where these values miss their bounds by no more than measured ones
+    /// may; none where they miss them by more, or where integers, levels or choices would have to change.
+    pub(super) fn nearest_within_measurement(&self, params: &[Value], coordinates: &[f64]) -> Option<Vec<f64>> {
+        let feasible = self.feasible.as_ref()?;
+        let number = |index: usize| params[index].number().unwrap_or(f64::NAN);
+        if !feasible.linear.iter().all(|linear| linear.is_within_measurement(linear.violation(number))) {
+            return None;
+        }
+        let shares = feasible.nearest_shares(coordinates, None).ok().flatten()?;
+        let mut nearest = coordinates.to_vec();
+        feasible.place(&mut nearest, &shares);
+        let is_same = self.parts(&nearest).zip(self.parts(coordinates)).all(|((axis, own), (_, given))| {
+            matches!(axis, super::CubeAxis::Line(_)) || own == given
+        });
+        (is_same && self.feasible(&nearest)).then_some(nearest)
+    }
+
     /// Whether these values keep every constraint.
     pub(crate) fn satisfies(&self, params: &[Value]) -> bool {
         self.violated(params).is_none()

@@ -16,7 +16,7 @@ mod value;
 
 use axis::CubeAxis;
 pub(crate) use block::Block;
-pub use constraint::{Constraint, Relation};
+pub use constraint::{Constraint, MEASURED_TOLERANCE, Relation};
 pub use parameter::{Kind as ParameterKind, Parameter, Scale};
 pub use value::Value;
 
@@ -116,6 +116,25 @@ impl Space {
 
     /// The coordinates of these values, one for each parameter; refuses what is not in the space.
     pub fn embed(&self, params: &[Value]) -> Result<Vec<f64>> {
+        let coordinates = self.coordinates(params)?;
+        match self.violated(params) {
+            Some((constraint, by)) => Err(Error::Violated { constraint: constraint.clone(), by }),
+            None => Ok(coordinates),
+        }
+    }
+
+    /// As [`Space::embed`], for values that were measured: sums may miss the bounds of constraints by
+    /// [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE). The coordinates are then the nearest that keep the constraints, with
+    /// integers, levels and choices as they are.
+    pub fn embed_measured(&self, params: &[Value]) -> Result<Vec<f64>> {
+        let coordinates = self.coordinates(params)?;
+        let Some((constraint, by)) = self.violated(params) else { return Ok(coordinates) };
+        let nearest = self.nearest_within_measurement(params, &coordinates);
+        nearest.ok_or_else(|| Error::Violated { constraint: constraint.clone(), by })
+    }
+
+    /// The coordinates of these values, constraints aside.
+    fn coordinates(&self, params: &[Value]) -> Result<Vec<f64>> {
         if params.len() != self.parameters.len() {
             return Err(Error::ParameterCount { expected: self.parameters.len(), given: params.len() });
         }
@@ -123,10 +142,7 @@ impl Space {
         for ((axis, parameter), value) in self.axes.iter().zip(&self.parameters).zip(params) {
             axis.embed(parameter, value, &mut coordinates)?;
         }
-        match self.violated(params) {
-            Some((constraint, by)) => Err(Error::Violated { constraint: constraint.clone(), by }),
-            None => Ok(coordinates),
-        }
+        Ok(coordinates)
     }
 
     /// The valid values nearest to these coordinates, constraints aside. Ends of the unit interval are exactly the bounds.

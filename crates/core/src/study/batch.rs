@@ -79,7 +79,8 @@ impl Study {
         while next.is_none() && self.check_ask(worths.len() + 1).is_ok() {
             let asked = self.propose_one(&events)?;
             let worth = self.worth(&asked)?;
-            let is_beyond = asked.choice.phase != Phase::Design && worth.hallucination > limit;
+            let is_given = matches!(asked.choice.phase, Phase::Design | Phase::Queued);
+            let is_beyond = !is_given && worth.hallucination > limit;
             if worths.len() == most || (is_beyond && !worths.is_empty()) {
                 next = Some(worth);
                 self.tentative -= 1;

@@ -11,7 +11,7 @@ use super::Study;
 use super::certificate::BoundKind;
 use super::predict::{Bounded, Prediction};
 use crate::chooser::Extremes;
-use crate::ledger::Trial;
+use crate::trial::Trial;
 use crate::tuning::{NEARBY_VALUES, NEGLIGIBLE_NOISE, OUTLOOK_VALUES, PREDICTED_TOGETHER, SHORT_LIST, UNKNOWN_NOISE};
 use crate::{Error, Result, Value};
 

@@ -25,7 +25,7 @@ use manyhands_gp::Warp;
 
 use super::Study;
 use crate::chooser::{Context, Extremes};
-use crate::ledger::Trial;
+use crate::trial::Trial;
 use crate::text::significant;
 use crate::{Error, Result, Value};
 

@@ -1,11 +1,11 @@
-//! Which kind of pick comes next: of the first design, of the initialization scheme, or of the rule.
+//! Which kind of pick comes next: of the queue, of the first design, of the initialization scheme, or of the rule.
 //!
 //! Choosing reads the log's state and the seed, and nothing else. With one worker IGP-BUCB and GP-BTS are IGP-UCB and
 //! GP-TS, by this same code.
 
 use super::{Asking, Study};
 use crate::event::{Asked, ENGINE};
-use crate::ledger::TrialState;
+use crate::trial::TrialState;
 use crate::rules::{Pick, RuleState, StudyState};
 use crate::{Choice, Result};
 
@@ -13,22 +13,30 @@ impl Study {
     /// The next picks of an ask, the first of them for trial number `trial`, based on all events up to `seen` and the
     /// tentative picks.
     pub(super) fn choose(&mut self, trial: usize, seen: usize, asking: Asking) -> Result<Vec<Asked>> {
-        let choices = match self.choose_design(trial)? {
+        let choices = match self.choose_before_rule(trial)? {
             Some(choice) => vec![choice],
-            None => match self.choose_initial(trial)? {
-                Some(choice) => vec![choice],
-                None => {
-                    let rule = self.spec.strategy().rule;
-                    let mut state = self.state(Pick { trial, by_rule: asking.by_rule });
-                    rule.choose(&mut state, asking.most)?
-                }
-            },
+            None => {
+                let rule = self.spec.strategy().rule;
+                let mut state = self.state(Pick { trial, by_rule: asking.by_rule });
+                rule.choose(&mut state, asking.most)?
+            }
         };
         let asked = |(trial, choice): (usize, Choice)| {
             let choice = self.with_expectation(trial, choice)?;
             Ok(Asked { trial, choice, seen, engine: ENGINE })
         };
         (trial..).zip(choices).map(asked).collect()
+    }
+
+    /// A pick of the queue, of the first design or of the initialization scheme, if one of them has any left.
+    fn choose_before_rule(&mut self, trial: usize) -> Result<Option<Choice>> {
+        if let Some(queued) = self.choose_queued(trial)? {
+            return Ok(Some(queued));
+        }
+        match self.choose_design(trial)? {
+            Some(choice) => Ok(Some(choice)),
+            None => self.choose_initial(trial),
+        }
     }
 
     /// What a rule reads when it makes this pick.

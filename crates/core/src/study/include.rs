@@ -34,7 +34,7 @@ impl Study {
 
     /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
     pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
-        let NamedPoint { candidate, params } = self.spec.domain().find(self.spec.finite(), named)?;
+        let NamedPoint { candidate, params } = self.spec.domain().find_measured(self.spec.finite(), named)?;
         self.included_at(candidate, params, value)
     }
 
@@ -43,7 +43,7 @@ impl Study {
         let trial = self.ledger.trials().len();
         let candidate = candidate.unwrap_or(trial);
         value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
-        if !self.chooser.is_available(trial, candidate) {
+        if !self.chooser.is_available(trial, candidate) || self.is_reserved(candidate) {
             return Err(Error::CandidateTaken { candidate });
         }
         Ok(Included { trial, candidate, params, value })

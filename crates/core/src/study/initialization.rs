@@ -25,7 +25,7 @@ use manyhands_gp::{Key, Posterior};
 
 use super::Study;
 use crate::chooser::Context;
-use crate::ledger::TrialState;
+use crate::trial::TrialState;
 use crate::strategy::Initial;
 use crate::theory::{initialization_variance, initialization_variance_beside};
 use crate::tuning::{INITIAL_FAILURES, INITIAL_SHARE};

@@ -26,6 +26,8 @@ pub(super) struct Learning {
     /// How many values the fit was based on.
     known: usize,
     surprised: bool,
+    /// Whether values that it was based on have been amended since.
+    pub is_outdated: bool,
     before: Option<Box<ReplacedModel>>,
 }
 
@@ -66,7 +68,8 @@ impl Study {
         let observed = self.posterior.observed();
         let last = self.learning.fitted.as_ref().map(|_| self.learning.known);
         let changed = last != Some(observed);
-        if !(learner.is_due(observed, last) || (self.learning.surprised && changed)) {
+        let is_outdated = self.learning.is_outdated && observed > 0;
+        if !(learner.is_due(observed, last) || (self.learning.surprised && changed) || is_outdated) {
             return Ok(None);
         }
         let fitted = self.learn()?;
@@ -159,20 +162,17 @@ impl Study {
             chooser.set_taken(key.site, true);
         }
         self.band = Default::default();
-        // Values may have been logged between the computation of a fit and its event.
-        let known = self.values_by(fitted.seen);
-        let surprised = values[known.min(values.len())..].iter().any(|warped| warped.abs() > SURPRISE);
-        let learning = Learning { fitted: Some(fitted.clone()), known, surprised, before: None };
+        // Values may have been logged, or amended, between the computation of a fit and its event.
+        let since = self.ledger.events().get(fitted.seen..).unwrap_or_default();
+        let known = values.len().saturating_sub(since.iter().filter(|event| event.brings_a_value()).count());
+        let surprised = values[known..].iter().any(|warped| warped.abs() > SURPRISE);
+        let is_outdated = since.iter().any(Event::revises);
+        let learning = Learning { fitted: Some(fitted.clone()), known, surprised, is_outdated, before: None };
         Ok(ReplacedModel {
             learning: replace(&mut self.learning, learning),
             posterior: replace(&mut self.posterior, posterior),
             chooser: replace(&mut self.chooser, chooser),
         })
-    }
-
-    /// How many values the first `seen` events brought.
-    fn values_by(&self, seen: usize) -> usize {
-        self.ledger.events().iter().take(seen).filter(|event| event.brings_a_value()).count()
     }
 
     pub(super) fn discard_fit(&mut self) {

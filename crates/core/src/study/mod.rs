@@ -12,7 +12,9 @@ mod learning;
 mod outlook;
 mod predict;
 mod quantities;
+mod queue;
 mod record;
+mod revise;
 mod stop;
 mod suggestion;
 mod verify;
@@ -34,7 +36,8 @@ pub use self::suggestion::Suggestion;
 pub use self::verify::{Tally, Verification};
 use crate::chooser::{Chooser, Place, chooser};
 use crate::event::{Asked, Event};
-use crate::ledger::{Ledger, Trial, TrialState};
+use crate::ledger::Ledger;
+use crate::trial::{Trial, TrialState};
 use crate::model::Learner;
 pub use crate::tuning::OUTLOOK_VALUES;
 use crate::tuning::{REFACTORED_EVERY, REFACTORED_FROM};
@@ -183,8 +186,12 @@ impl Study {
             Event::Included(included) => self.model_included(included)?,
             Event::Told { trial, value } => self.model_told(*trial, *value)?,
             Event::Cancelled { trial } => self.model_cancelled(*trial)?,
+            Event::Amended(_) | Event::Restored { .. } | Event::Reopened { .. } => self.model_revised(&event)?,
+            Event::Enqueued(enqueued) => self.model_enqueued(enqueued)?,
+            // What was proposed may depend on the queue.
+            Event::Cleared => self.discard_tentative(),
             // A failed point stays hallucinated: otherwise the rule would propose it again and again.
-            Event::Failed { .. } | Event::LateResult { .. } => {}
+            Event::Failed { .. } | Event::LateResult { .. } | Event::Measured { .. } => {}
         }
         self.ledger.record(event);
         Ok(())

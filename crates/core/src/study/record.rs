@@ -84,8 +84,9 @@ impl Study {
             match event {
                 Event::Fitted(fitted) => (warp, noise) = (fitted.warp, fitted.hyperparameters.noise),
                 Event::Asked(Asked { trial, choice, .. }) if choice.phase != Phase::Design => {
-                    let value = self.ledger.trials()[*trial].value();
-                    if let (Some(interval), Some(value)) = (choice.interval, value) {
+                    // Of a trial that was made elsewhere than requested nothing was expected.
+                    let told = Some(&self.ledger.trials()[*trial]).filter(|trial| !trial.is_moved());
+                    if let (Some(interval), Some(value)) = (choice.interval, told.and_then(|trial| trial.value())) {
                         forecasts.push(Forecast { interval, value: sign * value, warp, noise });
                     }
                 }

@@ -3,7 +3,7 @@
 use super::Study;
 use super::best::BestBy;
 use super::certificate::BoundKind;
-use crate::ledger::Trial;
+use crate::trial::Trial;
 use crate::tuning::FEWEST_VALUES_TO_STOP;
 use crate::{Phase, Result};
 
@@ -77,7 +77,8 @@ impl Study {
 
     /// Whether the last `count` values have brought no better point.
     fn is_without_gain(&self, count: usize) -> Result<bool> {
-        let arrived: Vec<usize> = self.ledger.values_in_order().collect();
+        let rows = &self.posterior.keys()[..self.posterior.observed()];
+        let arrived: Vec<usize> = rows.iter().map(|row| row.id as usize).collect();
         let Some(before) = arrived.len().checked_sub(count).filter(|before| *before > 0) else { return Ok(false) };
         let best = self.incumbent()?;
         if arrived[..before].contains(&best.trial) {
