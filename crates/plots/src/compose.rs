@@ -68,7 +68,7 @@ impl<'a> Composition<'a> {
         let notes = match kind {
             PictureKind::History => vec![],
             PictureKind::Importance => self.importance_notes(),
-            PictureKind::Slices => self.slices_notes(),
+            PictureKind::Slices => self.slices_notes().into_iter().collect(),
             _ => vec![],
         };
         Ok(self.titled(rows, notes, beyond))
@@ -82,38 +82,38 @@ impl<'a> Composition<'a> {
     /// Everything that can be drawn, and why the rest cannot.
     fn whole(&self) -> Result<Page> {
         let (first, beyond) = history::panel(&self.overview, HALF)?;
-        let (mut top, mut rows, mut notes) = (vec![first], vec![], vec![]);
+        let (mut top, mut rows, mut missing) = (vec![first], vec![], vec![]);
         if self.parameters.len() == 1 {
             match self.band(HALF)? {
                 Ok(band) => top.extend(band.into_iter().flat_map(|row| row.panels)),
-                Err(reason) => notes.push(format!("No curve: {reason}.")),
+                Err(reason) => missing.push(("curve", reason)),
             }
         } else {
             match self.bars(HALF.0) {
                 Ok(panel) => top.push(PagePanel { size: HALF, ..panel }),
-                Err(reason) => notes.push(format!("No importance: {reason}.")),
+                Err(reason) => missing.push(("importance", reason)),
             }
             for (what, part) in [("slices", self.slices()?), ("map", self.maps()?)] {
                 match part {
                     Ok(part) => rows.extend(part),
-                    Err(reason) => notes.push(format!("No {what}: {reason}.")),
+                    Err(reason) => missing.push((what, reason)),
                 }
             }
-            if top.len() > 1 {
-                notes.extend(self.importance_notes());
-            }
-            if !rows.is_empty() {
-                notes.extend(self.slices_notes());
-            }
         }
-        if top.len() == 1 {
-            top[0].size = ALONE;
+        if let [alone] = &mut top[..] {
+            alone.size = if rows.is_empty() && self.metrics.is_empty() { ALONE } else { (WIDTH, HALF.1) };
+        }
+        let mut notes = reasons(&missing);
+        if self.importance.silence.is_none() && self.parameters.len() > 1 {
+            notes.extend(self.importance_notes());
+            notes.extend(self.slices_notes());
         }
         rows.insert(0, PanelRow::plain(top));
         rows.extend(self.metric_rows());
         if self.metrics.len() > MOST {
             notes.push(format!("Metrics not shown: {}.", names(self.metrics[MOST..].iter().map(|m| m.name.as_str()))));
         }
+        notes.dedup();
         Ok(self.titled(rows, notes, beyond))
     }
 
@@ -159,6 +159,9 @@ impl<'a> Composition<'a> {
         chosen.truncate(MOST);
         let size = small_size(chosen.len());
         let panels = slices::panels(&self.overview, &self.parameters, &chosen, size)?;
+        if panels.is_empty() {
+            return Ok(Err("the constraints allow no parameter to change alone".to_string()));
+        }
         let gaps = if self.is_constrained() { "; gaps are not allowed" } else { "" };
         let trial = self.overview.best.as_ref().map_or(String::new(), |best| format!(" (trial {})", best.trial));
         let heading =
@@ -183,9 +186,8 @@ impl<'a> Composition<'a> {
         let heading = match self.parameters.len() {
             2 => String::new(),
             _ => {
-                let which =
-                    if self.importance.silence.is_none() { "the most important parameters" } else { "parameters" };
-                format!("{} and {}, {which}; the others as at the best point", x.name, y.name)
+                let which = if self.importance.silence.is_none() { ", the most important parameters" } else { "" };
+                format!("{} and {}{which}; the others as at the best point", x.name, y.name)
             }
         };
         Ok(Ok(vec![PanelRow { heading, panels }]))
@@ -218,19 +220,16 @@ impl<'a> Composition<'a> {
             );
         }
         let order = self.importance.ranking();
-        if let Some(rest) = order.get(importance::MOST..).filter(|rest| !rest.is_empty()) {
-            let named = names(rest.iter().map(|&i| self.importance.shares[i].name.as_str()));
-            notes.push(format!("Less important: {named}."));
-        }
+        let rest = order.iter().skip(importance::MOST).map(|&i| self.importance.shares[i].name.as_str());
+        notes.extend(not_shown(rest));
         notes
     }
 
-    fn slices_notes(&self) -> Vec<String> {
+    fn slices_notes(&self) -> Option<String> {
         let ranked = self.ranked();
         let hidden = ranked.iter().skip(MOST).map(|parameter| parameter.name.as_str());
         let undrawable = self.parameters.iter().filter(|parameter| !parameter.is_drawable());
-        let left_out = names(hidden.chain(undrawable.map(|parameter| parameter.name.as_str())));
-        if left_out.is_empty() { vec![] } else { vec![format!("No slice is shown of {left_out}.")] }
+        not_shown(hidden.chain(undrawable.map(|parameter| parameter.name.as_str())))
     }
 
     fn metric_rows(&self) -> Vec<PanelRow> {
@@ -266,6 +265,24 @@ fn in_rows(panels: Vec<PagePanel>, heading: String) -> Vec<PanelRow> {
         }
     }
     rows
+}
+
+/// The names of what is left out, if anything is.
+fn not_shown<'a>(left_out: impl Iterator<Item = &'a str>) -> Option<String> {
+    let left_out = names(left_out);
+    (!left_out.is_empty()).then(|| format!("Not shown: {left_out}."))
+}
+
+/// What is missing and why, in one sentence for each reason.
+fn reasons(missing: &[(&str, String)]) -> Vec<String> {
+    let mut sentences: Vec<(Vec<&str>, &str)> = vec![];
+    for (what, reason) in missing {
+        match sentences.iter_mut().find(|(_, known)| known == reason) {
+            Some((parts, _)) => parts.push(what),
+            None => sentences.push((vec![what], reason)),
+        }
+    }
+    sentences.iter().map(|(parts, reason)| format!("No {}: {reason}.", parts.join(", no "))).collect()
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::axis::{AxisTick, PlotAxis};
 use crate::marks::{LegendEntry, WITH_VALUES};
 use crate::overview::Overview;
-use crate::panel::{Layer, PagePanel, PanelSide};
+use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
 use crate::scale::{Edge, ValueAxis};
 
 /// Observed, failed and pending trials by number, and how many values are not shown.
@@ -27,11 +27,16 @@ pub fn panel(overview: &Overview<'_>, size: (f64, f64)) -> Result<(PagePanel, us
     layers.extend(marks);
     legend.extend(entries);
     let title = match y.best {
+        None if values.is_empty() => "value by trial: no values yet".to_string(),
         None => "value by trial".to_string(),
         Some(best) => format!("distance from the best value, {}, by trial", significant(best, 4)),
     };
-    let floor = y.best.map(|_| AxisTick { place: y.edge(Edge::Bottom), label: "0".to_string() });
-    let (x, side) = (PanelSide::numbers(x, "trial"), PanelSide { floor, ..PanelSide::numbers(y.axis, "") });
+    let ticks = match y.best {
+        Some(_) => SideTicks::Above(AxisTick { place: y.edge(Edge::Bottom), label: "0".to_string() }),
+        None if values.is_empty() => SideTicks::Blank,
+        None => SideTicks::Numbers,
+    };
+    let (x, side) = (PanelSide::numbers(x, "trial"), PanelSide { axis: y.axis, label: String::new(), ticks });
     Ok((PagePanel { title, x, y: side, layers, colours: None, legend, size }, y.beyond))
 }
 

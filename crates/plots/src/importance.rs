@@ -3,7 +3,7 @@
 use manyhands_core::Importance;
 
 use crate::axis::PlotAxis;
-use crate::panel::{Layer, PagePanel, PanelSide, ShareBar};
+use crate::panel::{Layer, PagePanel, PanelSide, ShareBar, SideTicks};
 
 /// At most this many bars.
 pub const MOST: usize = 12;
@@ -41,7 +41,7 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
     PagePanel {
         title: "importance: share of the posterior mean's variance".to_string(),
         x: PanelSide::numbers(x, label),
-        y: PanelSide { axis: y, label: String::new(), words, floor: None },
+        y: PanelSide { axis: y, label: String::new(), ticks: SideTicks::Words(words) },
         layers: vec![Layer::Bars(bars)],
         colours: None,
         legend: vec![],

@@ -11,6 +11,7 @@ use crate::marks::Mark;
 use crate::overview::Overview;
 use crate::panel::{CellMap, Layer, PagePanel};
 use crate::parameter::{BaseSetting, PlottedParameter};
+use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
 /// At most this many cells along each axis.
@@ -40,20 +41,32 @@ pub fn panels(
         predicted.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
     };
     let (means, widths) = (of(|at| at.mean), of(|at| 0.5 * at.upper - 0.5 * at.lower));
-    let colours =
-        [colours_of_means(&known(&means), overview.shown), colours_of_widths(&known(&widths), overview.shown)];
     let width = match kind {
         BoundKind::Theorem => "half the width of the band (theorem)".to_string(),
         _ => format!("half the {} % interval of the model", 100.0 * PROBABILITY),
     };
-    let [mean, width] = [("posterior mean", means, colours[0]), (width.as_str(), widths, colours[1])]
-        .map(|(what, cells, colours)| panel(overview, pair, &Coloured { what, cells, colours }, size));
-    Ok(vec![mean, width])
+    let colours = colours_of_widths(&known(&widths), overview.shown);
+    let coloured = [coloured_means(overview, means), Coloured { what: width, cells: widths, colours }];
+    Ok(coloured.iter().map(|coloured| panel(overview, pair, coloured, size)).collect())
+}
+
+/// The means, or where they span magnitudes their distances from the best of them.
+fn coloured_means(overview: &Overview<'_>, means: Cells) -> Coloured {
+    let scale = ValueAxis::of(&known(&means), overview.direction());
+    let Some(best) = scale.best else {
+        let colours = colours_of_means(&known(&means), overview.shown);
+        return Coloured { what: "posterior mean".to_string(), cells: means, colours };
+    };
+    let what = format!("posterior mean: distance from its best here, {}", significant(best, 3));
+    let distances = |row: &Vec<Option<f64>>| row.iter().map(|mean| mean.map(|mean| scale.distance(mean))).collect();
+    let cells: Cells = means.iter().map(distances).collect();
+    let (low, high) = scale.limits();
+    Coloured { what, cells, colours: PlotAxis::logarithmic(low, high) }
 }
 
 /// What one panel shows.
-struct Coloured<'a> {
-    what: &'a str,
+struct Coloured {
+    what: String,
     cells: Cells,
     colours: PlotAxis,
 }
@@ -62,12 +75,7 @@ fn known(cells: &Cells) -> Vec<f64> {
     cells.iter().flatten().flatten().copied().collect()
 }
 
-fn panel(
-    overview: &Overview<'_>,
-    pair: [&PlottedParameter; 2],
-    coloured: &Coloured<'_>,
-    size: (f64, f64),
-) -> PagePanel {
+fn panel(overview: &Overview<'_>, pair: [&PlottedParameter; 2], coloured: &Coloured, size: (f64, f64)) -> PagePanel {
     let Coloured { what, cells, colours } = coloured;
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);

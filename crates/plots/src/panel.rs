@@ -53,10 +53,20 @@ pub struct PanelSide {
     pub axis: PlotAxis,
     /// What it is.
     pub label: String,
-    /// The names of the numbers 0, 1 and so on, in place of ticks; empty for numbers.
-    pub words: Vec<String>,
-    /// A place below the axis' own numbers that has a tick of its own.
-    pub floor: Option<AxisTick>,
+    /// What its ticks say.
+    pub ticks: SideTicks,
+}
+
+/// The ticks of an axis.
+pub enum SideTicks {
+    /// None: there are no numbers yet.
+    Blank,
+    /// Round numbers.
+    Numbers,
+    /// Round numbers, and below the lowest of them a tick for all that is less.
+    Above(AxisTick),
+    /// The names of the numbers 0, 1 and so on.
+    Words(Vec<String>),
 }
 
 /// What is drawn in a panel, in places.
@@ -117,22 +127,29 @@ struct Area {
 impl PanelSide {
     /// An axis of numbers.
     pub fn numbers(axis: PlotAxis, label: &str) -> Self {
-        Self { axis, label: label.to_string(), words: vec![], floor: None }
+        Self { axis, label: label.to_string(), ticks: SideTicks::Numbers }
+    }
+
+    fn words(&self) -> &[String] {
+        if let SideTicks::Words(words) = &self.ticks { words } else { &[] }
     }
 
     /// At most `most` ticks at round numbers.
-    fn ticks(&self, most: usize) -> Vec<AxisTick> {
-        let mut ticks = self.axis.ticks(most);
-        if let Some(floor) = &self.floor {
-            ticks.retain(|tick| self.axis.part(tick.place) >= self.axis.part(self.axis.between(0.0)) - 1e-9);
-            ticks.push(floor.clone());
+    fn numbered(&self, most: usize) -> Vec<AxisTick> {
+        let lowest = self.axis.part(self.axis.between(0.0)) - 1e-9;
+        match &self.ticks {
+            SideTicks::Blank | SideTicks::Words(_) => vec![],
+            SideTicks::Numbers => self.axis.ticks(most),
+            SideTicks::Above(floor) => {
+                let above = self.axis.ticks(most).into_iter().filter(|tick| self.axis.part(tick.place) >= lowest);
+                above.chain([floor.clone()]).collect()
+            }
         }
-        ticks
     }
 
     /// The words as ticks, every one or every second and so on.
     fn named(&self, every: usize) -> Vec<AxisTick> {
-        let words = self.words.iter().enumerate().step_by(every);
+        let words = self.words().iter().enumerate().step_by(every);
         words.map(|(i, word)| AxisTick { place: self.axis.place(i as f64), label: word.clone() }).collect()
     }
 }
@@ -161,15 +178,17 @@ impl PagePanel {
     fn area(&self, (left, top): (f64, f64)) -> (Area, Vec<AxisTick>) {
         let above = if self.title.is_empty() { 8.0 } else { 26.0 } + if self.y.label.is_empty() { 0.0 } else { 16.0 };
         let label_below = if self.x.label.is_empty() { 4.0 } else { 20.0 };
-        let behind = self.colours.as_ref().map_or(14.0, |colours| 32.0 + BAR + widest(&colours.ticks(6)));
+        // Half of the last label may be behind the axis.
+        let last = 0.5 * widest(&self.x.numbered(3)) + 2.0;
+        let behind = self.colours.as_ref().map_or(last.max(14.0), |colours| 32.0 + BAR + widest(&colours.ticks(6)));
         let below = TICK + 1.0 + LINE + label_below;
-        let rows = if self.y.words.is_empty() {
-            self.y.ticks((((self.size.1 - above - below) / 36.0) as usize).clamp(2, 7))
+        let rows = if self.y.words().is_empty() {
+            self.y.numbered((((self.size.1 - above - below) / 36.0) as usize).clamp(2, 7))
         } else {
             let room = 0.36 * self.size.0;
             let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, room), ..tick };
             let fit = ((self.size.1 - above - below) / 14.0).max(1.0) as usize;
-            self.y.named(self.y.words.len().div_ceil(fit).max(1)).into_iter().map(cut).collect()
+            self.y.named(self.y.words().len().div_ceil(fit).max(1)).into_iter().map(cut).collect()
         };
         let before = 4.0 + widest(&rows) + TICK + 4.0;
         let width = self.size.0 - before - behind;
@@ -179,8 +198,8 @@ impl PagePanel {
 
     /// In how many lines the words below the panel are written: as few as have room for all of them.
     fn word_lines(&self, width: f64) -> usize {
-        let step = width / self.x.words.len().max(1) as f64;
-        let longest = self.x.words.iter().map(|word| text_width(word)).fold(0.0, f64::max);
+        let step = width / self.x.words().len().max(1) as f64;
+        let longest = self.x.words().iter().map(|word| text_width(word)).fold(0.0, f64::max);
         (1..MOST_LINES).find(|&lines| longest + GAP <= step * lines as f64).unwrap_or(if longest == 0.0 {
             1
         } else {
@@ -190,11 +209,11 @@ impl PagePanel {
 
     /// The ticks of the horizontal axis: as many as have room for their labels.
     fn columns(&self, area: Area, corner: (f64, f64)) -> Vec<AxisTick> {
-        if !self.x.words.is_empty() {
+        if !self.x.words().is_empty() {
             let lines = self.word_lines(area.width);
             let fit = (area.width * lines as f64 / NARROWEST).max(1.0) as usize;
-            let every = self.x.words.len().div_ceil(fit).max(1);
-            let room = area.width * (lines * every) as f64 / self.x.words.len() as f64 - GAP;
+            let every = self.x.words().len().div_ceil(fit).max(1);
+            let room = area.width * (lines * every) as f64 / self.x.words().len() as f64 - GAP;
             let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, room), ..tick };
             return self.x.named(every).into_iter().map(cut).collect();
         }
@@ -206,11 +225,11 @@ impl PagePanel {
             apart && ticks.iter().all(|tick| ends(tick).0 >= corner.0 && ends(tick).1 <= corner.0 + self.size.0)
         };
         let most = ((area.width / 45.0) as usize).clamp(2, 8);
-        (1..=most).rev().map(|most| self.x.ticks(most)).find(fits).unwrap_or_default()
+        (1..=most).rev().map(|most| self.x.numbered(most)).find(fits).unwrap_or_default()
     }
 
     fn draw_grid(&self, scene: &mut Scene, area: Area, rows: &[AxisTick]) {
-        if self.colours.is_none() && self.y.words.is_empty() {
+        if self.colours.is_none() && self.y.words().is_empty() {
             for tick in rows {
                 let y = area.y(&self.y.axis, tick.place);
                 scene.add(line((area.left, y), (area.left + area.width, y), GRID, 1.0));
@@ -247,8 +266,11 @@ impl PagePanel {
         };
         let title = Writing::new(left + 0.5 * self.size.0, top + 16.0, TITLE_SIZE, TextAnchor::Middle);
         write(&self.title, title, self.size.0 - GAP);
-        let below = Writing::new(middle, top + self.size.1 - 6.0, LABEL_SIZE, TextAnchor::Middle);
-        write(&self.x.label, below, 2.0 * (middle - left).min(left + self.size.0 - middle) - GAP);
+        // In the middle of the area, or of the panel where it is too long for that.
+        let room = 2.0 * (middle - left).min(left + self.size.0 - middle) - GAP;
+        let is_long = width(&self.x.label, LABEL_SIZE) > room;
+        let (middle, room) = if is_long { (left + 0.5 * self.size.0, self.size.0 - GAP) } else { (middle, room) };
+        write(&self.x.label, Writing::new(middle, top + self.size.1 - 6.0, LABEL_SIZE, TextAnchor::Middle), room);
         let above = Writing::new(left + 4.0, area.top - 8.0, LABEL_SIZE, TextAnchor::Start);
         write(&self.y.label, above, self.size.0 - GAP);
     }

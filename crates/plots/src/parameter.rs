@@ -3,7 +3,7 @@
 use manyhands_core::{Coordinates, Domain, Parameter, ParameterKind, Pool, Scale, Value};
 
 use crate::axis::PlotAxis;
-use crate::panel::PanelSide;
+use crate::panel::{PanelSide, SideTicks};
 
 /// The largest number of categories whose names fit.
 const MOST_CATEGORIES: usize = 40;
@@ -139,16 +139,16 @@ impl PlottedParameter {
             (Scale::Linear, Values::Integers | Values::Categories(_)) => PlotAxis::integer(self.low, self.high),
             (Scale::Linear, _) => PlotAxis::linear(self.low, self.high),
         };
-        let words = match &self.values {
-            Values::Categories(all) => all.iter().map(Value::short).collect(),
-            _ => vec![],
+        let ticks = match &self.values {
+            Values::Categories(all) => SideTicks::Words(all.iter().map(Value::short).collect()),
+            _ => SideTicks::Numbers,
         };
         let room = match cells {
             Some(most) => self.beyond(most),
             None if self.is_choice() => 0.5 / self.high.max(1.0),
             None => 0.03,
         };
-        PanelSide { axis: axis.padded(room, room), label: self.name.clone(), words, floor: None }
+        PanelSide { axis: axis.padded(room, room), label: self.name.clone(), ticks }
     }
 
     /// All its values if they are at most `most`, else as many, evenly spaced on its scale.

@@ -87,6 +87,16 @@ impl ValueAxis {
         Some(Self { axis, worse: Edge::Top, beyond, best: Some(best), limits: (low, high) })
     }
 
+    /// The lowest and the highest number that has a place of its own.
+    pub fn limits(&self) -> (f64, f64) {
+        self.limits
+    }
+
+    /// How far a value is from the best one, and not closer than the axis shows; the value itself on a linear axis.
+    pub fn distance(&self, value: f64) -> f64 {
+        self.best.map_or(value, |best| distance(value, best).max(self.limits.0))
+    }
+
     /// The place of a value. The best value itself, whose distance has no logarithm, is at the bottom.
     pub fn place(&self, value: f64) -> f64 {
         match self.best {

@@ -21,7 +21,7 @@ struct PredictedSlice<'a> {
     along: Vec<(f64, Option<Prediction>)>,
 }
 
-/// One panel for each of these parameters, on the same scale of values.
+/// One panel for each of these parameters that can be changed alone, on the same scale of values.
 pub fn panels(
     overview: &Overview<'_>,
     all: &[PlottedParameter],
@@ -31,10 +31,11 @@ pub fn panels(
     let params = overview.best.as_ref().map_or(&[][..], |best| &best.params);
     let base = BaseSetting::new(overview.study.spec().domain(), all, params);
     let points = if all.len() == 1 { POINTS.1 } else { POINTS.0 };
-    let slices = chosen
+    let mut slices = chosen
         .iter()
         .map(|parameter| predicted(overview.model(), &base, parameter, points))
         .collect::<Result<Vec<_>>>()?;
+    slices.retain(|slice| slice.along.iter().filter(|(_, there)| there.is_some()).count() > 1);
     let y = value_axis(overview, &slices);
     Ok(slices.iter().map(|slice| panel(overview, slice, &y, (all.len() == 1, size))).collect())
 }

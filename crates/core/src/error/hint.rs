@@ -16,7 +16,9 @@ impl Error {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
             }
             Self::NotAmendable { state: TrialState::Pending, .. } => Some("tell its value, or fail it"),
-            Self::NotAmendable { .. } => Some("tell the evaluation as one made elsewhere: {\"params\":{..},\"value\":..}"),
+            Self::NotAmendable { .. } => {
+                Some("tell the evaluation as one made elsewhere: {\"params\":{..},\"value\":..}")
+            }
             Self::NotFailed { state: TrialState::Observed, .. } => {
                 Some("amend its value if that is wrong, or enqueue its point to measure it once more")
             }

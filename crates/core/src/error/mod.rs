@@ -6,9 +6,9 @@ mod hint;
 mod key;
 
 pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
-use crate::trial::TrialState;
 use crate::space::Constraint;
 use crate::text::{counted, nearest, plain, quoted, significant};
+use crate::trial::TrialState;
 
 /// A refusal; nothing in the study has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -5,9 +5,9 @@ use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Post
 use crate::chooser::{Chooser, Context, LargestSd};
 use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::Ledger;
-use crate::trial::TrialState;
 use crate::strategy::{Hallucination, Information, Strategy};
 use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
+use crate::trial::TrialState;
 use crate::{Choice, Error, Event, Phase, Result, Spec, Tuning};
 
 /// What the log of a study amounts to.

@@ -216,9 +216,10 @@ impl Space {
         let shares = feasible.nearest_shares(coordinates, None).ok().flatten()?;
         let mut nearest = coordinates.to_vec();
         feasible.place(&mut nearest, &shares);
-        let is_same = self.parts(&nearest).zip(self.parts(coordinates)).all(|((axis, own), (_, given))| {
-            matches!(axis, super::CubeAxis::Line(_)) || own == given
-        });
+        let is_same = self
+            .parts(&nearest)
+            .zip(self.parts(coordinates))
+            .all(|((axis, own), (_, given))| matches!(axis, super::CubeAxis::Line(_)) || own == given);
         (is_same && self.feasible(&nearest)).then_some(nearest)
     }
 

@@ -25,8 +25,8 @@ use manyhands_gp::Warp;
 
 use super::Study;
 use crate::chooser::{Context, Extremes};
-use crate::trial::Trial;
 use crate::text::significant;
+use crate::trial::Trial;
 use crate::{Error, Result, Value};
 
 /// What kind of statement an interval is.

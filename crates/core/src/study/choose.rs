@@ -5,8 +5,8 @@
 
 use super::{Asking, Study};
 use crate::event::{Asked, ENGINE};
-use crate::trial::TrialState;
 use crate::rules::{Pick, RuleState, StudyState};
+use crate::trial::TrialState;
 use crate::{Choice, Result};
 
 impl Study {

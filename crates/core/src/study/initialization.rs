@@ -25,9 +25,9 @@ use manyhands_gp::{Key, Posterior};
 
 use super::Study;
 use crate::chooser::Context;
-use crate::trial::TrialState;
 use crate::strategy::Initial;
 use crate::theory::{initialization_variance, initialization_variance_beside};
+use crate::trial::TrialState;
 use crate::tuning::{INITIAL_FAILURES, INITIAL_SHARE};
 use crate::{Choice, Phase, Result};
 

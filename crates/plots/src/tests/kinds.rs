@@ -1,10 +1,10 @@
 //! The page of many parameters, and each kind of picture by itself.
 
+use manyhands_core::Event;
+
 use super::*;
 use crate::draw;
-use crate::metrics::{panel, series};
-use crate::overview::Overview;
-use crate::page::{Page, PanelRow};
+use crate::metrics::series;
 
 /// A study of so many floats, minimized.
 fn floats(count: usize) -> Study {
@@ -34,7 +34,7 @@ fn many_numbers_have_everything_on_one_page() {
 fn of_fifteen_parameters_twelve_have_a_slice_and_the_rest_are_named() {
     let study = played(floats(15), 30, |_, x| Some(bowl(x)));
     let picture = drawn(study, "rest");
-    assert!(picture.svg.contains(">Less important: ") && picture.svg.contains(">No slice is shown of "), "not named");
+    assert!(picture.svg.contains(">Not shown: x"), "not named");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn every_kind_is_drawn_by_itself() {
         is_silent(&picture, &others.map(|(_, title)| *title).collect::<Vec<_>>());
     }
     let one = played(study(ONE), 9, |_, x| Some(x[0].sin()));
-    says(&drawn_kind(one.clone(), "one", PictureKind::Slices), &["posterior over x"]);
+    says(&drawn_kind(one.clone(), "one", PictureKind::Slices), &["value over x: the posterior"]);
     drawn_kind(one, "one", PictureKind::History);
 }
 
@@ -100,9 +100,10 @@ fn a_kind_that_has_nothing_to_draw_says_why() {
 fn the_first_trials_are_drawn() {
     for trials in [0, 1, 3] {
         let picture = drawn(played(floats(3), trials, |_, x| Some(bowl(x))), &format!("first-{trials}"));
-        says(&picture, &["value by trial"]);
+        let title = if trials == 0 { "value by trial: no values yet" } else { "value by trial" };
+        says(&picture, &[title]);
         if trials == 0 {
-            says(&picture, &["No importance: there are no values yet.", "No slices: there are no values yet."]);
+            says(&picture, &["No importance, no slices, no map: there are no values yet."]);
         }
     }
 }
@@ -164,35 +165,24 @@ fn a_covariance_alone_has_its_history_and_says_why_no_more() {
     let tables = [&b"label\na\nb\nc\n"[..], b"1,0.5,0\n0.5,1,0.5\n0,0.5,1\n"].map(<[u8]>::to_vec);
     let study = Study::new(draft.finish(&tables).unwrap().spec).unwrap();
     let picture = drawn(played(study, 6, |trial, _| Some(trial as f64)), "covariance");
-    assert!(picture.svg.contains(">No importance: the model sees no parameters"), "it does not say why");
+    assert!(
+        picture.svg.contains(">No importance, no slices, no map: the model sees no parameters"),
+        "it does not say why"
+    );
 }
 
 #[test]
 fn metrics_have_a_panel_each() {
     let mut study = played(floats(2), 20, |_, x| Some(bowl(x)));
-    let metrics: Vec<Vec<(String, f64)>> = (0..20)
-        .map(|i| {
-            vec![("seconds".to_string(), f64::from(i).sqrt()), ("memory in MiB".to_string(), 1e3 * f64::from(i % 5))]
-        })
-        .map(|metrics| if metrics[0].1 > 4.0 { metrics[..1].to_vec() } else { metrics })
-        .collect();
-    let found = series(metrics.iter().enumerate().map(|(trial, metrics)| (trial, metrics.as_slice())));
-    assert_eq!(
-        found.iter().map(|series| (series.name.as_str(), series.values.len())).collect::<Vec<_>>(),
-        [("seconds", 20), ("memory in MiB", 17)]
-    );
-    let overview = Overview::of(&mut study).unwrap();
-    let panels = found.iter().map(|series| panel(&overview, series, (540.0, 270.0))).collect();
-    let page = Page {
-        title: "metrics".to_string(),
-        summary: overview.summary(0),
-        rows: vec![PanelRow { heading: "metrics by trial".to_string(), panels }],
-        notes: vec![],
-    };
-    let picture = Picture::of("metrics", &page.scene()).unwrap();
-    if let Some(folder) = std::env::var_os("MANYHANDS_PICTURES") {
-        std::fs::write(std::path::Path::new(&folder).join("metrics.png"), &picture.png).unwrap();
+    for trial in 0..20 {
+        let mut metrics = vec![("seconds".to_string(), (trial as f64).sqrt())];
+        if trial < 17 {
+            metrics.push(("memory in MiB".to_string(), 1e3 * (trial % 5) as f64));
+        }
+        study.apply(Event::Measured { trial, metrics }).unwrap();
     }
-    says(&picture, &["seconds", "memory in MiB", "metrics by trial"]);
-    labels::assert_readable(&page.scene(), "metrics");
+    let found = series(study.trials().iter().map(|trial| (trial.number(), trial.metrics())));
+    let counts: Vec<(&str, usize)> = found.iter().map(|series| (series.name.as_str(), series.values.len())).collect();
+    assert_eq!(counts, [("seconds", 20), ("memory in MiB", 17)]);
+    says(&drawn(study, "metrics"), &["metrics by trial", "seconds", "memory in MiB"]);
 }

@@ -187,7 +187,7 @@ fn studies_without_a_value_are_drawn() {
     for (name, text) in [("nothing-1", ONE), ("nothing-2", TWO)] {
         let mut study = study(text);
         let picture = drawn(study.clone(), name);
-        says(&picture, &["value by trial"]);
+        says(&picture, &["value by trial: no values yet"]);
         is_silent(&picture, &["posterior mean", "mean", "design", "highest so far", "lowest so far"]);
         study.ask(2).unwrap();
         says(&drawn(study, name), &["pending"]);
@@ -248,5 +248,5 @@ fn names_are_written_as_they_are() {
     assert!(picture.svg.contains("$a$ &lt; &amp; b"), "the name was changed");
     let long = ONE.replace("x =", &format!("{} =", "long_".repeat(20)));
     let picture = drawn(played(study(&long), 6, |_, x| Some(x[0])), &"long-name-".repeat(10));
-    assert!(picture.svg.contains("long_long_long_long_") && picture.svg.contains("_l…<"), "the name is not cut");
+    assert!(picture.svg.contains("…") && !picture.svg.contains(&"long_".repeat(20)), "the name is not cut");
 }
