@@ -157,8 +157,9 @@ impl<'a> Composition<'a> {
         }
         let mut chosen = self.ranked();
         chosen.truncate(MOST);
-        let size = small_size(chosen.len());
-        let panels = slices::panels(&self.overview, &self.parameters, &chosen, size)?;
+        let mut panels = slices::panels(&self.overview, &self.parameters, &chosen, HALF)?;
+        let size = small_size(panels.len());
+        panels.iter_mut().for_each(|panel| panel.size = size);
         if panels.is_empty() {
             return Ok(Err("the constraints allow no parameter to change alone".to_string()));
         }
@@ -166,7 +167,10 @@ impl<'a> Composition<'a> {
         let trial = self.overview.best.as_ref().map_or(String::new(), |best| format!(" (trial {})", best.trial));
         let heading =
             format!("slices of the value through the best point{trial}: one parameter varies, the others stay{gaps}");
-        Ok(Ok(in_rows(panels, heading)))
+        let fixed = chosen.iter().map(|parameter| &parameter.name);
+        let fixed = names(fixed.filter(|name| panels.iter().all(|panel| panel.x.label != **name)).map(String::as_str));
+        let fixed = if fixed.is_empty() { fixed } else { format!("; {fixed} cannot change alone") };
+        Ok(Ok(in_rows(panels, heading + &fixed)))
     }
 
     fn maps(&self) -> Result<Missing> {
