@@ -124,7 +124,10 @@ impl<'a> Composition<'a> {
             ranking.iter().position(|&i| self.importance.shares[i].name == parameter.name).unwrap_or(usize::MAX)
         };
         let mut ranked: Vec<&PlottedParameter> = self.parameters.iter().filter(|p| p.is_drawable()).collect();
-        ranked.sort_by_key(rank);
+        // Two are drawn in any case, in the order that the user knows.
+        if self.parameters.len() > 2 {
+            ranked.sort_by_key(rank);
+        }
         ranked
     }
 

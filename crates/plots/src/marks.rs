@@ -68,7 +68,12 @@ impl Mark {
         if points.is_empty() {
             return vec![];
         }
-        let size = if points.len() > MANY { 2.0 } else { 3.0 };
+        let size = if points.len() > MANY { 1.6 } else { 3.0 };
+        // So many hardly differ in shape; small squares are short to write.
+        let dots = |points: &[(f64, f64)], size: f64, color: &str| match points.len() {
+            0..=MANY => dots(points, size, color),
+            _ => path(points.iter().map(|at| square(*at, size)).collect(), Some(color), color, 0.0),
+        };
         match self {
             Self::Observed => vec![dots(points, size, INK)],
             Self::Aimed(Aim::Design) => vec![shapes(points, GREY, |at| square(at, size))],
@@ -163,7 +168,7 @@ fn crosses(points: &[(f64, f64)], color: &str, width: f64) -> Primitive {
 }
 
 fn square((x, y): (f64, f64), half: f64) -> String {
-    let side = 2.0 * half;
+    let side = tenth(2.0 * half);
     format!("M{} {}h{side}v{side}h-{side}z", tenth(x - half), tenth(y - half))
 }
 

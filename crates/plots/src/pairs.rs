@@ -14,8 +14,11 @@ use crate::parameter::{BaseSetting, PlottedParameter};
 use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
-/// At most this many cells along each axis.
-const CELLS: usize = 64;
+/// At most this many cells along each axis, and as many where a prediction takes long.
+const CELLS: (usize, usize) = (64, 40);
+
+/// With more values a prediction takes long.
+const MANY: usize = 500;
 
 /// Widths whose ratio is larger than this are shown by their logarithms.
 const MAGNITUDES: f64 = 30.0;
@@ -79,7 +82,8 @@ fn panel(overview: &Overview<'_>, pair: [&PlottedParameter; 2], coloured: &Colou
     let Coloured { what, cells, colours } = coloured;
     let known = known(cells);
     let is_flat = known.iter().all(|number| *number == known[0]);
-    let [x, y] = pair.map(|parameter| parameter.side(Some(CELLS)));
+    let most = cells_along(overview);
+    let [x, y] = pair.map(|parameter| parameter.side(Some(most)));
     let (marks, legend) = overview.marked(&Mark::on_parameters(), |trial, _| {
         let params = overview.study.params(trial.number()).ok()?;
         let place =
@@ -89,7 +93,7 @@ fn panel(overview: &Overview<'_>, pair: [&PlottedParameter; 2], coloured: &Colou
     let shade = |cell: &Option<f64>| cell.map(|number| level(colours.part(colours.place(number))));
     let rows = cells.iter().map(|row| row.iter().map(shade).collect()).collect();
     let reach = |axis: &PlotAxis, parameter: &PlottedParameter| {
-        let beyond = parameter.beyond(CELLS);
+        let beyond = parameter.beyond(most);
         (axis.between(-beyond), axis.between(1.0 + beyond))
     };
     let map = CellMap { rows, x: reach(&x.axis, pair[0]), y: reach(&y.axis, pair[1]) };
@@ -128,6 +132,11 @@ fn ends(numbers: &[f64]) -> (f64, f64) {
     (finite().fold(f64::MAX, f64::min), finite().fold(f64::MIN, f64::max))
 }
 
+/// How many cells there are along each axis, unless a parameter has fewer values.
+fn cells_along(overview: &Overview<'_>) -> usize {
+    if overview.model().posterior().observed() > MANY { CELLS.1 } else { CELLS.0 }
+}
+
 /// The prediction at every cell's centre.
 fn predictions(
     overview: &Overview<'_>,
@@ -136,7 +145,8 @@ fn predictions(
 ) -> Result<Vec<Vec<Option<Prediction>>>> {
     let params = overview.best.as_ref().map_or(&[][..], |best| &best.params);
     let base = BaseSetting::new(overview.study.spec().domain(), all, params);
-    let [xs, ys] = pair.map(|parameter| parameter.centres(CELLS));
+    let most = cells_along(overview);
+    let [xs, ys] = pair.map(|parameter| parameter.centres(most));
     let row = |y: &Value| xs.iter().map(|x| base.with(&[(pair[0], x), (pair[1], y)])).collect();
     let cells: Vec<Vec<Option<Vec<(String, Value)>>>> = ys.iter().map(row).collect();
     let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();

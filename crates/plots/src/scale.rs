@@ -1,15 +1,15 @@
 //! The axis of the values: linear, or the distance to the best one on a logarithmic scale where the values span magnitudes.
 //!
-//! They do where, of the distances to the best value, the upper quartile is more than 100 times the lower one, and at least
-//! eight of them are above zero. A few near misses or outliers do not decide: a search that has converged does, and so do
-//! values whose magnitudes differ.
+//! They do where on a linear axis a quarter of them would be within a hundredth of its length from the best one, and at least
+//! eight are not equal to it. Outliers are beyond the linear axis and do not decide; a search that has converged does, and so
+//! do values whose magnitudes differ.
 
 use manyhands_core::Direction;
 
 use crate::axis::PlotAxis;
 use crate::shown::Shown;
 
-/// The ratio of the quartiles.
+/// The length of a linear axis over the lower quartile of the distances.
 const MAGNITUDES: f64 = 100.0;
 
 /// Fewer distances say nothing.
@@ -76,8 +76,9 @@ impl ValueAxis {
         distances.sort_by(f64::total_cmp);
         let largest = *distances.last()?;
         distances.retain(|distance| *distance > ROUNDING * largest.max(best.abs()));
-        let quartile = |part: usize| distances.get(part * (distances.len().max(1) - 1) / 4);
-        if distances.len() < FEWEST || *quartile(3)? <= MAGNITUDES * quartile(1)? {
+        let quartile = *distances.get(distances.len() / 4)?;
+        let Shown { low, high, .. } = Shown::of(values)?;
+        if distances.len() < FEWEST || distance(high, low) <= MAGNITUDES * quartile {
             return None;
         }
         let shown = Shown::of(&distances.iter().map(|distance| distance.log10()).collect::<Vec<_>>())?;

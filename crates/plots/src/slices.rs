@@ -36,7 +36,7 @@ pub fn panels(
         .map(|parameter| predicted(overview.model(), &base, parameter, points))
         .collect::<Result<Vec<_>>>()?;
     slices.retain(|slice| slice.along.iter().filter(|(_, there)| there.is_some()).count() > 1);
-    let y = value_axis(overview, &slices);
+    let y = value_axis(overview, &slices, all.len() == 1);
     Ok(slices.iter().map(|slice| panel(overview, slice, &y, (all.len() == 1, size))).collect())
 }
 
@@ -114,17 +114,26 @@ fn band_label(overview: &Overview<'_>, slice: &PredictedSlice<'_>) -> String {
     }
 }
 
-/// The values that are shown and as much of the bands as does not flatten them, with room for trials without a value. Where
-/// several parameters vary only the means matter: the values of other trials are not on a slice.
-fn value_axis(overview: &Overview<'_>, slices: &[PredictedSlice<'_>]) -> ValueAxis {
-    let there = || slices.iter().flat_map(|slice| slice.along.iter().filter_map(|(_, there)| there.as_ref()));
-    let finite = |numbers: Vec<f64>| numbers.into_iter().filter(|number| number.is_finite()).collect::<Vec<f64>>();
-    let ends = finite(there().flat_map(|there| [there.lower, there.mean, there.upper]).collect());
-    let means = finite(there().map(|there| there.mean).chain(overview.best_value()).collect());
-    let is_only = slices.len() == 1 && PlottedParameter::all(overview.study.spec().domain()).len() == 1;
-    let own = if is_only { overview.shown } else { Shown::of(&means) };
+/// What of the means is shown and as much of the bands as does not flatten them. Where one parameter varies, all values are on
+/// the slice, and those that the history shows are shown here; trials without one have room.
+fn value_axis(overview: &Overview<'_>, slices: &[PredictedSlice<'_>], is_only: bool) -> ValueAxis {
+    let there = |slice: &'_ PredictedSlice<'_>| slice.along.iter().filter_map(|(_, there)| *there).collect::<Vec<_>>();
+    let ends = |there: Vec<Prediction>| there.into_iter().flat_map(|there| [there.lower, there.mean, there.upper]);
+    let ends = finite(slices.iter().flat_map(|slice| ends(there(slice))));
+    let own = if is_only {
+        overview.shown
+    } else {
+        let means = |slice| finite(there(slice).iter().map(|there| there.mean).chain(overview.best_value()));
+        let all: Vec<f64> = slices.iter().filter_map(|slice| Shown::of(&means(slice))).flat_map(Shown::ends).collect();
+        // As far as the values of the trials reach, and half as far again.
+        overview.shown.map_or_else(|| Shown::of(&all), |values| Shown::covering(&values.widened_by(&all).within(&all)))
+    };
     let shown = own.map(|shown| shown.widened_by(&ends)).or_else(|| Shown::of(&ends));
     let axis = shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
     // Values beyond those that are shown are marked at the edge, as in the history.
     ValueAxis::linear(overview.shown, overview.direction()).on(axis.padded(0.08, 0.08))
+}
+
+fn finite(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
+    numbers.filter(|number| number.is_finite()).collect()
 }
