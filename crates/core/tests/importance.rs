@@ -123,5 +123,8 @@ fn many_values_are_sketched_from_fewer() {
     let importance = study.importance().unwrap();
     assert_eq!(importance.values, OUTLOOK_VALUES);
     assert_shares(&importance, &[0.8, 0.2], 0.03);
-    assert!(told(2, 20, |x| x[0]).sketched().is_none());
+    let mut asked = told(2, 20, |x| x[0]);
+    assert!(asked.sketched().unwrap().is_some_and(|sketch| sketch.fitted().is_some()), "it is not fitted yet");
+    asked.ask(1).unwrap();
+    assert!(asked.sketched().unwrap().is_none());
 }

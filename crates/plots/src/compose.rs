@@ -41,7 +41,7 @@ impl<'a> Composition<'a> {
         let parameters = PlottedParameter::all(overview.study.spec().domain());
         let importance = match kind {
             PictureKind::History => Importance { shares: vec![], values: 0, silence: None },
-            _ => overview.study.importance()?,
+            _ => overview.model().importance()?,
         };
         let metrics = metrics::series(overview.study.trials().iter().map(|trial| (trial.number(), trial.metrics())));
         Ok(Self { name, overview, parameters, importance, metrics })

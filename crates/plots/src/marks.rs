@@ -21,6 +21,9 @@ pub const FAINT: f64 = 0.2;
 /// More trials than this are drawn smaller.
 const MANY: usize = 300;
 
+/// And more than this, smaller still.
+const VERY_MANY: usize = 1_500;
+
 /// The width of what is white around a mark.
 const HALO: f64 = 0.8;
 
@@ -68,7 +71,11 @@ impl Mark {
         if points.is_empty() {
             return vec![];
         }
-        let size = if points.len() > MANY { 1.6 } else { 3.0 };
+        let size = match points.len() {
+            count if count > VERY_MANY => 0.8,
+            count if count > MANY => 1.6,
+            _ => 3.0,
+        };
         // So many hardly differ in shape; small squares are short to write.
         let dots = |points: &[(f64, f64)], size: f64, color: &str| match points.len() {
             0..=MANY => dots(points, size, color),

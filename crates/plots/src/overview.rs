@@ -17,7 +17,7 @@ pub struct Overview<'a> {
     pub shown: Option<Shown>,
     /// None before the first value.
     pub best: Option<Best>,
-    /// The study with a model of fewer values, where it has very many.
+    /// The study as it is drawn, where that is not as it is: with a fit, or with a model of fewer values.
     sketch: Option<Study>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Overview<'a> {
     pub fn of(study: &'a mut Study) -> Result<Self> {
         let values: Vec<f64> = study.trials().iter().filter_map(Trial::value).collect();
         let best = if values.is_empty() { None } else { Some(study.best()?) };
-        let sketch = study.sketched();
+        let sketch = study.sketched()?;
         Ok(Self { study, shown: Shown::of(&values), best, sketch })
     }
 
@@ -38,7 +38,9 @@ impl<'a> Overview<'a> {
     /// What to say of a model of fewer values.
     pub fn sketch_note(&self) -> Option<String> {
         let (used, all) = (self.sketch.as_ref()?.posterior().observed(), self.study.count(TrialState::Observed));
-        Some(format!("The model is drawn from {used} of the {all} values: the best quarter, the others at even steps."))
+        (used < all).then(|| {
+            format!("The model is drawn from {used} of the {all} values: the best quarter, the others at even steps.")
+        })
     }
 
     /// Whether the best point is that of the best estimate, because values are noisy.

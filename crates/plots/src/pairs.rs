@@ -10,7 +10,7 @@ use crate::colours::level;
 use crate::marks::Mark;
 use crate::overview::Overview;
 use crate::panel::{CellMap, Layer, PagePanel};
-use crate::parameter::{BaseSetting, PlottedParameter};
+use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
 use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
@@ -148,7 +148,7 @@ fn predictions(
     let most = cells_along(overview);
     let [xs, ys] = pair.map(|parameter| parameter.centres(most));
     let row = |y: &Value| xs.iter().map(|x| base.with(&[(pair[0], x), (pair[1], y)])).collect();
-    let cells: Vec<Vec<Option<Vec<(String, Value)>>>> = ys.iter().map(row).collect();
+    let cells: Vec<Vec<Option<NamedValues>>> = ys.iter().map(row).collect();
     let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();
     let mut predictions = overview.model().predict_named(&allowed)?.into_iter();
     Ok(cells

@@ -210,10 +210,13 @@ impl PlottedParameter {
     }
 }
 
+/// Values by the names of their parameters.
+pub type NamedValues = Vec<(String, Value)>;
+
 /// A setting of all varying parameters, from which some are changed.
 pub struct BaseSetting<'a> {
     domain: &'a Domain,
-    named: Vec<(String, Value)>,
+    named: NamedValues,
 }
 
 impl<'a> BaseSetting<'a> {
@@ -224,7 +227,7 @@ impl<'a> BaseSetting<'a> {
     }
 
     /// With other values of some parameters; none where they violate a constraint.
-    pub fn with(&self, changes: &[(&PlottedParameter, &Value)]) -> Option<Vec<(String, Value)>> {
+    pub fn with(&self, changes: &[(&PlottedParameter, &Value)]) -> Option<NamedValues> {
         let mut named = self.named.clone();
         for (parameter, value) in changes {
             named.retain(|(name, _)| *name != parameter.name);

@@ -1,14 +1,14 @@
 //! The slices: posterior mean and interval along one parameter, the others as at the best point.
 
 use manyhands_core::study::PROBABILITY;
-use manyhands_core::{BoundKind, Prediction, Study, Value};
+use manyhands_core::{BoundKind, Prediction, Study};
 
 use crate::Result;
 use crate::axis::PlotAxis;
 use crate::marks::{LegendEntry, Mark, WITH_VALUES};
 use crate::overview::Overview;
 use crate::panel::{Layer, PagePanel, PanelSide};
-use crate::parameter::{BaseSetting, PlottedParameter};
+use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
 use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
@@ -46,12 +46,12 @@ fn predicted<'a>(
     parameter: &'a PlottedParameter,
     points: usize,
 ) -> Result<PredictedSlice<'a>> {
-    let settings: Vec<(f64, Option<Vec<(String, Value)>>)> = parameter
+    let settings: Vec<(f64, Option<NamedValues>)> = parameter
         .settings(points)
         .iter()
         .filter_map(|value| Some((parameter.read(value)?, base.with(&[(parameter, value)]))))
         .collect();
-    let allowed: Vec<Vec<(String, Value)>> = settings.iter().filter_map(|(_, named)| named.clone()).collect();
+    let allowed: Vec<NamedValues> = settings.iter().filter_map(|(_, named)| named.clone()).collect();
     let mut predictions = model.predict_named(&allowed)?.into_iter();
     let along = settings.iter().map(|(at, named)| (*at, named.as_ref().and_then(|_| predictions.next()))).collect();
     Ok(PredictedSlice { parameter, along })

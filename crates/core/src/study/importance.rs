@@ -108,10 +108,7 @@ impl Study {
         if self.posterior.observed() == 0 {
             return Ok(Importance::silent(NoImportance::NoValues));
         }
-        if self.is_unfitted() {
-            return self.with_fit()?.importance();
-        }
-        if let Some(sketch) = self.sketched() {
+        if let Some(sketch) = self.sketched()? {
             return sketch.importance();
         }
         let parameters = self.spec.domain().parameters();
@@ -136,18 +133,23 @@ impl Study {
         Ok(Importance { shares, values: self.posterior.observed(), silence: None })
     }
 
-    /// The same study with a model of 1,000 of its values, a quarter of them the best, the others at even steps, and nothing
-    /// pending: for pictures, where the factor of all values would take long. None up to [`OUTLOOK_VALUES`] values, and where
-    /// bounds are theorems.
-    pub fn sketched(&self) -> Option<Self> {
+    /// The same study as pictures show it, where that is not as it is: with a fit where none was made yet, which predictions
+    /// would make each time they are asked for; and above [`OUTLOOK_VALUES`] values with a model of 1,000 of them, a quarter of
+    /// them the best, the others at even steps, and nothing pending, as the factor of all values takes long. Where bounds are
+    /// theorems, the model keeps all values.
+    pub fn sketched(&self) -> Result<Option<Self>> {
+        if self.is_unfitted() {
+            let fitted = self.with_fit()?;
+            return Ok(Some(fitted.sketched()?.unwrap_or(fitted)));
+        }
         if self.posterior.observed() <= OUTLOOK_VALUES || self.kind() == BoundKind::Theorem {
-            return None;
+            return Ok(None);
         }
         let posterior = self.posterior.given_rows(&informative_rows(&self.warped_values(), OUTLOOK_VALUES));
         let mut sketch = self.clone();
         sketch.discard_tentative();
         sketch.posterior = posterior;
-        Some(sketch)
+        Ok(Some(sketch))
     }
 
     /// The indices of functions that the model holds possible, on `count` points of each kind.
