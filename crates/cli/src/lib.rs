@@ -7,9 +7,12 @@
 //! Features, all on by default: `postgres` (stores on PostgreSQL), `plots` (the verb `plot`, and pictures of runs) and
 //! `lab` (the verbs `reproduce` and `bench`). A verb whose feature is off is refused with the feature's name.
 
+mod assignment;
 #[cfg(feature = "lab")]
 mod bench;
+mod default_store;
 mod exit;
+mod frame;
 mod integer;
 mod live;
 mod output;
@@ -20,6 +23,9 @@ mod progress;
 mod refusal;
 mod signals;
 mod stderr;
+mod store_option;
+mod study_file;
+mod table_input;
 mod target;
 mod trial;
 mod usage;

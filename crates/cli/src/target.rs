@@ -1,122 +1,24 @@
 //! STUDY and --store: which study a verb is about, by its file or by its name.
 
-use std::cell::LazyCell;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-use std::{fmt, fs};
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_core::file::{Draft, FileError};
-use manyhands_core::text::quoted;
-use manyhands_run::{Error as RunError, RunDraft, RunSettings};
+use manyhands_core::text::{one_line, quoted};
+use manyhands_run::{Error as RunError, RunSettings};
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyLog, StudyRow};
 
 use crate::refusal::Usage;
-use crate::stderr::say;
+use crate::store_option::{StoreOption, open};
+use crate::study_file::{folder_of, read};
 
-/// Where studies are kept.
-#[derive(Debug, Clone, Args)]
-pub struct StoreOption {
-    /// Where studies are kept: sqlite:PATH or postgres://USER@HOST/DATABASE [default: MANYHANDS_STORE of the environment, or
-    /// what is in the file that MANYHANDS_STORE_FILE names, or sqlite:manyhands.db]
-    #[arg(long, value_name = "URL")]
-    store: Option<Secret>,
-}
-
-/// An address as it was given; it may hold a password.
-#[derive(Clone)]
-struct Secret(String);
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("...")
-    }
-}
-
-impl StoreOption {
-    pub fn open(&self, access: Access) -> Result<Store> {
-        Ok(open(&self.location()?, access)?)
-    }
-
-    /// The store's address. Warnings about it are printed once.
-    pub fn location(&self) -> Result<Location> {
-        let (location, mut warnings) = self.find()?;
-        if location == Location::Memory {
-            let message = "a store in memory is gone when the command ends";
-            return Err(Usage::new("store-address", message)
-                .hint("use sqlite:PATH or postgres://USER@HOST/DATABASE")
-                .into());
-        }
-        warnings.extend(location.warnings());
-        static SAID: Once = Once::new();
-        SAID.call_once(|| warnings.iter().for_each(|warning| say(&format!("warning: {warning}"))));
-        Ok(location)
-    }
-
-    /// The command line takes precedence over the environment.
-    fn find(&self) -> Result<(Location, Vec<String>)> {
-        if let Some(Secret(text)) = &self.store {
-            let location: Location = text.parse()?;
-            let warning = location.has_password().then(|| EXPOSED.to_string());
-            return Ok((location, warning.into_iter().collect()));
-        }
-        match (variable("MANYHANDS_STORE")?, variable("MANYHANDS_STORE_FILE")?) {
-            (None, None) => Ok((Location::default(), vec![])),
-            (Some(text), None) => Ok((text.parse()?, vec![])),
-            (None, Some(file)) => of_file(Path::new(&file)),
-            (Some(_), Some(_)) => {
-                let message = "MANYHANDS_STORE and MANYHANDS_STORE_FILE are both set, and each names a store";
-                Err(Usage::new("store-address", message).hint("unset one of them, or use --store").into())
-            }
-        }
-    }
-}
-
-const EXPOSED: &str = "the password in --store is visible to everyone who can list the processes of this machine; put the \
-                       address into a file of your own and name that with MANYHANDS_STORE_FILE, or the password into \
-                       ~/.pgpass (or the file that PGPASSFILE names)";
-
-/// A variable of the environment, if it is set to something.
-fn variable(name: &str) -> Result<Option<String>> {
-    let text = std::env::var_os(name).filter(|text| !text.is_empty()).map(OsString::into_string).transpose();
-    Ok(text.map_err(|_| Usage::new("store-address", format!("{name} is not UTF-8 text")))?)
-}
-
-/// The address that is in a file.
-fn of_file(path: &Path) -> Result<(Location, Vec<String>)> {
-    let cannot = |error: std::io::Error| {
-        let message = format!("cannot read {}, which MANYHANDS_STORE_FILE names: {}", path.display(), reason(&error));
-        Usage::new("store-address", message)
-    };
-    let text = fs::read_to_string(path).map_err(cannot)?;
-    let place = format!("{}, which MANYHANDS_STORE_FILE names,", path.display());
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let [line] = lines[..] else {
-        let message = format!("{place} must hold one line, the address of a store, and has {}", lines.len());
-        return Err(Usage::new("store-address", message).into());
-    };
-    let location: Location = line.parse().map_err(|error: StoreError| {
-        let hint = error.hint().unwrap_or_default();
-        Usage::new("store-address", format!("{place} does not name a store: {error}")).hint(hint)
-    })?;
-    let is_open = location.has_password() && is_open_to_others(path);
-    let warning = format!("{} holds a password and others may read it; chmod 600 it", path.display());
-    Ok((location, is_open.then_some(warning).into_iter().collect()))
-}
-
-fn is_open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
+/// A study that is in a store, and the study file if that was given.
+struct KnownStudy {
+    store: Store,
+    name: String,
+    /// The store's address.
+    shown: String,
+    file: Option<Source>,
 }
 
 /// Which study.
@@ -132,7 +34,40 @@ pub struct Target {
     pub json: bool,
 }
 
+/// A study that is in its store, or one that a file describes and that is not.
+pub enum KnownOrNew {
+    Known(Box<Session>),
+    New(Box<Source>),
+}
+
 impl Target {
+    /// The study of this name or file.
+    pub fn new(study: String, store: StoreOption, json: bool) -> Self {
+        Self { study, store, json }
+    }
+
+    /// The study's session, or its study file where it is not in the store: nothing is created.
+    pub fn known_or_new(&self) -> Result<KnownOrNew> {
+        let (location, file) = (self.location()?, self.file());
+        let Some(path) = file else { return Ok(KnownOrNew::Known(Box::new(self.open_named(&location)?))) };
+        let opened = open(&location, Access::Write);
+        let (source, _) = read(&path, || opened.as_ref().ok().cloned())?;
+        let store = match opened {
+            Ok(store) if store.find(&source.study().name)?.is_some() => store,
+            Ok(_) | Err(StoreError::NoStore { .. } | StoreError::NoTables { .. } | StoreError::Empty { .. }) => {
+                return Ok(KnownOrNew::New(Box::new(source)));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let session = Session::open_described(store, source, &location.to_string());
+        Ok(KnownOrNew::Known(Box::new(session.map_err(|error| changed(error, &path))?)))
+    }
+
+    /// The store of the study, made if it is not there.
+    pub fn create_store(&self) -> Result<Store> {
+        Ok(open(&self.location()?, Access::Create)?)
+    }
+
     /// The study's session.
     pub fn open(&self) -> Result<Session> {
         self.open_with(|_| Ok(()))
@@ -140,8 +75,7 @@ impl Target {
 
     /// The study's session; a study file that is refused by `check` makes neither a store nor a study.
     pub fn open_with(&self, check: impl FnOnce(&Source) -> Result<()>) -> Result<Session> {
-        self.check()?;
-        let location = self.store.location()?;
+        let location = self.location()?;
         match self.file() {
             Some(path) => Ok(open_file(&path, &location, |source, _| check(source))?.0),
             None => self.open_named(&location),
@@ -172,8 +106,7 @@ impl Target {
         &self,
         check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
     ) -> Result<(Session, Option<RunSettings>)> {
-        self.check()?;
-        let location = self.store.location()?;
+        let location = self.location()?;
         if let Some(path) = self.file() {
             return open_file(&path, &location, check);
         }
@@ -184,69 +117,73 @@ impl Target {
 
     /// The study's session, if there is one, whatever its study file says now: nothing is created.
     pub fn open_existing(&self) -> Result<Session> {
-        self.check()?;
-        let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location) };
-        let store = open(&location, Access::Write)?;
-        let (source, _) = read(&path, || Some(store.clone()))?;
-        Ok(Session::open(store, &source.study().name, &location.to_string())?)
+        let KnownStudy { store, name, shown, .. } = self.known(Access::Write)?;
+        Ok(Session::open(store, &name, &shown)?)
     }
 
     /// The study's session, to record results: nothing is created.
     pub fn open_to_tell(&self) -> Result<Session> {
-        self.check()?;
-        let location = self.store.location()?;
-        let Some(path) = self.file() else { return self.open_named(&location) };
-        let (store, source) = opened_and_read(&path, &location, Access::Write)?;
-        Ok(Session::open_described(store, source, &location.to_string())?)
+        let KnownStudy { store, name, shown, file } = self.known(Access::Write)?;
+        match file {
+            Some(source) => Session::open_described(store, source, &shown).map_err(|error| self.refused(error)),
+            None => Ok(Session::open(store, &name, &shown)?),
+        }
     }
 
     /// The study's session as of now, to be read: nothing is created, upgraded or written.
     pub fn open_to_read(&self) -> Result<Session> {
-        self.check()?;
-        let location = self.store.location()?;
-        let shown = location.to_string();
-        let Some(path) = self.file() else {
-            return Ok(Session::open_frozen(self.open_store(&location, Access::Read)?, &self.study, &shown)?);
-        };
-        let (store, source) = opened_and_read(&path, &location, Access::Read)?;
-        Ok(Session::open_described_frozen(store, source, &shown)?)
+        let KnownStudy { store, name, shown, file } = self.known(Access::Read)?;
+        match file {
+            Some(source) => Session::open_described_frozen(store, source, &shown).map_err(|error| self.refused(error)),
+            None => Ok(Session::open_frozen(store, &name, &shown)?),
+        }
     }
 
     /// The study with its whole log, as text: nothing is created, upgraded or written.
     pub fn export_log(&self) -> Result<String> {
-        self.check()?;
-        let location = self.store.location()?;
-        let shown = location.to_string();
-        let Some(path) = self.file() else {
-            let store = self.open_store(&location, Access::Read)?;
-            return Ok(StudyLog::export(&store, &self.study, &shown, None)?);
-        };
-        let (store, source) = opened_and_read(&path, &location, Access::Read)?;
-        let name = source.study().name.clone();
-        Ok(StudyLog::export(&store, &name, &shown, Some(source))?)
+        let KnownStudy { store, name, shown, file } = self.known(Access::Read)?;
+        StudyLog::export(&store, &name, &shown, file).map_err(|error| self.refused(error))
     }
 
     /// Inspects the stored study for damage: nothing is created, upgraded or written.
     pub fn inspect(&self) -> Result<Inspection> {
-        self.check()?;
-        let location = self.store.location()?;
-        let store = open(&location, Access::Read)?;
-        let own = self.file().map(|path| read(&path, || Some(store.clone())).map(|(source, _)| source)).transpose()?;
-        let name = own.as_ref().map_or(self.study.clone(), |own| own.study().name.clone());
-        Ok(Inspection::of(&store, &name, &location.to_string(), own)?)
+        let KnownStudy { store, name, shown, file } = self.known(Access::Read)?;
+        Ok(Inspection::of(&store, &name, &shown, file)?)
     }
 
     /// The stored study, whatever state its log is in.
     pub fn row(&self, access: Access) -> Result<(Store, StudyRow)> {
-        let location = self.store.location()?;
-        let store = open(&location, access)?;
-        let name = match self.file() {
-            Some(path) => read(&path, || Some(store.clone()))?.0.study().name.clone(),
-            None => self.study.clone(),
-        };
-        let row = store.find_known(&name, &location.to_string())?;
+        let KnownStudy { store, name, shown, .. } = self.known(access)?;
+        let row = store.find_known(&name, &shown)?;
         Ok((store, row))
+    }
+
+    /// A study that must be in the store: nothing is created.
+    fn known(&self, access: Access) -> Result<KnownStudy> {
+        let location = self.location()?;
+        let shown = location.to_string();
+        let Some(path) = self.file() else {
+            let store = self.open_store(&location, access)?;
+            return Ok(KnownStudy { store, name: self.study.clone(), shown, file: None });
+        };
+        let opened = open(&location, access);
+        // An error in the file is reported first.
+        let (source, settings) = read(&path, || opened.as_ref().ok().cloned())?;
+        let name = source.study().name.clone();
+        let found = opened.and_then(|store| store.find_known(&name, &shown).map(|_| store));
+        let store = found.map_err(|error| absent(error, &name, &path, settings.is_some()))?;
+        Ok(KnownStudy { store, name, shown, file: Some(source) })
+    }
+
+    /// An error about the study file, with what to do about it.
+    fn refused(&self, error: StoreError) -> anyhow::Error {
+        self.file().map_or_else(|| error.clone().into(), |path| changed(error.clone(), &path))
+    }
+
+    /// The address of the store.
+    fn location(&self) -> Result<Location> {
+        self.check()?;
+        self.store.location(self.file().as_deref())
     }
 
     /// An address in place of a study: it would be taken for a file, and shown with its password.
@@ -286,14 +223,6 @@ impl Target {
     }
 }
 
-fn folder_of(file: Option<&Path>) -> Result<PathBuf> {
-    let folder = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let unreachable =
-        |e: std::io::Error| Usage::new("folder", format!("cannot use the folder {}: {}", folder.display(), reason(&e)));
-    Ok(folder.canonicalize().map_err(unreachable)?)
-}
-
 /// The command of a local study file, with its folder, for a study that is in a store. The file must describe the same study,
 /// because its command is run with the study's parameters.
 pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, PathBuf)> {
@@ -315,79 +244,36 @@ fn open_file(
 ) -> Result<(Session, Option<RunSettings>)> {
     let (source, settings) = read(path, || open(location, Access::Read).ok())?;
     check(&source, settings.as_ref())?;
-    Ok((Session::open_or_create(open(location, Access::Create)?, source)?, settings))
+    let session = Session::open_or_create(open(location, Access::Create)?, source);
+    Ok((session.map_err(|error| changed(error, path))?, settings))
 }
 
-/// A store, and a study file. An error in the file is reported first.
-fn opened_and_read(path: &Path, location: &Location, access: Access) -> Result<(Store, Source)> {
-    let store = open(location, access);
-    let (source, _) = read(path, || store.as_ref().ok().cloned())?;
-    Ok((store?, source))
+/// The error that a study file has changed, with the command that goes on with what is known.
+fn changed(error: StoreError, file: &Path) -> anyhow::Error {
+    let StoreError::Differs { name, .. } = &error else { return error.into() };
+    let hint = format!(
+        "to go on in the changed space with the trials that fit it, write name = \"{name}-2\" in the file and run \
+         `manyhands copy {name} {}`; or undo the change, or delete the study",
+        one_line(&file.display().to_string())
+    );
+    Usage { code: error.code(), message: error.to_string(), hint: Some(hint) }.into()
 }
 
-/// Opens a store; prints a line if that takes long.
-fn open(location: &Location, access: Access) -> manyhands_store::Result<Store> {
-    let (opened, waits) = channel::<()>();
-    let shown = location.to_string();
-    let watch = move || {
-        if waits.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            say(&format!("waiting for the store {shown}"));
+/// The error that the study of a file is not in its store yet.
+fn absent(error: StoreError, name: &str, file: &Path, has_command: bool) -> anyhow::Error {
+    let (code, message) = match &error {
+        StoreError::NoStore { path } => {
+            let message =
+                format!("there is no study {} in sqlite:{}: there is no such file", quoted(name), path.display());
+            (error.code(), message)
         }
+        StoreError::UnknownStudy { .. } => (error.code(), error.to_string()),
+        _ => return error.into(),
     };
-    // Without the thread there is no such line.
-    let _ = std::thread::Builder::new().name("waiting".to_string()).spawn(watch);
-    let store = location.open(access);
-    drop(opened);
-    store
+    let file = one_line(&file.display().to_string());
+    let first = if has_command { format!("`manyhands run {file}` or ") } else { String::new() };
+    let hint = format!("run {first}`manyhands ask {file}` first, or name the store that has it with --store");
+    Usage { code, message, hint: Some(hint) }.into()
 }
 
-/// How long a store may take to open before a line says so.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-const GIVE: &str = "give a study file, or the name of a study that is in the store (--store)";
-
-/// Reads a study file, its `[run]` and the files that it names; for missing files the store may have a copy.
-pub fn read(path: &Path, store: impl FnOnce() -> Option<Store>) -> Result<(Source, Option<RunSettings>)> {
-    let shown = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    // Opened at most once, however many files are missing.
-    let store = LazyCell::new(store);
-    let stored = |study: &str, name: &str| {
-        let store = (*store).as_ref()?;
-        let row = store.find(study).ok().flatten()?;
-        let file = store.files(row.id).ok()?.into_iter().find(|file| file.name == name)?;
-        Some(file.content)
-    };
-    let checked = Draft::parse_with(&text, RunDraft::read).map_err(StoreError::File).and_then(|(draft, run)| {
-        let study = draft.name().to_string();
-        let source = Source::of(draft, |name| match fs::read(folder.join(name)) {
-            Ok(content) => Ok(content),
-            Err(error) => stored(&study, name).ok_or_else(|| reason(&error)),
-        })?;
-        let settings = run.map(|run| run.finish(source.study())).transpose().map_err(StoreError::File)?;
-        Ok((source, settings))
-    });
-    checked.map_err(|error| match error {
-        StoreError::File(error) => {
-            let hint = error.hint.clone();
-            let shown = FileError { hint: None, ..error }.render(&shown);
-            anyhow::Error::from(Usage { code: "study-file", message: shown, hint })
-        }
-        error => error.into(),
-    })
-}
-
-/// The error that a file cannot be read, and why.
-pub fn unreadable(path: &Path, error: &std::io::Error) -> Usage {
-    Usage::new("file", format!("cannot read {}: {}", path.display(), reason(error)))
-}
-
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_string(),
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
-        std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_string(),
-        _ => error.to_string(),
-    }
-}
+const GIVE: &str = "give the study file, beside which its store is; or name the store that has the study with --store";

@@ -38,6 +38,12 @@ pub fn trial_number(text: &str) -> Result<usize> {
     Ok(text.parse().map_err(|_| wrong())?)
 }
 
+/// A value that is told.
+pub fn finite(text: &str) -> Result<f64> {
+    let wrong = || Usage::new("value", format!("the value must be a finite number, got {}", quoted(text)));
+    Ok(text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)?)
+}
+
 /// Prints the new states of trials.
 pub fn print_ends(trials: &[(usize, TrialState)], as_json: bool) -> Result<()> {
     if as_json {

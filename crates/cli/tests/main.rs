@@ -4,11 +4,15 @@
 mod architecture;
 #[cfg(feature = "lab")]
 mod bench;
+mod by_hand;
+mod commands;
 mod common;
 mod examples;
 mod files;
 mod fleet;
 mod kill;
+mod mistakes;
+mod places;
 #[cfg(feature = "lab")]
 mod quality;
 mod readers;

@@ -102,6 +102,58 @@ fn asking_and_telling() {
 }
 
 #[test]
+fn trials_selected_and_sorted() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml", "-n", "6"]);
+    for (trial, value) in [("0", "3"), ("1", "-1.25"), ("2", "0.5"), ("4", "0.5")] {
+        assert!(bench.run(&["tell", "plate", trial, value]).status.success());
+    }
+    bench.run(&["fail", "plate", "3", "--reason", "spilled"]);
+    insta::assert_snapshot!(all(
+        &bench,
+        &[
+            &["trials", "plate", "--top", "3"],
+            &["trials", "plate", "--top", "1", "--json"],
+            &["trials", "plate", "--sort", "value"],
+            &["trials", "plate", "--sort", "value", "--reverse"],
+            &["trials", "plate", "--sort", "temp", "--state", "observed"],
+            &["trials", "plate", "--reverse", "--state", "failed,pending"],
+            &["trials", "plate", "--state", "failed", "--state", "pending", "--json"],
+            &["trials", "plate", "--state", "cancelled"],
+            &["trials", "plate", "--state", "cancelled", "--json"],
+            &["trials", "plate", "--sort", "tmep"],
+            &["trials", "plate", "--sort", "nothing", "--json"],
+            &["trials", "plate", "--top", "3", "--sort", "value"],
+            &["trials", "plate", "--top", "0", "--json"],
+            &["trials", "plate", "--top", "3", "--state", "failed"],
+            &["trials", "plate", "--state", "done"],
+        ]
+    ));
+}
+
+#[test]
+fn metrics_are_shown_beside_the_value() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml", "-n", "3"]);
+    let lines = "{\"trial\":0,\"value\":1.5,\"metrics\":{\"seconds\":12.25,\"temp\":21.5}}\n\
+                 {\"trial\":1,\"value\":0.5,\"metrics\":{\"a b\":-0.5,\"seconds\":3}}\n";
+    let told = bench.feed(&["tell", "plate", "-"], lines);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    insta::assert_snapshot!(all(
+        &bench,
+        &[
+            &["trials", "plate"],
+            &["trials", "plate", "--sort", "metrics.temp", "--json"],
+            &["trials", "plate", "--sort", "seconds"],
+            &["trials", "plate", "--state", "pending"],
+            &["trials", "plate", "--sort", "second"],
+            &["export", "plate"],
+            &["export", "plate", "--format", "jsonl"],
+        ]
+    ));
+}
+
+#[test]
 fn exports_and_predictions() {
     let bench = Bench::new(GRID);
     bench.run(&["ask", "study.toml", "-n", "2"]);

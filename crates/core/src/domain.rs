@@ -100,6 +100,16 @@ impl Domain {
         }
     }
 
+    /// Whether a point cannot be named without a value of this name: a parameter with more than one value, or a column that is a
+    /// coordinate.
+    pub fn needs(&self, name: &str) -> bool {
+        match self {
+            Self::Space(space) => space.varying().any(|parameter| parameter.name() == name),
+            Self::Pool(pool) => pool.has_coordinate(name),
+            Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => false,
+        }
+    }
+
     /// Values in the order of the names, each with its name.
     pub fn named<'a>(&'a self, params: &'a [Value]) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.names().into_iter().zip(params)
@@ -137,7 +147,7 @@ impl Domain {
 
     /// The values of a point as an event records them; empty but on spaces, as elsewhere the candidate identifies the point.
     pub(crate) fn written_params(&self, point: &[f64]) -> Vec<Value> {
-        self.space().map_or(vec![], |space| space.params(point))
+        self.space().map_or(vec![], |space| space.logged(point))
     }
 
     /// The point with these named values, which is one of the candidates if there are any; refused where it is not, or not in
@@ -188,6 +198,7 @@ impl Domain {
     pub fn logged_params(&self, candidate: usize, logged: &[Value]) -> Vec<Value> {
         match self {
             Self::Pool(pool) if candidate < pool.len() => pool.params(candidate).to_vec(),
+            Self::Space(space) => space.from_log(logged),
             _ => logged.to_vec(),
         }
     }

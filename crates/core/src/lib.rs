@@ -85,6 +85,7 @@ mod ledger;
 mod maximize;
 mod model;
 pub mod normal;
+mod outside;
 mod point_table;
 mod pool;
 mod rules;

@@ -41,7 +41,8 @@ impl Domain {
         PointRow { line: line.number, named: named.collect() }
     }
 
-    fn read_cell(&self, name: &str, cell: &str) -> Value {
+    /// The category of a parameter that is spelled like this. Spreadsheets write true as TRUE.
+    pub fn category(&self, name: &str, cell: &str) -> Option<Value> {
         let parameter = self.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name));
         let categories: &[Value] = match parameter.map(|parameter| parameter.kind()) {
             Some(ParameterKind::Choice(categories)) => categories,
@@ -50,10 +51,33 @@ impl Domain {
         };
         let is_spelled = |value: &&Value| match value {
             Value::Text(word) => word == cell,
+            Value::Bool(_) => value.to_string().eq_ignore_ascii_case(cell),
             other => other.to_string() == cell,
         };
-        if let Some(category) = categories.iter().find(is_spelled) {
-            return category.clone();
+        categories.iter().find(is_spelled).cloned()
+    }
+
+    /// Whether all values of this parameter or column are numbers.
+    pub fn is_numeric(&self, name: &str) -> bool {
+        match self {
+            Self::Space(space) => {
+                let parameter = space.parameters().iter().find(|parameter| parameter.name() == name);
+                parameter.is_some_and(|parameter| match parameter.kind() {
+                    ParameterKind::Choice(values) => values.iter().all(|value| value.number().is_some()),
+                    ParameterKind::Constant(value) => value.number().is_some(),
+                    _ => true,
+                })
+            }
+            Self::Pool(pool) => pool.is_numeric(name),
+            Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => false,
+        }
+    }
+
+    /// A cell of a parameter's column, or a word of a command line: a category if it is spelled like one, otherwise a number if
+    /// it can be read as one.
+    pub fn read_cell(&self, name: &str, cell: &str) -> Value {
+        if let Some(category) = self.category(name, cell) {
+            return category;
         }
         match (cell.parse::<i64>(), cell.parse::<f64>()) {
             (Ok(integer), _) => Value::Int(integer),

@@ -155,6 +155,17 @@ impl Pool {
         }
     }
 
+    /// Whether all cells of the column of this name are numbers.
+    pub(crate) fn is_numeric(&self, name: &str) -> bool {
+        let column = self.names.iter().position(|known| known == name);
+        column.is_some_and(|column| (0..self.len()).all(|row| self.params(row)[column].number().is_some()))
+    }
+
+    /// Whether a column of this name is a coordinate.
+    pub(crate) fn has_coordinate(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| self.names[column.index] == name)
+    }
+
     /// The values with the columns they are of.
     fn given<'a>(&self, named: &'a [(String, Value)]) -> Result<Vec<(usize, &'a Value)>> {
         let mut given: Vec<(usize, &Value)> = Vec::with_capacity(named.len());

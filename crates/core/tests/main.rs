@@ -15,6 +15,7 @@ mod given;
 mod importance;
 mod initialization;
 mod learned;
+mod levels;
 mod many;
 mod oracle;
 mod pool;

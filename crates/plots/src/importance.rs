@@ -3,7 +3,8 @@
 use manyhands_core::Importance;
 
 use crate::axis::PlotAxis;
-use crate::panel::{Layer, PagePanel, PanelSide, ShareBar, SideTicks};
+use crate::bar::ShareBar;
+use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
 
 /// At most this many bars.
 pub const MOST: usize = 12;

@@ -16,6 +16,8 @@
 //! ```
 
 mod axis;
+mod bar;
+mod cells;
 mod colours;
 mod compose;
 mod error;

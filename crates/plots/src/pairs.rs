@@ -6,10 +6,11 @@ use manyhands_core::{BoundKind, Prediction, Value};
 
 use crate::Result;
 use crate::axis::PlotAxis;
+use crate::cells::CellMap;
 use crate::colours::level;
 use crate::marks::Mark;
 use crate::overview::Overview;
-use crate::panel::{CellMap, Layer, PagePanel};
+use crate::panel::{Layer, PagePanel};
 use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
 use crate::scale::ValueAxis;
 use crate::shown::Shown;

@@ -4,8 +4,10 @@ use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
 use crate::axis::{AxisTick, PlotAxis};
-use crate::colours::{LEVELS, colour};
-use crate::marks::{BLUE, FAINT, INK, LegendEntry, Mark, dots, filled, line, path, tenth};
+use crate::bar::{ShareBar, draw_bar};
+use crate::cells::{CellMap, draw_cells, whole};
+use crate::colours::LEVELS;
+use crate::marks::{BLUE, FAINT, LegendEntry, Mark, dots, filled, line, path, tenth};
 use crate::text::{Writing, fitted, width};
 
 const TITLE_SIZE: u32 = 13;
@@ -13,9 +15,6 @@ const LABEL_SIZE: u32 = 12;
 const TICK_SIZE: u32 = 11;
 const FRAME: &str = "#777777";
 const GRID: &str = "#e4e4e4";
-/// The share of a bar that a parameter explains alone.
-const DARK: &str = "#0072B2";
-const LIGHT: &str = "#9CCBE6";
 /// The length of a tick.
 const TICK: f64 = 4.0;
 /// Between neighbouring labels.
@@ -87,32 +86,6 @@ pub enum Layer {
     Marks(Mark, Vec<(f64, f64)>),
     /// A dashed vertical line.
     Upright(f64),
-}
-
-/// A bar with its interval, in places.
-pub struct ShareBar {
-    /// Its height on the page.
-    pub y: f64,
-    /// Where bars begin.
-    pub zero: f64,
-    /// Where the dark part ends.
-    pub dark: f64,
-    /// Where it ends.
-    pub end: f64,
-    /// Its interval.
-    pub interval: (f64, f64),
-    /// What is written behind it.
-    pub label: String,
-}
-
-/// Equal cells from the bottom row to the top one, each with the level of its colour; none where a cell is blank.
-pub struct CellMap {
-    /// The levels.
-    pub rows: Vec<Vec<Option<usize>>>,
-    /// From where to where they extend.
-    pub x: (f64, f64),
-    /// As `x`.
-    pub y: (f64, f64),
 }
 
 /// A rectangle of the page.
@@ -341,74 +314,6 @@ impl Clip {
     }
 }
 
-fn draw_bar(scene: &mut Scene, (x, y): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64), bar: &ShareBar) {
-    let (middle, zero, high) = (y(bar.y), x(bar.zero), x(bar.interval.1));
-    let reach = |to: f64| (x(to) - zero).max(0.0);
-    scene.add(filled((zero, middle - 6.5), (reach(bar.end), 13.0), LIGHT, None));
-    scene.add(filled((zero, middle - 6.5), (reach(bar.dark), 13.0), DARK, None));
-    let low = x(bar.interval.0);
-    scene.add(line((low, middle), (high, middle), INK, 1.3));
-    for end in [low, high] {
-        scene.add(line((end, middle - 4.0), (end, middle + 4.0), INK, 1.3));
-    }
-    let behind = high.max(x(bar.end)) + 6.0;
-    scene.add(Writing::new(behind, middle + 4.0, TICK_SIZE, TextAnchor::Start).of(&bar.label));
-}
-
-/// Each level is drawn with all above it, and those on top: no seams are left between cells. Their edges are whole units, which
-/// are short to write.
-fn draw_cells(scene: &mut Scene, (x, y): (&dyn Fn(f64) -> f64, &dyn Fn(f64) -> f64), cells: &CellMap) {
-    let (count, columns) = (cells.rows.len(), cells.rows.first().map_or(0, Vec::len));
-    let edge = |(from, to): (f64, f64), i: usize, of: usize| whole(from + (to - from) * i as f64 / of.max(1) as f64);
-    let (xs, ys) = ((x(cells.x.0), x(cells.x.1)), (y(cells.y.0), y(cells.y.1)));
-    for level in 0..LEVELS {
-        let mut d = String::new();
-        for block in blocks(&cells.rows, level) {
-            let (left, right) = (edge(xs, block.columns.0, columns), edge(xs, block.columns.1, columns));
-            let (bottom, top) = (edge(ys, block.rows.0, count), edge(ys, block.rows.1, count));
-            d += &format!("M{left} {top}h{}v{}h-{0}z", right - left, bottom - top);
-        }
-        if !d.is_empty() {
-            let (fill, stroke) = (Some(colour(level)), Color::None);
-            let (opacity, stroke_dasharray) = (None, None);
-            let data = PathData { d, fill, stroke, stroke_width: 0.0, opacity, stroke_dasharray };
-            scene.add(Primitive::Path(Box::new(data)));
-        }
-    }
-}
-
-/// A rectangle of cells.
-struct CellBlock {
-    columns: (usize, usize),
-    rows: (usize, usize),
-}
-
-/// The cells of at least this level, as rectangles: a run of cells that continues in the next row is one.
-fn blocks(rows: &[Vec<Option<usize>>], level: usize) -> Vec<CellBlock> {
-    let mut found: Vec<CellBlock> = vec![];
-    for (row, levels) in rows.iter().enumerate() {
-        for columns in runs(levels, |cell| cell.is_some_and(|cell| cell >= level)) {
-            match found.iter_mut().find(|block| block.columns == columns && block.rows.1 == row) {
-                Some(block) => block.rows.1 = row + 1,
-                None => found.push(CellBlock { columns, rows: (row, row + 1) }),
-            }
-        }
-    }
-    found
-}
-
-/// The ranges of neighbours for which this holds.
-fn runs<T>(items: &[T], holds: impl Fn(&T) -> bool) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = vec![];
-    for i in (0..items.len()).filter(|&i| holds(&items[i])) {
-        match found.last_mut() {
-            Some(run) if run.1 == i => run.1 = i + 1,
-            _ => found.push((i, i + 1)),
-        }
-    }
-    found
-}
-
 fn draw_colour_bar(scene: &mut Scene, area: Area, colours: &PlotAxis) {
     let left = area.left + area.width + 14.0;
     let rows = (0..LEVELS).map(|level| vec![Some(level)]).collect();
@@ -440,9 +345,4 @@ fn widest(ticks: &[AxisTick]) -> f64 {
 
 fn text_width(text: &str) -> f64 {
     width(text, TICK_SIZE)
-}
-
-/// Whole units are whole pixels of the PNG.
-fn whole(number: f64) -> f64 {
-    number.round()
 }

@@ -37,7 +37,7 @@ enum Values {
     /// So many, evenly spaced on the scale.
     Even(usize),
     /// These numbers.
-    Levels(Vec<f64>),
+    Levels(Vec<Value>),
     /// Categories, in the order of their numbers.
     Categories(Vec<Value>),
 }
@@ -64,15 +64,20 @@ impl PlottedParameter {
             ParameterKind::Float { low, high, scale } => (*low, *high, *scale, Values::All),
             ParameterKind::Even { low, high, scale, points } => (*low, *high, *scale, Values::Even(*points)),
             ParameterKind::Int { low, high, scale } => (*low as f64, *high as f64, *scale, Values::Integers),
-            ParameterKind::Levels(levels) => {
-                let (low, high) = (*levels.first()?, *levels.last()?);
-                let scale = if low > 0.0 && high > MAGNITUDES * low { Scale::Log } else { Scale::Linear };
-                (low, high, scale, Values::Levels(levels.clone()))
-            }
+            ParameterKind::Levels(levels) => Self::levels(levels.iter().map(|&level| level.into()))?,
+            ParameterKind::IntLevels(levels) => Self::levels(levels.iter().map(|&level| level.into()))?,
             ParameterKind::Choice(all) => (0.0, all.len() as f64 - 1.0, Scale::Linear, Values::Categories(all.clone())),
             ParameterKind::Constant(_) => return None,
         };
         Some(Self { name: parameter.name().to_string(), index, low, high, scale, values })
+    }
+
+    /// The lowest and the highest level, on a logarithmic scale where they are of several magnitudes.
+    fn levels(levels: impl Iterator<Item = Value>) -> Option<(f64, f64, Scale, Values)> {
+        let levels: Vec<Value> = levels.collect();
+        let (low, high) = (levels.first()?.number()?, levels.last()?.number()?);
+        let scale = if low > 0.0 && high > MAGNITUDES * low { Scale::Log } else { Scale::Linear };
+        Some((low, high, scale, Values::Levels(levels)))
     }
 
     /// A column, if it has more than one value.
@@ -155,7 +160,7 @@ impl PlottedParameter {
     pub fn settings(&self, most: usize) -> Vec<Value> {
         let parts = |count: usize| (0..count).map(move |i| i as f64 / (count - 1).max(1) as f64);
         match &self.values {
-            Values::Levels(levels) if levels.len() <= most => levels.iter().map(|&level| level.into()).collect(),
+            Values::Levels(levels) if levels.len() <= most => levels.clone(),
             Values::Categories(all) => all.clone(),
             Values::Even(count) if *count <= most => parts(*count).map(|part| self.value_at(part)).collect(),
             Values::Integers if self.count().is_some_and(|count| count <= most) => {
@@ -193,9 +198,10 @@ impl PlottedParameter {
             }
             Values::Levels(levels) => {
                 let axis = self.side(None).axis;
-                let distance = |level: &f64| (axis.part(axis.place(*level)) - axis.part(axis.between(part))).abs();
+                let place = |level: &Value| axis.place(level.number().unwrap_or(self.low));
+                let distance = |level: &Value| (place(level) - axis.between(part)).abs();
                 let nearest = levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-                Value::Float(nearest.copied().unwrap_or(self.low))
+                nearest.cloned().unwrap_or(Value::Float(self.low))
             }
             Values::Categories(all) => all[((part * self.high).round() as usize).min(all.len() - 1)].clone(),
         }

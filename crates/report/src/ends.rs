@@ -1,6 +1,8 @@
-//! Trials and their new states: what `tell`, `fail` and `cancel` give.
+//! Trials and their new states: what `tell`, `fail`, `cancel`, `amend` and `retry` give.
 
 use manyhands_core::TrialState;
+use manyhands_core::text::{one_line, short};
+use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
 
 /// States as a JSON array.
@@ -11,4 +13,23 @@ pub fn json(trials: &[(usize, TrialState)]) -> Json {
 /// One line per trial.
 pub fn lines(trials: &[(usize, TrialState)]) -> Vec<String> {
     trials.iter().map(|(trial, state)| format!("trial {trial}: {state}")).collect()
+}
+
+/// What is recorded of a trial, in a few words: its state, its value or why it has none, and the setting that it was really made
+/// with, where that is another than suggested.
+pub fn record(session: &Session, trial: usize) -> Result<String> {
+    let record = session.trial(trial)?;
+    let mut text = match (record.value(), record.reason()) {
+        (Some(value), _) => format!("{} {}", record.state(), short(value)),
+        (None, Some(reason)) => format!("{}: {}", record.state(), one_line(reason)),
+        (None, None) => record.state().to_string(),
+    };
+    if record.is_moved() {
+        let requested = session.spec().domain().logged_params(record.candidate(), record.requested_params());
+        let params = session.params(trial)?.into_iter().zip(requested).filter(|((_, now), then)| now != then);
+        let params: Vec<String> =
+            params.map(|((name, now), _)| format!("{} = {}", one_line(name), now.short())).collect();
+        text = format!("{text} at {}", params.join(", "));
+    }
+    Ok(text)
 }

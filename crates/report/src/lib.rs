@@ -20,14 +20,18 @@
 pub mod ask;
 pub mod best;
 pub mod certificate;
+pub mod copy;
 pub mod damage;
 pub mod delete;
 pub mod ends;
 pub mod news;
 pub mod outlook;
+pub mod plate;
 pub mod predict;
+pub mod queue;
 pub mod refusal;
 pub mod run;
+pub mod spreadsheet;
 pub mod status;
 pub mod studies;
 mod table;

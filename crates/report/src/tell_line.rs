@@ -2,14 +2,14 @@
 
 use manyhands_core::Value;
 use manyhands_core::text::quoted;
-use manyhands_store::ExternalEvaluation;
+use manyhands_store::{ExternalEvaluation, TrialResult};
 use serde_json::{Map, Value as Json};
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TellLine {
-    /// `{"trial":7,"value":1.3}`: a trial has a value.
-    Value(usize, f64),
+    /// `{"trial":7,"value":1.3}`: a trial has a value; further numbers as `"metrics":{..}`.
+    Value(usize, TrialResult),
     /// `{"trial":7,"failed":"why"}`: a trial has none, and why.
     Failed(usize, String),
     /// `{"params":{..},"value":1.3}` or `{"params":{..},"pending":true}`: an evaluation made, or under way, elsewhere.
@@ -35,7 +35,7 @@ const QUOTED: usize = 120;
 ///
 /// ```
 /// use manyhands_report::tell_line::{TellLine, read};
-/// assert_eq!(read("{\"trial\":7,\"value\":1.3}"), Ok(TellLine::Value(7, 1.3)));
+/// assert_eq!(read("{\"trial\":7,\"value\":1.3}"), Ok(TellLine::Value(7, 1.3.into())));
 /// ```
 pub fn read(line: &str) -> Result<TellLine, BadLine> {
     let object = match serde_json::from_str(line) {
@@ -45,13 +45,16 @@ pub fn read(line: &str) -> Result<TellLine, BadLine> {
     };
     let mut fields = LineFields::default();
     object.into_iter().try_for_each(|(name, found)| fields.set(&name, found))?;
-    let LineFields { trial, params, value, failed, is_pending } = fields;
+    let LineFields { trial, params, value, failed, is_pending, metrics } = fields;
+    let outside = |params, outcome| {
+        Ok(TellLine::External(ExternalEvaluation { params: named(params)?, outcome, metrics: metrics.clone() }))
+    };
     match (trial, params, value, failed, is_pending) {
-        (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, value)),
-        (Some(trial), None, None, Some(reason), false) => Ok(TellLine::Failed(trial, reason)),
-        (None, Some(params), value @ Some(_), None, false) | (None, Some(params), value @ None, None, true) => {
-            Ok(TellLine::External(ExternalEvaluation { params: named(params)?, value }))
-        }
+        (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, TrialResult { value, metrics })),
+        (Some(trial), None, None, Some(reason), false) if metrics.is_empty() => Ok(TellLine::Failed(trial, reason)),
+        (None, Some(params), Some(value), None, false) => outside(params, Some(Ok(value))),
+        (None, Some(params), None, Some(reason), false) => outside(params, Some(Err(reason))),
+        (None, Some(params), None, None, true) => outside(params, None),
         _ => Err(wrong(format!(
             "a line must be the result of one trial, or one evaluation made elsewhere: {}",
             beginning(line)
@@ -67,6 +70,7 @@ struct LineFields {
     value: Option<f64>,
     failed: Option<String>,
     is_pending: bool,
+    metrics: Vec<(String, f64)>,
 }
 
 impl LineFields {
@@ -83,6 +87,14 @@ impl LineFields {
             ("failed", other) => return Err(must("failed", "a text that says why", &other)),
             ("pending", Json::Bool(true)) => self.is_pending = true,
             ("pending", other) => return Err(must("pending", "true", &other)),
+            ("metrics", Json::Object(named)) => {
+                let number = |(name, found): (String, Json)| match found.as_f64() {
+                    Some(number) => Ok((name, number)),
+                    None => Err(must(&format!("the metric {}", quoted(&name)), "a number", &found)),
+                };
+                self.metrics = named.into_iter().map(number).collect::<Result<_, _>>()?;
+            }
+            ("metrics", other) => return Err(must("metrics", "an object of names and numbers", &other)),
             ("params", Json::Object(named)) => self.params = Some(named),
             ("params", other) => return Err(must("params", "an object of names and values", &other)),
             (other, _) => return Err(wrong(format!("{} is not known", quoted(other)))),
@@ -124,13 +136,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_four_forms_are_read() {
-        assert_eq!(read("{\"trial\":7,\"value\":1.3}").unwrap(), TellLine::Value(7, 1.3));
+    fn the_forms_of_a_line_are_read() {
+        assert_eq!(read("{\"trial\":7,\"value\":1.3}").unwrap(), TellLine::Value(7, 1.3.into()));
         assert_eq!(read("{\"trial\":7,\"failed\":\"no\"}").unwrap(), TellLine::Failed(7, "no".to_string()));
         let params = vec![("b".to_string(), Value::Int(1)), ("a".to_string(), Value::Text("x".to_string()))];
-        let outside = |value| TellLine::External(ExternalEvaluation { params: params.clone(), value });
-        assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"value\":2}").unwrap(), outside(Some(2.0)));
+        let outside = |outcome: Option<Result<f64, String>>| {
+            TellLine::External(ExternalEvaluation { params: params.clone(), outcome, metrics: vec![] })
+        };
+        assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"value\":2}").unwrap(), outside(Some(Ok(2.0))));
+        let failed = outside(Some(Err("no".to_string())));
+        assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"failed\":\"no\"}").unwrap(), failed);
         assert_eq!(read("{\"params\":{\"b\":1,\"a\":\"x\"},\"pending\":true}").unwrap(), outside(None));
+    }
+
+    #[test]
+    fn further_numbers_of_a_line_are_metrics_in_their_order() {
+        let metrics = vec![("epochs".to_string(), 3.0), ("a".to_string(), 0.5)];
+        let told = read("{\"trial\":7,\"value\":1.3,\"metrics\":{\"epochs\":3,\"a\":0.5}}").unwrap();
+        assert_eq!(told, TellLine::Value(7, TrialResult { value: 1.3, metrics }));
+        assert!(read("{\"trial\":7,\"value\":1.3,\"metrics\":{\"epochs\":\"3\"}}").is_err());
     }
 
     #[test]
@@ -169,8 +193,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_panics_and_every_value_is_finite(line in "\\PC*|\\{\"(trial|params|value)\":[ -~]*\\}") {
-            if let Ok(TellLine::Value(_, value)) = read(&line) {
-                prop_assert!(value.is_finite());
+            if let Ok(TellLine::Value(_, evaluation)) = read(&line) {
+                prop_assert!(evaluation.value.is_finite());
             }
         }
     }

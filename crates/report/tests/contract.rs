@@ -4,6 +4,7 @@
 use manyhands_core::{TrialState, Value};
 use manyhands_report as report;
 use manyhands_report::status::Effort;
+use manyhands_report::trials::{TrialColumns, TrialSelection};
 use manyhands_run::Summary;
 use manyhands_store::{Access, Location, Session, Source, Store};
 use serde_json::Value as Json;
@@ -79,16 +80,19 @@ fn a_learned_model_has_an_outlook_instead_of_a_certificate() {
 #[test]
 fn trials_have_their_fields_with_the_parameters_together_or_spread() {
     let (_, session) = session();
-    let list = report::trials::json(&session).unwrap();
-    assert_eq!(fields(&list[1]), ["trial", "state", "params", "value", "asked_at", "told_at", "reason", "aim"]);
+    let list = report::trials::json(&session, &TrialSelection::default()).unwrap();
+    assert_eq!(
+        fields(&list[1]),
+        ["trial", "state", "params", "value", "metrics", "asked_at", "told_at", "reason", "aim"]
+    );
     assert_eq!((&list[1]["state"], &list[1]["reason"]), (&"failed".into(), &"diverged".into()));
     let rows = report::trials::flat_rows(&session).unwrap();
     let spread = ["trial", "state", "x", "act", "value", "asked_at", "told_at", "reason", "aim"];
     assert_eq!(rows[0].keys().collect::<Vec<_>>(), spread);
-    let names = session.spec().domain().names();
-    let csv = report::trials::csv(&names, &rows).unwrap();
+    let columns = TrialColumns::of(&session);
+    let csv = report::trials::csv(&columns, &rows).unwrap();
     assert_eq!(csv.lines().next(), Some("trial,state,x,act,value,asked_at,told_at,reason,aim"));
-    assert_eq!(report::trials::csv(&names, &[]).unwrap().trim_end(), csv.lines().next().unwrap());
+    assert_eq!(report::trials::csv(&columns, &[]).unwrap().trim_end(), csv.lines().next().unwrap());
 }
 
 #[test]

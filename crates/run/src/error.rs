@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use manyhands_core::text::quoted;
+use manyhands_core::text::{quoted, trials};
 
-use crate::Failure;
+use crate::{Cause, Failure};
 
 /// Why a run ended early; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -64,6 +64,20 @@ pub enum Error {
         failed: usize,
         /// Why the last one did.
         failure: Failure,
+        /// Where their logs are.
+        logs: PathBuf,
+    },
+    /// The command fails in the same way whatever its parameters are.
+    #[error("{}", mistake(command, *failed, failure, cancelled))]
+    Mistake {
+        /// The command's words, with placeholders.
+        command: String,
+        /// How many trials failed so.
+        failed: usize,
+        /// Why the last one did.
+        failure: Failure,
+        /// The trials, which are cancelled and do not count; not those that someone else has ended.
+        cancelled: Vec<usize>,
         /// Where their logs are.
         logs: PathBuf,
     },
@@ -128,7 +142,7 @@ impl Error {
             Self::CannotStart { .. } | Self::NoGuard { .. } | Self::LostCommand { .. } | Self::NoThread { .. } => {
                 "cannot-start"
             }
-            Self::AllFail { .. } | Self::NoneSucceeded { .. } => "all-fail",
+            Self::AllFail { .. } | Self::Mistake { .. } | Self::NoneSucceeded { .. } => "all-fail",
             Self::Logs { .. } | Self::UnreadableFolder { .. } => "logs",
             Self::Internal { .. } => "internal",
         }
@@ -145,6 +159,7 @@ impl Error {
             | Self::NoThread { .. }
             | Self::UnreadableFolder { .. }
             | Self::AllFail { .. }
+            | Self::Mistake { .. }
             | Self::NoneSucceeded { .. }
             | Self::Logs { .. }
             | Self::Internal { .. } => false,
@@ -178,6 +193,13 @@ impl Error {
                 let logs = logs.display();
                 return Some(format!("look at the logs in {logs}; --keep-going continues anyway"));
             }
+            Self::Mistake { logs, .. } => {
+                let logs = logs.display();
+                return Some(format!(
+                    "look at the logs in {logs}, fix the command, and run it again; --keep-going records such trials as \
+                     failed and goes on"
+                ));
+            }
             Self::NoneSucceeded { logs, .. } => {
                 let logs = logs.display();
                 return Some(format!("look at the logs in {logs}, fix the command, and continue with more --trials"));
@@ -190,6 +212,25 @@ impl Error {
         };
         Some(hint.to_string())
     }
+}
+
+fn mistake(command: &str, failed: usize, failure: &Failure, cancelled: &[usize]) -> String {
+    let end = match &failure.cause {
+        Cause::NoValue(unreadable) => format!("exit code 0, but {unreadable}"),
+        cause => cause.to_string(),
+    };
+    let last_line = match failure.last_line() {
+        "" => "nothing on standard error".to_string(),
+        // It is safe to print already.
+        line => format!("standard error ends with \"{line}\""),
+    };
+    let fate = match cancelled {
+        [] => "none of them counts".to_string(),
+        [_] => format!("{} was cancelled and does not count", trials(cancelled)),
+        _ => format!("{} were cancelled and do not count", trials(cancelled)),
+    };
+    let command = quoted(command);
+    format!("the command {command} failed in its first {failed} trials in the same way: {end}; {last_line}; {fate}")
 }
 
 fn all_failed(failed: usize) -> String {

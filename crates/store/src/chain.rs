@@ -32,7 +32,7 @@ pub struct Tail {
 pub fn records(events: &[NewEvent], tail: Tail, now: Time) -> Vec<Record> {
     let mut before = tail.hash;
     let record = |(event, sequence): (&NewEvent, usize)| {
-        let NewEvent { kind, trial, body, time, key } = event.clone();
+        let NewEvent { kind, trial, body, time, key, .. } = event.clone();
         let (kind, time) = (kind.name(), time.unwrap_or(now));
         let hashed =
             HashedEvent { sequence: sequence as i64, time, kind, version: VERSION, key: key.as_deref(), body: &body };

@@ -7,13 +7,14 @@ use crate::record::{NewEvent, Record};
 use crate::{Error, Result};
 
 /// The version of the format: 2 since choices and fits say which engine made them, 3 since choices say what they are for and
-/// what they expect.
-pub(crate) const VERSION: i64 = 3;
+/// what they expect, 4 since trials can be amended, attempted again and measured further, and points enqueued.
+pub(crate) const VERSION: i64 = 4;
 
-/// An event as it is stored; refused where reading it would not give the same event, as with numbers that are not finite.
-pub fn encode(event: &Event) -> Result<NewEvent> {
+/// An event of an attempt at its trial as it is stored; refused where reading it would not give the same event, as with numbers
+/// that are not finite.
+pub fn encode(event: &Event, attempt: usize) -> Result<NewEvent> {
     let body = event.to_json().map_err(|error| Error::Encode { reason: error.to_string() })?;
-    Ok(NewEvent { kind: event.kind(), trial: event.trial(), body, time: None, key: None })
+    Ok(NewEvent { kind: event.kind(), trial: event.trial(), body, time: None, key: None, attempt })
 }
 
 /// The event of a record.

@@ -128,6 +128,49 @@ pub enum Error {
         /// What was told now.
         now: f64,
     },
+    /// A trial was told with another setting already.
+    #[error("trial {trial} was told already, with other values of its parameters; these were not recorded")]
+    OtherSetting {
+        /// The trial.
+        trial: usize,
+    },
+    /// A parameter of the new study is not in the old one, and its value there is not stated.
+    #[error("parameter {} is new, and which value it had in the old trials is not stated", quoted(name))]
+    NewParameter {
+        /// The parameter.
+        name: String,
+    },
+    /// A value was stated for a parameter that is not new.
+    #[error(
+        "a value for the old trials is stated for {}, which {}",
+        quoted(name),
+        if *is_known { "the old study has too" } else { "the new study does not have" }
+    )]
+    NotANewParameter {
+        /// The parameter.
+        name: String,
+        /// Whether the old study has it.
+        is_known: bool,
+    },
+    /// A parameter of the old study, which had several values, is not in the new one.
+    #[error(
+        "parameter {} is not in the new study, and the old trials were made with {values} different values of it",
+        quoted(name)
+    )]
+    LostParameter {
+        /// The parameter.
+        name: String,
+        /// How many values it had.
+        values: usize,
+    },
+    /// A metric cannot be kept.
+    #[error("the metric {} must have a name of its own and a finite number, got {value}", quoted(name))]
+    BadMetric {
+        /// Its name.
+        name: String,
+        /// Its number.
+        value: f64,
+    },
     /// A store was made by a later version.
     #[error("the store {store} was written by a newer manyhands: its schema is {found}, this one knows up to {known}")]
     Newer {
@@ -285,43 +328,6 @@ impl Damage {
 }
 
 impl Error {
-    /// A word for programs; it stays when messages change.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Study(error) => error.code(),
-            Self::Location { .. } | Self::NoPostgres => "store-address",
-            Self::Unavailable { .. } => "store-unavailable",
-            Self::UntrustedCertificate { .. } => "store-not-trusted",
-            Self::NoFreeConnection { .. } => "store-crowded",
-            Self::Refused { .. } | Self::RefusedFile { .. } => "store-refused",
-            Self::NoStore { .. } | Self::NoTables { .. } | Self::Empty { .. } => "no-store",
-            Self::Older { .. } => "older-store",
-            Self::Denied { .. } => "permission-denied",
-            Self::NotAStore { .. } => "not-a-store",
-            Self::Damaged { .. } => "store-damaged",
-            Self::OtherValue { .. } => "not-pending",
-            Self::Newer { .. } => "newer-store",
-            Self::Locked { .. } => "store-locked",
-            Self::Full { .. } => "store-full",
-            Self::UnknownStudy { .. } => "unknown-study",
-            Self::Deleted => "study-deleted",
-            Self::StudyExists { .. } => "study-exists",
-            Self::Differs { .. } => "study-differs",
-            Self::File(_) => "study-file",
-            Self::CorruptStudy { .. }
-            | Self::CorruptEvent { .. }
-            | Self::CorruptExport { .. }
-            | Self::CorruptExportedEvent(_) => "corrupt-log",
-            Self::KeyUsed { .. } => "key-used",
-            Self::BadKey { .. } => "bad-key",
-            Self::Encode { .. } => "not-storable",
-            Self::Busy { .. } => "busy",
-            Self::TooManyPending { .. } => "too-many-pending",
-            Self::NoThread { .. } => "no-thread",
-            Self::Internal { .. } => "internal",
-        }
-    }
-
     /// With the name of the study that was read, where it is about damage.
     pub(crate) fn of_study(self, name: &str) -> Self {
         match self {

@@ -23,7 +23,11 @@ impl Error {
             | Self::CorruptExport { .. }
             | Self::CorruptExportedEvent(_)
             | Self::KeyUsed { .. }
-            | Self::BadKey { .. } => true,
+            | Self::BadKey { .. }
+            | Self::NewParameter { .. }
+            | Self::NotANewParameter { .. }
+            | Self::LostParameter { .. }
+            | Self::BadMetric { .. } => true,
             Self::Unavailable { .. }
             | Self::UntrustedCertificate { .. }
             | Self::NoFreeConnection { .. }
@@ -32,6 +36,7 @@ impl Error {
             | Self::Older { .. }
             | Self::Denied { .. }
             | Self::OtherValue { .. }
+            | Self::OtherSetting { .. }
             | Self::Newer { .. }
             | Self::Locked { .. }
             | Self::Full { .. }

@@ -13,15 +13,16 @@ const NO_FREE_CONNECTION: &str =
 const REFUSED_FILE: &str = "check that the path names what it should, and that you may read and write there";
 const REFUSED_SERVER: &str = "check that the address names what it should, that the user may read and write there, and the \
                               password (PGPASSWORD, ~/.pgpass or MANYHANDS_STORE_FILE)";
-const NO_STORE: &str = "run or ask with a study file creates it; or name another store with --store";
+const NO_STORE: &str =
+    "run or ask with a study file creates one, beside that file by default; or name another store with --store";
 const UNKNOWN_STUDY: &str = "run or ask with its study file creates it; or name another store with --store";
 const TOO_MANY_PENDING: &str = "tell, fail or cancel pending trials first, ask for fewer, or raise workers in [run]";
 const DAMAGED: &str = "keep a copy of the store; manyhands verify STUDY says what is sound, and with --salvage FILE saves it for \
                        manyhands import; where it cannot, SQLite's own tool may: sqlite3 FILE .recover";
 const EXPORT: &str = "a log is what manyhands export STUDY --format log writes";
 const NO_THREAD: &str = "end other programs, or raise the limits on processes and memory (ulimit -u, ulimit -v)";
-const OTHER_VALUE: &str =
-    "a trial has one value; tell another measurement of the same point as {\"params\":..,\"value\":..}";
+const OTHER_VALUE: &str = "if the recorded value is wrong: manyhands amend STUDY TRIAL VALUE; another measurement of the same \
+                           point is told as {\"params\":..,\"value\":..}";
 
 impl Error {
     /// What to do about it, where that is not obvious from the message.
@@ -46,13 +47,24 @@ impl Error {
             Self::Locked { .. } => "end the program that holds it, or wait until it is done",
             Self::Full { .. } => "free disk space; everything recorded so far is safe",
             Self::UnknownStudy { .. } => UNKNOWN_STUDY,
-            Self::StudyExists { .. } => "import it into another store (--store), or delete the study first",
+            Self::StudyExists { .. } => {
+                "give the new one another name or another store (--store), or delete the other first"
+            }
             Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
             Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
             Self::TooManyPending { .. } => TOO_MANY_PENDING,
             Self::Damaged { .. } | Self::CorruptStudy { .. } | Self::CorruptEvent { .. } => DAMAGED,
             Self::CorruptExport { .. } | Self::CorruptExportedEvent(_) => EXPORT,
             Self::OtherValue { .. } => OTHER_VALUE,
+            Self::OtherSetting { .. } => {
+                "if the recorded setting is wrong: manyhands amend STUDY TRIAL --set NAME=VALUE"
+            }
+            Self::NewParameter { .. } => "state it: manyhands copy OLD NEW.toml --default NAME=VALUE",
+            Self::NotANewParameter { .. } => "--default NAME=VALUE is for parameters that only the new study has",
+            Self::LostParameter { .. } => {
+                "keep it in the new file; as { constant = VALUE } only the trials with that value come along"
+            }
+            Self::BadMetric { .. } => "name each metric once, with a finite number, or leave it out",
             Self::NoThread { .. } => NO_THREAD,
             Self::Internal { .. } => "please report it; everything recorded so far is safe",
             Self::Deleted | Self::Encode { .. } => return None,

@@ -92,6 +92,9 @@ impl History {
         if let (true, Some(times)) = (kind.ends_a_trial(), trial.and_then(|trial| self.times.get_mut(trial))) {
             times.told_at = Some(record.time);
         }
+        if let (true, Some(times)) = (kind.reopens_a_trial(), trial.and_then(|trial| self.times.get_mut(trial))) {
+            times.told_at = None;
+        }
         if let (Some(key), EventKind::Asked, Some(trial)) = (&record.key, kind, trial) {
             self.keys.entry(key.clone()).or_default().push(trial);
         }

@@ -58,6 +58,7 @@
 mod backend;
 mod chain;
 mod clock;
+mod code;
 mod codec;
 mod error;
 mod fault;
@@ -92,7 +93,10 @@ pub use location::{Access, Location};
 pub use postgres::{Address, ServerError, ServerErrorKind};
 pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
-pub use session::{Claimed, ExternalEvaluation, Inspection, Reported, Session, StudyLog, Survey};
+pub use session::{
+    Amendment, Change, Claimed, CopyPlan, CopyReport, Entry, EntryFaults, ExternalEvaluation, Inspection, OnConflict,
+    Recorded, Reported, Session, StudyLog, Survey, TrialEntry, TrialResult,
+};
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};
 pub use temporary::TemporaryFile;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::backend::{Backend, NewStudy};
 use crate::chain::{self, Tail};
 use crate::lease::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
-use crate::record::{Append, Appended, NewEvent, Record, Unique};
+use crate::record::{Append, Appended, AttemptKey, NewEvent, Record, Unique};
 use crate::store::{StoredFile, StudyId, StudyRow, sha256};
 use crate::{Error, Holder, Result, Time};
 
@@ -28,9 +28,8 @@ struct StoredStudy {
     row: StudyRow,
     files: Vec<StoredFile>,
     records: Vec<Record>,
-    /// The trials that have begun, and that have ended.
-    beginnings: HashSet<usize>,
-    ends: HashSet<usize>,
+    /// What attempts at trials have had that they have once.
+    unique: HashSet<(Unique, AttemptKey)>,
     origins: HashSet<String>,
     leases: Vec<MemoryLease>,
     /// How often the log or a lease has changed.
@@ -79,27 +78,24 @@ impl StoredStudy {
         }
     }
 
-    /// The trials that have begun, or those that have ended.
-    fn trials(&mut self, unique: Unique) -> &mut HashSet<usize> {
-        match unique {
-            Unique::Beginning => &mut self.beginnings,
-            Unique::End => &mut self.ends,
-        }
+    /// The first trial that has been begun, reopened or ended by another event.
+    fn taken(&self, append: &Append<'_>) -> Option<usize> {
+        let mut unique = append.events.iter().filter_map(NewEvent::unique);
+        unique.find(|unique| self.unique.contains(unique)).map(|(_, key)| key.trial)
     }
 
-    /// The first trial that has been begun, or ended, by another event.
-    fn taken(&mut self, append: &Append<'_>) -> Option<usize> {
-        let mut unique = append.events.iter().filter_map(NewEvent::unique);
-        unique.find(|(unique, trial)| self.trials(*unique).contains(trial)).map(|(_, trial)| trial)
+    /// Whether the latest attempt at a trial has ended.
+    fn has_ended(&self, trial: usize) -> bool {
+        let is_known = |unique, attempt| self.unique.contains(&(unique, AttemptKey { trial, attempt }));
+        let latest = (1..).take_while(|attempt| is_known(Unique::Reopening, *attempt)).last().unwrap_or(0);
+        is_known(Unique::End, latest)
     }
 
     fn push(&mut self, events: &[NewEvent]) -> Vec<Record> {
         let hash = self.records.last().and_then(|record| record.hash.clone());
         let records = chain::records(events, Tail { sequence: self.records.len(), hash }, Time::now());
         self.records.extend_from_slice(&records);
-        for (unique, trial) in events.iter().filter_map(NewEvent::unique) {
-            self.trials(unique).insert(trial);
-        }
+        self.unique.extend(events.iter().filter_map(NewEvent::unique));
         for resource in events.iter().filter_map(NewEvent::ended_trial).map(trial_resource) {
             self.leases.retain(|lease| lease.resource != resource);
         }
@@ -129,10 +125,9 @@ impl Backend for Memory {
         let (id, created) = (StudyId(state.created), Time::now());
         let (name, text) = (study.name.clone(), study.text.clone());
         let row = StudyRow { id, name, created, sha256: Some(sha256(text.as_bytes())), text };
-        let (beginnings, ends, origins) = Default::default();
+        let (unique, origins) = Default::default();
         let (files, records, leases) = (study.files.clone(), vec![], vec![]);
-        let mut stored =
-            StoredStudy { row: row.clone(), files, records, beginnings, ends, origins, leases, change_counter: 0 };
+        let mut stored = StoredStudy { row: row.clone(), files, records, unique, origins, leases, change_counter: 0 };
         stored.push(&study.events);
         state.studies.push(stored);
         Ok(row)
@@ -193,6 +188,9 @@ impl Backend for Memory {
         if let Some(trial) = stored.taken(append) {
             return Ok(Appended::Taken { trial });
         }
+        if append.after.is_some_and(|after| stored.records.len() > after) {
+            return Ok(Appended::Outdated);
+        }
         let records = stored.push(append.events);
         stored.origins.insert(append.origin.to_string());
         let tokens = append.claims.iter().map(|claim| stored.grant(claim)).collect();
@@ -208,7 +206,7 @@ impl Backend for Memory {
     fn acquire(&self, study: StudyId, claim: &Claim<'_>) -> Result<Acquired> {
         let mut state = self.state();
         let stored = state.study(study)?;
-        if trial_of(claim.resource).is_some_and(|trial| stored.ends.contains(&trial)) {
+        if trial_of(claim.resource).is_some_and(|trial| stored.has_ended(trial)) {
             return Ok(Acquired::Ended);
         }
         match stored.lease(claim.resource).map(|held| held.lease()) {

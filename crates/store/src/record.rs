@@ -17,12 +17,14 @@ pub struct NewEvent {
     pub time: Option<Time>,
     /// The key of the ask that it belongs to, if its asker gave one.
     pub key: Option<String>,
+    /// The attempt at its trial that it belongs to, from 0.
+    pub attempt: usize,
 }
 
 impl NewEvent {
-    /// What the log holds at most once for its trial, if it is such an event.
-    pub fn unique(&self) -> Option<(Unique, usize)> {
-        Some((Unique::of(self.kind)?, self.trial?))
+    /// What the log holds at most once for an attempt at its trial, if it is such an event.
+    pub fn unique(&self) -> Option<(Unique, AttemptKey)> {
+        Some((Unique::of(self.kind)?, AttemptKey { trial: self.trial?, attempt: self.attempt }))
     }
 
     /// The trial that it ends, if it ends one.
@@ -31,24 +33,36 @@ impl NewEvent {
     }
 }
 
-/// What a log holds at most once for each trial, whoever writes: the one place where stores learn which events those are.
-/// Their databases have a unique index for each (`schema`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One attempt at a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AttemptKey {
+    pub trial: usize,
+    pub attempt: usize,
+}
+
+/// What a log holds at most once for each attempt at a trial, whoever writes: the one place where stores learn which events those
+/// are. Their databases have a unique index for each (`schema`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unique {
-    /// A trial begins once.
+    /// A trial begins once, with attempt 0.
     Beginning,
-    /// An attempt ends once, and a trial has one attempt.
+    /// Each later attempt begins once.
+    Reopening,
+    /// An attempt ends once.
     End,
 }
 
 impl Unique {
+    pub const ALL: [Self; 3] = [Self::Beginning, Self::Reopening, Self::End];
+
     pub fn of(kind: EventKind) -> Option<Self> {
-        [Self::Beginning, Self::End].into_iter().find(|unique| unique.includes(kind))
+        Self::ALL.into_iter().find(|unique| unique.includes(kind))
     }
 
     fn includes(self, kind: EventKind) -> bool {
         match self {
             Self::Beginning => kind.begins_a_trial(),
+            Self::Reopening => kind.reopens_a_trial(),
             Self::End => kind.ends_a_trial(),
         }
     }
@@ -89,6 +103,8 @@ pub struct Append<'a> {
     pub events: &'a [NewEvent],
     /// Refused if a newer lease was granted than this.
     pub fence: Option<Fence<'a>>,
+    /// Refused if the log has more events than this: they were decided on without those.
+    pub after: Option<usize>,
     /// Leases that are granted with it.
     pub claims: &'a [Claim<'a>],
     /// Leases that end with it.
@@ -112,6 +128,8 @@ pub enum Appended {
     },
     /// Another event has begun or ended this trial; nothing was stored.
     Taken { trial: usize },
+    /// The log has more events than the append was based on; nothing was stored.
+    Outdated,
 }
 
 #[cfg(test)]
@@ -122,6 +140,7 @@ mod tests {
     #[test]
     fn the_kinds_are_those_of_the_unique_indexes() {
         assert_eq!(Unique::Beginning.kinds(), "'asked', 'included'");
+        assert_eq!(Unique::Reopening.kinds(), "'reopened'");
         assert_eq!(Unique::End.kinds(), "'told', 'failed', 'cancelled'");
     }
 }

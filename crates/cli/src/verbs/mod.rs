@@ -2,11 +2,14 @@
 
 #[cfg(not(all(feature = "lab", feature = "plots")))]
 mod absent;
+mod amend;
 mod ask;
 mod best;
 mod cancel;
 mod completions;
+mod copy;
 mod delete;
+mod enqueue;
 mod export;
 mod fail;
 mod import;
@@ -15,6 +18,7 @@ mod plot;
 mod predict;
 #[cfg(feature = "lab")]
 mod reproduce;
+mod retry;
 mod run;
 mod status;
 mod studies;
@@ -52,6 +56,9 @@ pub enum Verb {
     Tell(tell::Options),
     Fail(fail::Options),
     Cancel(cancel::Options),
+    Amend(amend::Options),
+    Retry(retry::Options),
+    Enqueue(enqueue::Options),
     Status(status::Options),
     Best(best::Options),
     Trials(trials::Options),
@@ -63,6 +70,7 @@ pub enum Verb {
     Plot(absent::Options),
     Export(export::Options),
     Import(import::Options),
+    Copy(copy::Options),
     Verify(verify::Options),
     Studies(studies::Options),
     Delete(delete::Options),
@@ -89,8 +97,9 @@ pub enum Verb {
 /// The command line, with help that is particular to the verbs that create studies.
 pub fn command() -> clap::Command {
     const CREATED: &str = "A study file (its study is created on first use), or the name of a study";
-    let of = |verb: clap::Command| verb.mut_arg("study", |study| study.help(CREATED));
-    ["run", "worker", "ask"].into_iter().fold(Cli::command(), |all, verb| all.mut_subcommand(verb, of))
+    // A changed argument comes after the others unless it says its place.
+    let of = |verb: clap::Command| verb.mut_arg("study", |study| study.help(CREATED).index(1));
+    ["run", "worker", "ask", "enqueue"].into_iter().fold(Cli::command(), |all, verb| all.mut_subcommand(verb, of))
 }
 
 impl Verb {
@@ -106,6 +115,9 @@ impl Verb {
             Self::Tell(options) => tell::run(options),
             Self::Fail(options) => fail::run(options),
             Self::Cancel(options) => cancel::run(options),
+            Self::Amend(options) => amend::run(options),
+            Self::Retry(options) => retry::run(options),
+            Self::Enqueue(options) => enqueue::run(options),
             Self::Status(options) => status::run(options),
             Self::Best(options) => best::run(options),
             Self::Trials(options) => trials::run(options),
@@ -116,6 +128,7 @@ impl Verb {
             Self::Plot(_) => absent::refuse("plots"),
             Self::Export(options) => export::run(options),
             Self::Import(options) => import::run(options),
+            Self::Copy(options) => copy::run(options),
             Self::Studies(options) => studies::run(options),
             Self::Delete(options) => delete::run(options),
             #[cfg(feature = "lab")]

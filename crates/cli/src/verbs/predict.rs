@@ -1,16 +1,15 @@
 //! `manyhands predict`: the posterior at given points.
 
-use std::io::{Read, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::{Domain, Error as StudyError, PointRow};
+use manyhands_core::PointRow;
 use manyhands_report as report;
 
 use crate::output::{print, print_json};
-use crate::refusal::Usage;
-use crate::target::{Target, unreadable};
+use crate::study_file::read_points;
+use crate::target::Target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +35,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open_to_read()?;
-    let rows = read(&options.at, session.spec().domain())?;
+    let rows = read_points(&options.at, session.spec().domain())?;
     let embed = |row: &PointRow| {
         let place = || format!("{}, line {}", options.at.display(), row.line);
         session.spec().domain().embed_named(&row.named).with_context(place)
@@ -47,17 +46,4 @@ pub fn run(options: &Options) -> Result<()> {
         return print_json(&report::predict::json(&session, &predictions));
     }
     print(&report::predict::text(&session, &rows, &predictions))
-}
-
-/// The points of a CSV file, or of standard input.
-fn read(path: &Path, domain: &Domain) -> Result<Vec<PointRow>> {
-    let mut bytes = Vec::new();
-    let content =
-        if path == Path::new("-") { stdin().read_to_end(&mut bytes).map(|_| bytes) } else { std::fs::read(path) };
-    let content = content.map_err(|error| unreadable(path, &error))?;
-    let wrong = |error: StudyError| {
-        let hint = error.hint().map(str::to_string);
-        Usage { code: "file", message: format!("{}: {error}", path.display()), hint }
-    };
-    Ok(domain.read_points(&content).map_err(wrong)?)
 }

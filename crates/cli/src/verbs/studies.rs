@@ -6,7 +6,7 @@ use manyhands_report::studies::{json, list, text};
 use manyhands_store::Access;
 
 use crate::output::{print, print_json};
-use crate::target::StoreOption;
+use crate::store_option::StoreOption;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,23 +1,28 @@
-//! `manyhands tell`: results of trials, one on the command line or many as lines of JSON.
+//! `manyhands tell`: results of trials, one on the command line, many as lines of JSON or as a table.
 
-use std::io::{BufRead, stdin};
+use std::io::{BufRead, Read, stdin};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use manyhands_core::TrialState;
 use manyhands_core::text::quoted;
 use manyhands_report as report;
+use manyhands_report::plate::ColumnMap;
 use manyhands_report::tell_line::TellLine;
-use manyhands_store::Session;
+use manyhands_store::{OnConflict, Session};
 
 use crate::refusal::Usage;
+use crate::table_input::{TableInput, content};
 use crate::target::Target;
-use crate::trial::{print_ends, trial_number};
+use crate::trial::{finite, print_ends, trial_number};
 
 const EXAMPLES: &str = "\
 Examples:
   manyhands tell study.toml 7 1.3                        trial 7 gave 1.3
   manyhands tell study.toml 7 -2e-3
+  manyhands tell study.toml plate.csv                    a table, as `ask --csv plate.csv` wrote it and a spreadsheet saved it
+  manyhands export other.toml | manyhands tell study.toml -
   manyhands tell study.toml - < results.jsonl            one JSON object per line:
 
   {\"trial\": 7, \"value\": 1.3}                             a value
@@ -25,7 +30,11 @@ Examples:
   {\"params\": {\"x\": 0.2, \"act\": \"relu\"}, \"value\": 1.3}    an evaluation made elsewhere
   {\"params\": {\"x\": 0.2, \"act\": \"relu\"}, \"pending\": true} one under way elsewhere
 
-Every line is recorded by itself. The first bad line ends the command and is named; lines before it stay recorded.";
+Every line of JSON is recorded by itself. The first bad line ends the command and is named; lines before it stay recorded.
+
+A table is recorded completely or not at all. Its columns are trial, the parameters and value, in any order; a blank value means
+pending, `failed` (and why) that the trial gives none. A parameter that is not as suggested is the setting that the trial was made
+with. Further columns of numbers are kept as metrics. Told again, what is recorded is skipped, and what differs is refused.";
 
 /// Record the results of trials.
 #[derive(Debug, Args)]
@@ -33,18 +42,21 @@ Every line is recorded by itself. The first bad line ends the command and is nam
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// The trial's number; - for lines of JSON on standard input
-    #[arg(value_name = "TRIAL", allow_hyphen_values = true)]
+    /// The trial's number; or a table of results; - for lines of JSON, or a table, on standard input
+    #[arg(value_name = "TRIAL|FILE", allow_hyphen_values = true)]
     trial: Option<String>,
     /// Its value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
+    /// Amend what is recorded where a table differs from it
+    #[arg(long, conflicts_with = "value")]
+    amend: bool,
 }
 
 pub fn run(options: &Options) -> Result<()> {
     match (options.trial.as_deref(), options.value.as_deref()) {
-        (Some("-"), None) => lines(&options.target),
-        (None, None) if options.target.json => lines(&options.target),
+        (Some("-"), None) => standard_input(options),
+        (None, None) if options.target.json => standard_input(options),
         (Some("-"), Some(value)) => {
             Err(Usage::new("usage", format!("with - values come from standard input, got {} too", quoted(value)))
                 .into())
@@ -54,30 +66,55 @@ pub fn run(options: &Options) -> Result<()> {
             options.target.open_to_tell()?.tell(trial, value)?;
             print_ends(&[(trial, TrialState::Observed)], options.target.json)
         }
+        (Some(file), None) if file.parse::<usize>().is_err() => {
+            table(options, file.to_string(), content(Path::new(file))?)
+        }
         (_, None) => {
-            let hint = "manyhands tell STUDY TRIAL VALUE, or manyhands tell STUDY - for lines of JSON";
+            let hint = "manyhands tell STUDY TRIAL VALUE, manyhands tell STUDY FILE.csv, or manyhands tell STUDY - for lines of JSON";
             Err(Usage::new("usage", "a trial and its value are needed").hint(hint).into())
         }
         (None, Some(_)) => Err(Usage::new("usage", "a trial is needed").into()),
     }
 }
 
-fn finite(text: &str) -> Result<f64> {
-    let wrong = || Usage::new("value", format!("the value must be a finite number, got {}", quoted(text)));
-    Ok(text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)?)
+/// Records a table.
+fn table(options: &Options, shown: String, bytes: Vec<u8>) -> Result<()> {
+    let on_conflict = if options.amend { OnConflict::Amend } else { OnConflict::Refuse };
+    TableInput { shown, bytes, map: ColumnMap::default(), on_conflict }.record(&options.target)
 }
 
-fn lines(target: &Target) -> Result<()> {
+/// Lines of JSON are recorded as they come; trials as `export` writes them, and tables, when all of them are there.
+fn standard_input(options: &Options) -> Result<()> {
+    let mut input = stdin().lock();
+    let mut first = Vec::new();
+    while first.trim_ascii().is_empty() && input.read_until(b'\n', &mut first).context(UNREADABLE)? > 0 {}
+    let is_json = first.trim_ascii_start().starts_with(b"{");
+    let is_exported = is_json && report::trials::is_exported_line(&first);
+    if is_json && !is_exported || first.trim_ascii().is_empty() {
+        return lines(&options.target, first.chain(input));
+    }
+    let mut bytes = first;
+    input.read_to_end(&mut bytes).context(UNREADABLE)?;
+    if is_exported {
+        let wrong = |fault: report::trials::BadExport| Usage::new("line", fault.to_string());
+        bytes = report::trials::csv_of_json_lines(&bytes).map_err(wrong)?.into_bytes();
+    }
+    table(options, "standard input".to_string(), bytes)
+}
+
+const UNREADABLE: &str = "cannot read standard input";
+
+fn lines(target: &Target, input: impl BufRead) -> Result<()> {
     let mut done = Vec::new();
-    let result = read_lines(target, &mut done);
+    let result = read_lines(target, input, &mut done);
     // A bad line is the error to report, even if standard output cannot be written either.
     let printed = print_ends(&done, target.json);
     result.and(printed)
 }
 
-fn read_lines(target: &Target, done: &mut Vec<(usize, TrialState)>) -> Result<()> {
+fn read_lines(target: &Target, input: impl BufRead, done: &mut Vec<(usize, TrialState)>) -> Result<()> {
     let mut session = None;
-    for (index, line) in stdin().lock().lines().enumerate() {
+    for (index, line) in input.lines().enumerate() {
         let place = || format!("line {}", index + 1);
         let line = line.map_err(|error| Usage::new("line", error.to_string())).with_context(place)?;
         if !line.trim().is_empty() {
@@ -111,8 +148,8 @@ fn open_for(target: &Target, line: &TellLine) -> Result<Session> {
 
 fn record(session: &mut Session, line: TellLine) -> Result<(usize, TrialState)> {
     Ok(match line {
-        TellLine::Value(trial, value) => {
-            session.tell(trial, value)?;
+        TellLine::Value(trial, evaluation) => {
+            session.tell(trial, evaluation)?;
             (trial, TrialState::Observed)
         }
         TellLine::Failed(trial, reason) => {
@@ -120,7 +157,11 @@ fn record(session: &mut Session, line: TellLine) -> Result<(usize, TrialState)> 
             (trial, TrialState::Failed)
         }
         TellLine::External(outside) => {
-            let state = if outside.value.is_some() { TrialState::Observed } else { TrialState::Pending };
+            let state = match &outside.outcome {
+                Some(Ok(_)) => TrialState::Observed,
+                Some(Err(_)) => TrialState::Failed,
+                None => TrialState::Pending,
+            };
             (session.include(&outside)?, state)
         }
     })

@@ -2,7 +2,6 @@
 
 use super::Study;
 use crate::chooser::Place;
-use crate::domain::NamedPoint;
 use crate::event::{Event, Included};
 use crate::{Error, Result, Value};
 
@@ -26,27 +25,10 @@ impl Study {
 
     /// As [`Study::include`], by name; parameters with one value, and columns that are not coordinates, may be omitted.
     pub fn include_named(&mut self, named: &[(String, Value)], value: Option<f64>) -> Result<usize> {
-        let included = self.propose_included(named, value)?;
+        let included = self.spec.included(&self.ledger, named, value)?;
         let trial = included.trial;
         self.apply(Event::Included(included))?;
         Ok(trial)
-    }
-
-    /// The event that [`Study::include_named`] would log, checked: it can be applied as long as no other trial is.
-    pub fn propose_included(&self, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
-        let NamedPoint { candidate, params } = self.spec.domain().find_measured(self.spec.finite(), named)?;
-        self.included_at(candidate, params, value)
-    }
-
-    /// The event that includes this point, checked.
-    fn included_at(&self, candidate: Option<usize>, params: Vec<Value>, value: Option<f64>) -> Result<Included> {
-        let trial = self.ledger.trials().len();
-        let candidate = candidate.unwrap_or(trial);
-        value.map_or(Ok(()), |value| self.spec.check_value(trial, value))?;
-        if !self.chooser.is_available(trial, candidate) || self.is_reserved(candidate) {
-            return Err(Error::CandidateTaken { candidate });
-        }
-        Ok(Included { trial, candidate, params, value })
     }
 
     /// As [`Study::include`], for a candidate of a finite domain.
@@ -56,10 +38,9 @@ impl Study {
             return Err(Error::UnknownCandidate { candidate, candidates: candidates.len() });
         }
         let params = self.spec.domain().written_params(&candidates.point(candidate));
-        self.discard_tentative();
-        let included = self.included_at(Some(candidate), params, value)?;
-        let trial = included.trial;
-        self.apply(Event::Included(included))?;
+        self.spec.check_free(&self.ledger, candidate)?;
+        let trial = self.ledger.trials().len();
+        self.apply(Event::Included(Included { trial, candidate, params, value }))?;
         Ok(trial)
     }
 

@@ -2,9 +2,8 @@
 
 use super::Study;
 use crate::chooser::Place;
-use crate::domain::NamedPoint;
 use crate::event::{Enqueued, Event};
-use crate::{Aim, Choice, Error, Phase, Result, Value};
+use crate::{Aim, Choice, Phase, Result, Value};
 
 impl Study {
     /// Has a point tried before any suggestion; points that were enqueued earlier come first.
@@ -19,17 +18,8 @@ impl Study {
     /// # Ok(()) }
     /// ```
     pub fn enqueue(&mut self, params: &[Value]) -> Result<()> {
-        let enqueued = self.propose_enqueued(&self.spec.domain().name_values(params)?)?;
-        self.apply(Event::Enqueued(enqueued))
-    }
-
-    /// The event that enqueues a point given by name, checked; parameters with one value, and columns that are not
-    /// coordinates, may be omitted.
-    pub fn propose_enqueued(&self, named: &[(String, Value)]) -> Result<Enqueued> {
-        let NamedPoint { candidate, params } = self.spec.domain().find(self.spec.finite(), named)?;
-        let enqueued = Enqueued { candidate, params };
-        self.check_enqueued(&enqueued)?;
-        Ok(enqueued)
+        let named = self.spec.domain().name_values(params)?;
+        self.apply(Event::Enqueued(self.spec.enqueued(&self.ledger, &named)?))
     }
 
     /// Forgets the points that were enqueued and not tried yet.
@@ -40,7 +30,7 @@ impl Study {
     pub(super) fn model_enqueued(&mut self, enqueued: &Enqueued) -> Result<()> {
         self.discard_tentative();
         self.chooser.point(&self.place_of(enqueued, self.ledger.trials().len()))?;
-        self.check_enqueued(enqueued)
+        enqueued.candidate.map_or(Ok(()), |candidate| self.spec.check_free(&self.ledger, candidate))
     }
 
     /// The choice of the next point of the queue for a trial, if the queue has one beyond those that were proposed already.
@@ -56,17 +46,5 @@ impl Study {
 
     fn place_of(&self, enqueued: &Enqueued, trial: usize) -> Place {
         Place { trial, candidate: enqueued.candidate.unwrap_or(trial), params: enqueued.params.clone() }
-    }
-
-    /// Refuses a candidate of a pool without repeats that was tried, or is in the queue.
-    fn check_enqueued(&self, enqueued: &Enqueued) -> Result<()> {
-        let Some(candidate) = enqueued.candidate else { return Ok(()) };
-        let is_free = self.chooser.is_available(self.ledger.trials().len(), candidate);
-        if is_free && !self.is_reserved(candidate) { Ok(()) } else { Err(Error::CandidateTaken { candidate }) }
-    }
-
-    /// Whether a candidate that may be tried only once is in the queue.
-    pub(super) fn is_reserved(&self, candidate: usize) -> bool {
-        !self.spec.repeats() && self.ledger.queue().any(|next| next.candidate == Some(candidate))
     }
 }

@@ -5,7 +5,6 @@
 
 use super::Study;
 use crate::chooser::{Place, chooser};
-use crate::domain::NamedPoint;
 use crate::event::{Amended, Event};
 use crate::trial::Trial;
 use crate::{Error, Result, Value};
@@ -34,7 +33,7 @@ impl Study {
     /// Replaces the values that the parameters of a trial had, on a space that is not finite.
     pub fn amend_params(&mut self, trial: usize, params: &[Value]) -> Result<()> {
         let named = self.spec.domain().name_values(params)?;
-        let params = Some(self.actual_params(trial, &named)?);
+        let params = Some(self.spec.actual_params(self.ledger.trial(trial)?, &named)?);
         self.apply(Event::Amended(Amended { trial, params, outcome: None }))
     }
 
@@ -46,12 +45,6 @@ impl Study {
     /// Makes a failed trial pending again, for another attempt at the same point.
     pub fn reopen(&mut self, trial: usize) -> Result<()> {
         self.apply(Event::Reopened { trial })
-    }
-
-    /// Named values that the parameters of a trial had, as an event records them; those that are left out are as they were.
-    /// Sums may miss the bounds of constraints by [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE).
-    pub fn actual_params(&self, trial: usize, named: &[(String, Value)]) -> Result<Vec<Value>> {
-        self.spec.actual_params(self.ledger.trial(trial)?, named)
     }
 
     /// Changes the row of a trial to what its record is after the event.
@@ -109,20 +102,5 @@ impl Study {
         self.posterior.keys().iter().for_each(|key| renewed.set_taken(key.site, true));
         self.chooser = renewed;
         Ok(())
-    }
-}
-
-impl crate::Spec {
-    /// As [`Study::actual_params`].
-    pub fn actual_params(&self, trial: &Trial, named: &[(String, Value)]) -> Result<Vec<Value>> {
-        if self.is_finite() {
-            return Err(Error::FixedParameters { trial: trial.number() });
-        }
-        let names = self.domain().names();
-        let known = names.iter().zip(trial.logged_params()).map(|(name, value)| (name.to_string(), value.clone()));
-        let kept = known.filter(|(name, _)| named.iter().all(|(given, _)| given != name));
-        let all: Vec<(String, Value)> = named.iter().cloned().chain(kept).collect();
-        let NamedPoint { params, .. } = self.domain().find_measured(None, &all)?;
-        Ok(params)
     }
 }

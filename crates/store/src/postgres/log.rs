@@ -6,7 +6,7 @@ use super::schema::HASHED;
 use crate::Time;
 use crate::chain::Tail;
 use crate::codec::VERSION;
-use crate::record::{Append, NewEvent, Record, Unique};
+use crate::record::{Append, AttemptKey, NewEvent, Record, Unique};
 use crate::store::StudyId;
 
 /// Selects the events after the first `after`, in order; read by [`records`].
@@ -53,30 +53,33 @@ pub struct AppendCheck {
 
 /// Selects all that an append depends on; read by [`AppendCheck::read`].
 pub fn append_check<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
-    let trials = |wanted: Unique| -> Vec<i64> {
-        let unique = append.events.iter().filter_map(NewEvent::unique);
-        unique.filter(|(unique, _)| *unique == wanted).map(|(_, trial)| trial as i64).collect()
+    let mut lists: Vec<Vec<i64>> = vec![];
+    let mut taken = |wanted: Unique| {
+        let unique = append.events.iter().filter_map(NewEvent::unique).filter(|(unique, _)| *unique == wanted);
+        let keys: Vec<AttemptKey> = unique.map(|(_, key)| key).collect();
+        if keys.is_empty() {
+            return "NULL".to_string();
+        }
+        lists.push(keys.iter().map(|key| key.trial as i64).collect());
+        lists.push(keys.iter().map(|key| key.attempt as i64).collect());
+        let (trials, attempts, kinds) = (lists.len() + 2, lists.len() + 3, wanted.kinds());
+        format!(
+            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND kind IN ({kinds}) AND \
+             (trial, attempt) IN (SELECT * FROM unnest(${trials}::bigint[], ${attempts}::bigint[])))"
+        )
     };
-    let taken = |trials: &[i64], place: usize, unique: Unique| match trials {
-        [] => "NULL".to_string(),
-        _ => format!(
-            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND trial = ANY(${place}) AND kind IN ({}))",
-            unique.kinds()
-        ),
-    };
-    let (begun, ended) = (trials(Unique::Beginning), trials(Unique::End));
-    let (begun_twice, ended_twice) = (taken(&begun, 4, Unique::Beginning), taken(&ended, 5, Unique::End));
+    let taken = Unique::ALL.map(&mut taken).join(", ");
     let sql = format!(
         "SELECT coalesce(last.sequence, 0), last.hash, \
          EXISTS (SELECT 1 FROM manyhands_events WHERE study = $1 AND origin = $2), \
          (SELECT token FROM manyhands_leases WHERE study = $1 AND resource = $3), \
-         coalesce({begun_twice}, {ended_twice})::bigint \
+         coalesce({taken})::bigint \
          FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT sequence, hash FROM manyhands_events WHERE study = $1 \
          ORDER BY sequence DESC LIMIT 1) AS last ON true"
     );
     let fence = append.fence.map(|fence| fence.resource);
     let statement = Statement::new(sql).int(study.0).text(append.origin).with(fence, Type::TEXT);
-    statement.with(begun, Type::INT8_ARRAY).with(ended, Type::INT8_ARRAY)
+    lists.into_iter().fold(statement, |statement, list| statement.with(list, Type::INT8_ARRAY))
 }
 
 impl AppendCheck {
@@ -90,11 +93,12 @@ impl AppendCheck {
     }
 }
 
-/// Adds records at the end.
-pub fn insert<'a>(study: StudyId, origin: &'a str, records: &'a [Record]) -> Statement<'a> {
-    let sql = "INSERT INTO manyhands_events (study, origin, version, sequence, time, kind, trial, body, key, hash) \
+/// Adds the records of events at the end.
+pub fn insert<'a>(study: StudyId, origin: &'a str, records: &'a [Record], events: &[NewEvent]) -> Statement<'a> {
+    let sql = "INSERT INTO manyhands_events \
+               (study, origin, version, sequence, time, kind, trial, body, key, hash, attempt) \
                SELECT $1, $2, $3, * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], \
-               $9::text[], $10::bytea[])";
+               $9::text[], $10::bytea[], $11::bigint[])";
     let sequences: Vec<i64> = records.iter().map(|record| record.sequence as i64).collect();
     let times: Vec<i64> = records.iter().map(|record| record.time.micros()).collect();
     let kinds: Vec<&str> = records.iter().map(|record| record.kind.as_str()).collect();
@@ -105,12 +109,16 @@ pub fn insert<'a>(study: StudyId, origin: &'a str, records: &'a [Record]) -> Sta
     let statement = Statement::new(sql).int(study.0).text(origin).int(VERSION).with(sequences, Type::INT8_ARRAY);
     let statement = statement.with(times, Type::INT8_ARRAY).with(kinds, Type::TEXT_ARRAY);
     let statement = statement.with(trials, Type::INT8_ARRAY).with(bodies, Type::TEXT_ARRAY);
-    statement.with(keys, Type::TEXT_ARRAY).with(hashes, Type::BYTEA_ARRAY)
+    let attempts: Vec<i64> = events.iter().map(|event| event.attempt as i64).collect();
+    statement.with(keys, Type::TEXT_ARRAY).with(hashes, Type::BYTEA_ARRAY).with(attempts, Type::INT8_ARRAY)
 }
 
-/// Whether a trial has been told, failed or cancelled: one row if so. No row where there is no trial.
+/// Whether the latest attempt at a trial has been told, failed or cancelled: one row if so. No row where there is no trial.
 pub fn has_ended(study: StudyId, trial: Option<usize>) -> Statement<'static> {
-    let kinds = Unique::End.kinds();
-    let sql = format!("SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({kinds})");
+    let (ends, reopenings) = (Unique::End.kinds(), Unique::Reopening.kinds());
+    let sql = format!(
+        "SELECT 1 FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({ends}) AND attempt = coalesce(\
+         (SELECT max(attempt) FROM manyhands_events WHERE study = $1 AND trial = $2 AND kind IN ({reopenings})), 0)"
+    );
     Statement::new(sql).int(study.0).with(trial.map(|trial| trial as i64), Type::INT8)
 }

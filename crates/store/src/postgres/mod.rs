@@ -114,7 +114,7 @@ impl Backend for Postgres {
             };
             let row = study_row(&row);
             let records = chain::records(&study.events, Tail::default(), row.created);
-            let events = log::insert(row.id, "", &records);
+            let events = log::insert(row.id, "", &records, &study.events);
             t.send_and_commit(study.files.iter().map(|file| file_of(row.id, file)).chain([events]).collect())?;
             Ok(Some(row))
         })?;
@@ -188,10 +188,13 @@ impl Backend for Postgres {
             if let Some(trial) = end.taken {
                 return Ok(Some(Appended::Taken { trial }));
             }
+            if append.after.is_some_and(|after| end.tail.sequence > after) {
+                return Ok(Some(Appended::Outdated));
+            }
             let records = chain::records(append.events, end.tail, now);
             let mut changes: Vec<Statement<'_>> =
                 append.claims.iter().map(|claim| leases::grant(study, claim, now)).collect();
-            changes.push(log::insert(study, append.origin, &records));
+            changes.push(log::insert(study, append.origin, &records, append.events));
             let ended: Vec<usize> = append.events.iter().filter_map(NewEvent::ended_trial).collect();
             if !ended.is_empty() {
                 changes.push(leases::remove(study, ended));

@@ -4,10 +4,9 @@ use manyhands_postgres::{CallFailure, Statement, Transaction};
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
 ///
-/// Which events a trial has once is said by [`Unique`](crate::record::Unique), and the indexes of step 2 must agree with it.
-/// Trials that can be reopened would need one more step: a column `attempt` of events, 0 for all that are there, and an index
-/// of ends on (study, trial, attempt) in place of `manyhands_ends`. An event that amends a value is not an end and needs none.
-pub const STEPS: [&str; 4] = [
+/// Which events an attempt at a trial has once is said by [`Unique`](crate::record::Unique), and the last indexes
+/// `manyhands_beginnings`, `manyhands_reopenings` and `manyhands_ends` must agree with it.
+pub const STEPS: [&str; 5] = [
     "CREATE TABLE manyhands_studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -62,6 +61,12 @@ pub const STEPS: [&str; 4] = [
     );",
     // A checksum of the study file, to notice damage.
     "ALTER TABLE manyhands_studies ADD COLUMN sha256 TEXT;",
+    // A failed trial can be attempted again: an end is that of an attempt.
+    "ALTER TABLE manyhands_events ADD COLUMN attempt BIGINT NOT NULL DEFAULT 0;
+    DROP INDEX manyhands_ends;
+    CREATE UNIQUE INDEX manyhands_ends ON manyhands_events (study, trial, attempt)
+        WHERE kind IN ('told', 'failed', 'cancelled');
+    CREATE UNIQUE INDEX manyhands_reopenings ON manyhands_events (study, trial, attempt) WHERE kind IN ('reopened');",
 ];
 
 /// The first schema with keys and hashes of events, and the times at which leases were renewed.
@@ -115,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_unique_indexes_list_the_kinds_that_begin_and_end_a_trial() {
-        for kinds in [Unique::Beginning, Unique::End].map(Unique::kinds) {
+        for kinds in Unique::ALL.map(Unique::kinds) {
             assert!(STEPS.iter().any(|step| step.contains(&format!("WHERE kind IN ({kinds});"))), "{kinds}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use manyhands_core::{Error as Refusal, Event, Suggestion, Trial, TrialState};
+use manyhands_core::{Error as Refusal, Event, Phase, Suggestion, Trial, TrialState};
 
 use super::{Claimed, Session};
 use crate::codec::encode;
@@ -83,22 +83,39 @@ impl Session {
     }
 
     /// As [`Session::ask`], for a worker of this process, which gets a lease of `term` on each trial and renews it. Fewer
-    /// than `count` trials, or none, where the study is to have only `trials`, where only so many may be pending, or where a
-    /// pool without repeats has fewer candidates left; an error where that has none left.
+    /// than `count` trials, or none, where the study is to have only `trials`, where only so many may be pending or with
+    /// workers, or where a pool without repeats has fewer candidates left; an error where that has none left.
     pub fn ask_for_worker(&mut self, count: usize, trials: Option<usize>, term: Duration) -> Result<Vec<Claimed>> {
         let available = |session: &Self| {
             let to_come = trials.map_or(usize::MAX, |trials| trials.saturating_sub(session.begun()));
-            let most = session.most_pending().unwrap_or(usize::MAX);
-            Ok(count.min(to_come).min(most.saturating_sub(session.ledger().pending())))
+            Ok(count.min(to_come).min(session.places()?))
         };
         let chosen = self.ask_in_turn(Request { count: &available, term: Some(term), key: None })?;
-        Ok(chosen.trials.into_iter().zip(chosen.tokens).map(|(trial, token)| Claimed::restored(trial, token)).collect())
+        Ok(chosen
+            .trials
+            .into_iter()
+            .zip(chosen.tokens)
+            .map(|(trial, token)| Claimed::restored(trial, 0, token))
+            .collect())
     }
 
     /// How many trials were suggested and not cancelled.
     pub fn begun(&self) -> usize {
         let counts = |trial: &&Trial| trial.choice().is_some() && trial.state() != TrialState::Cancelled;
         self.ledger().trials().iter().filter(counts).count()
+    }
+
+    /// How many more trials workers may have. `max_pending` counts every pending trial; where the number of workers is the
+    /// bound, only those that workers hold count, and not those that were asked for by hand.
+    fn places(&self) -> Result<usize> {
+        match (self.spec().strategy().max_pending, self.workers) {
+            (Some(most), _) => Ok(most.saturating_sub(self.ledger().pending())),
+            (None, Some(workers)) => {
+                let held = self.pending_leases()?.iter().filter(|(_, lease)| !lease.is_released()).count();
+                Ok(workers.saturating_sub(held))
+            }
+            (None, None) => Ok(usize::MAX),
+        }
     }
 
     fn ask_in_turn(&mut self, request: Request<'_>) -> Result<Chosen> {
@@ -128,7 +145,10 @@ impl Session {
         let first = self.ledger().trials().len();
         let picks = events.iter().filter(|event| matches!(event, Event::Asked(_))).count();
         let trials: Vec<usize> = (first..first + picks).collect();
-        let keyed = |event| Ok(NewEvent { key: request.key.map(str::to_string), ..encode(event)? });
+        let keyed = |event| Ok(NewEvent { key: request.key.map(str::to_string), ..encode(event, 0)? });
+        // A queue that was changed meanwhile may not have what was taken from it.
+        let is_queued = |event: &Event| matches!(event, Event::Asked(asked) if asked.choice.phase == Phase::Queued);
+        let after = events.iter().any(is_queued).then_some(self.ledger().events().len());
         let events: Vec<NewEvent> = events.iter().map(keyed).collect::<Result<_>>()?;
         let resources: Vec<String> = trials.iter().map(|trial| trial_resource(*trial)).collect();
         let holder = self.holder.clone();
@@ -141,8 +161,14 @@ impl Session {
         // Renewing after the release would delay the next process.
         drop(renewer);
         let (origin, releases) = (self.new_origin(), [fence]);
-        let append =
-            Append { origin: &origin, events: &events, fence: Some(fence), claims: &claims, releases: &releases };
+        let append = Append {
+            origin: &origin,
+            events: &events,
+            fence: Some(fence),
+            after,
+            claims: &claims,
+            releases: &releases,
+        };
         let appended = self.append(&append);
         if !matches!(appended, Ok(Appended::Stored { .. })) {
             // The model holds picks that are not in the log.
@@ -150,7 +176,7 @@ impl Session {
         }
         match appended? {
             Appended::Stored { tokens, .. } => Ok(Some(Chosen { trials, tokens })),
-            Appended::Fenced { .. } | Appended::Taken { .. } => Ok(None),
+            Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => Ok(None),
         }
     }
 

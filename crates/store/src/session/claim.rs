@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use manyhands_core::Error as Refusal;
+use manyhands_core::{Error as Refusal, Trial, TrialState};
 
 use super::Session;
 use crate::lease::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
@@ -13,6 +13,8 @@ use crate::{LeaseRenewer, Liveness, Result};
 pub struct Claimed {
     /// The trial's number.
     pub trial: usize,
+    /// The attempt at it: a result of an earlier one is refused.
+    pub attempt: usize,
     /// The fencing token: a result under an older one is refused.
     pub token: u64,
     resource: String,
@@ -20,8 +22,8 @@ pub struct Claimed {
 
 impl Claimed {
     /// A claim as it was granted, perhaps to an earlier process.
-    pub fn restored(trial: usize, token: u64) -> Self {
-        Self { trial, token, resource: trial_resource(trial) }
+    pub fn restored(trial: usize, attempt: usize, token: u64) -> Self {
+        Self { trial, attempt, token, resource: trial_resource(trial) }
     }
 
     /// The lease.
@@ -37,18 +39,28 @@ pub struct Survey {
     pub taken: Vec<Claimed>,
     /// Those of them whose worker has not renewed its lease for a term, and is not known to have ended.
     pub silent: Vec<usize>,
+    /// Those of them that had failed and were reopened: no worker has held them since.
+    pub reopened: Vec<usize>,
     /// The leases of trials that others hold.
     pub elsewhere: Vec<(usize, Lease)>,
+    /// Pending trials that were asked for by hand: no worker has held them.
+    pub by_hand: Vec<usize>,
 }
 
 impl Session {
     /// Reads who holds the pending trials, and takes over up to `most` of those whose worker is gone: the lease was
     /// released, or has lapsed, or its process, on this host, has ended. A process that is known to run keeps its trials,
-    /// however long ago it renewed them: its machine may have slept.
+    /// however long ago it renewed them: its machine may have slept. Trials that were reopened are taken, too.
     pub fn survey(&mut self, most: usize, term: Duration) -> Result<Survey> {
-        self.sync()?;
-        let mut survey = Survey::default();
-        for (trial, lease) in self.pending_leases()? {
+        // As of one moment: a trial that has just ended has no lease either.
+        let read = self.handle.backend().events_and_leases(self.handle.id, self.ledger().events().len());
+        let (records, leases) = read.map_err(|error| error.of_study(self.name()))?;
+        self.apply(&records)?;
+        let leases = self.of_pending_trials(leases);
+        let is_reopened = |trial: &usize| self.ledger().trial(*trial).is_ok_and(|trial| trial.attempt() > 0);
+        let (reopened, by_hand) = self.without_lease(&leases).into_iter().partition::<Vec<usize>, _>(is_reopened);
+        let mut survey = Survey { by_hand, ..Survey::default() };
+        for (trial, lease) in leases {
             let liveness = lease.holder.liveness();
             let is_silent = liveness == Liveness::Unknown && lease.has_lapsed() && !lease.is_released();
             let is_free = lease.is_released() || liveness == Liveness::Gone || is_silent;
@@ -61,6 +73,14 @@ impl Session {
                     survey.silent.extend(is_silent.then_some(trial));
                     survey.taken.push(claimed);
                 }
+            }
+        }
+        for trial in reopened {
+            if survey.taken.len() < most
+                && let Some(claimed) = self.claim_trial(trial, term, None)?
+            {
+                survey.reopened.push(trial);
+                survey.taken.push(claimed);
             }
         }
         Ok(survey)
@@ -79,19 +99,43 @@ impl Session {
         }
     }
 
+    /// Claims a trial that was asked for by hand; none if it has ended, or another worker holds it.
+    pub fn adopt(&mut self, trial: usize, term: Duration) -> Result<Option<Claimed>> {
+        self.claim_trial(trial, term, None)
+    }
+
+    /// The pending trials that were asked for by hand and that no worker has held; as [`Session::pending_leases`].
+    pub fn by_hand(&self) -> Result<Vec<usize>> {
+        let mut trials = self.without_lease(&self.pending_leases()?);
+        trials.retain(|trial| self.ledger().trial(*trial).is_ok_and(|trial| trial.attempt() == 0));
+        Ok(trials)
+    }
+
+    /// The pending trials that were suggested and have no lease.
+    fn without_lease(&self, leases: &[(usize, Lease)]) -> Vec<usize> {
+        let is_free = |trial: &&Trial| {
+            let is_suggested = trial.state() == TrialState::Pending && trial.choice().is_some();
+            is_suggested && !leases.iter().any(|(held, _)| *held == trial.number())
+        };
+        self.ledger().trials().iter().filter(is_free).map(Trial::number).collect()
+    }
+
     /// The leases of pending trials: of a frozen session, as of the same moment as its log; of any other, as of now.
     pub fn pending_leases(&self) -> Result<Vec<(usize, Lease)>> {
+        Ok(self.of_pending_trials(match &self.frozen_leases {
+            Some(leases) => leases.clone(),
+            None => self.handle.backend().leases(self.handle.id)?,
+        }))
+    }
+
+    fn of_pending_trials(&self, leases: Vec<Lease>) -> Vec<(usize, Lease)> {
         let is_pending = |trial: &usize| match self.ledger().pending_trial(*trial) {
             // A trial that is unknown to this session has begun since it last read the log.
             Err(error) => matches!(error, Refusal::UnknownTrial { .. }),
             Ok(_) => true,
         };
-        let leases = match &self.frozen_leases {
-            Some(leases) => leases.clone(),
-            None => self.handle.backend().leases(self.handle.id)?,
-        };
         let of_trials = leases.into_iter().filter_map(|lease| Some((trial_of(&lease.resource)?, lease)));
-        Ok(of_trials.filter(|(trial, _)| is_pending(trial)).collect())
+        of_trials.filter(|(trial, _)| is_pending(trial)).collect()
     }
 
     /// Releases a trial that was not finished: another worker may take it at once.
@@ -105,9 +149,9 @@ impl Session {
     }
 
     fn claim_trial(&self, trial: usize, term: Duration, instead_of: Option<u64>) -> Result<Option<Claimed>> {
-        let resource = trial_resource(trial);
+        let (resource, attempt) = (trial_resource(trial), self.ledger().trial(trial)?.attempt());
         Ok(match self.handle.backend().acquire(self.handle.id, &self.claim(&resource, term, instead_of))? {
-            Acquired::Granted(token) => Some(Claimed::restored(trial, token)),
+            Acquired::Granted(token) => Some(Claimed::restored(trial, attempt, token)),
             Acquired::Held(_) | Acquired::Ended => None,
         })
     }

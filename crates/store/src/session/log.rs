@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::Session;
+use super::decide::encode_applied;
 use crate::backend::NewStudy;
-use crate::codec::encode;
 use crate::error::Damage;
 use crate::history::History;
 use crate::record::{NewEvent, Record};
@@ -122,8 +122,8 @@ impl StudyLog {
             let time = Time::from_micros(time);
             let body = body.get().to_string();
             let record = Record { sequence, time, kind, trial: None, body, version, key: key.clone(), hash: None };
-            let event = history.apply_exported(&record).map_err(Error::CorruptExportedEvent)?;
-            events.push(NewEvent { time: Some(time), key, ..encode(event)? });
+            let event = history.apply_exported(&record).map_err(Error::CorruptExportedEvent)?.clone();
+            events.push(NewEvent { time: Some(time), key, ..encode_applied(history.ledger(), &event)? });
         }
         if lines.len() < head.events {
             let reason = format!("the log ends before it, and had {}", counted(head.events, "event"));

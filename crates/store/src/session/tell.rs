@@ -1,19 +1,43 @@
 //! The ends of trials: told, failed, cancelled or reported by a worker; and trials that were made elsewhere.
 
-use manyhands_core::{Event, Trial, TrialState, Value};
+use manyhands_core::{Event, Ledger, Spec, Trial, TrialState, Value};
 
 use super::{Claimed, Session};
 use crate::codec::encode;
 use crate::record::{Append, Appended, NewEvent};
 use crate::{Error, Result, Time};
 
-/// An evaluation made elsewhere: parameters by name, and the value if it is there already.
+/// The result of a trial: its value, and further numbers that came with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialResult {
+    /// The value.
+    pub value: f64,
+    /// Further numbers, by name; the model does not see them.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl From<f64> for TrialResult {
+    fn from(value: f64) -> Self {
+        Self { value, metrics: vec![] }
+    }
+}
+
+/// An evaluation made elsewhere: parameters by name, and how it ended if it has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExternalEvaluation {
     /// The values of the parameters, by name.
     pub params: Vec<(String, Value)>,
-    /// The value; none while it is still under way.
-    pub value: Option<f64>,
+    /// A value, or why there is none; none while it is still under way.
+    pub outcome: Option<std::result::Result<f64, String>>,
+    /// Further numbers, by name; the model does not see them.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl ExternalEvaluation {
+    /// Of these parameters with this value, or without one still under way; without further numbers.
+    pub fn new(params: Vec<(String, Value)>, value: Option<f64>) -> Self {
+        Self { params, outcome: value.map(Ok), metrics: vec![] }
+    }
 }
 
 /// Whether a worker's report counts.
@@ -26,36 +50,37 @@ pub enum Reported {
 }
 
 impl Session {
-    /// A trial's value arrived. Telling a trial the value that it has changes nothing.
-    pub fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+    /// A trial's value arrived, perhaps with further numbers. Telling a trial what it was told before changes nothing.
+    pub fn tell(&mut self, trial: usize, evaluation: impl Into<TrialResult>) -> Result<()> {
+        let TrialResult { value, metrics } = evaluation.into();
         self.spec().check_value(trial, value)?;
-        self.end(trial, &Event::Told { trial, value })
+        Self::check_metrics(&metrics)?;
+        self.end(trial, &Event::Told { trial, value }, &metrics)
     }
 
     /// A trial failed and gives no value.
     pub fn fail(&mut self, trial: usize, reason: &str) -> Result<()> {
-        self.end(trial, &Event::Failed { trial, reason: reason.to_string() })
+        self.end(trial, &Event::Failed { trial, reason: reason.to_string() }, &[])
     }
 
     /// A trial was cancelled; its point is free again.
     pub fn cancel(&mut self, trial: usize) -> Result<()> {
-        self.end(trial, &Event::Cancelled { trial })
+        self.end(trial, &Event::Cancelled { trial }, &[])
     }
 
-    fn end(&mut self, trial: usize, event: &Event) -> Result<()> {
-        let (events, origin) = ([encode(event)?], self.new_origin());
+    fn end(&mut self, trial: usize, event: &Event, metrics: &[(String, f64)]) -> Result<()> {
+        let origin = self.new_origin();
         // A trial that is known to be pending needs no look at the log: should it have ended since, the append says so.
         if self.ledger().pending_trial(trial).is_err() {
             self.sync()?;
         }
         loop {
-            if has_same_end(self.ledger().trial(trial)?, event) {
+            let mut events: Vec<Event> = new_end(self.ledger(), trial, event)?.into_iter().collect();
+            events.extend(new_metrics(self.ledger().trial(trial)?, metrics));
+            if events.is_empty() {
                 return Ok(());
             }
-            if let (Event::Told { value, .. }, Some(before)) = (event, self.ledger().trial(trial)?.value()) {
-                return Err(Error::OtherValue { trial, before, now: *value });
-            }
-            self.ledger().pending_trial(trial)?;
+            let events: Vec<NewEvent> = events.iter().map(|event| self.encoded(event)).collect::<Result<_>>()?;
             let append = Append { origin: &origin, events: &events, ..Append::default() };
             if let Appended::Stored { .. } = self.append(&append)? {
                 return Ok(());
@@ -71,65 +96,55 @@ impl Session {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<f64, String>,
+        outcome: std::result::Result<TrialResult, String>,
     ) -> Result<Reported> {
-        let trial = claimed.trial;
-        let event = match &outcome {
-            Ok(value) => {
+        let Claimed { trial, attempt, .. } = *claimed;
+        let mut events = Vec::new();
+        match &outcome {
+            Ok(TrialResult { value, metrics }) => {
                 self.spec().check_value(trial, *value)?;
-                Event::Told { trial, value: *value }
+                Self::check_metrics(metrics)?;
+                events.push(encode(&Event::Told { trial, value: *value }, attempt)?);
+                if !metrics.is_empty() {
+                    events.push(encode(&Event::Measured { trial, metrics: metrics.clone() }, attempt)?);
+                }
             }
-            Err(reason) => Event::Failed { trial, reason: reason.clone() },
-        };
-        let (events, fence) = ([encode(&event)?], Some(claimed.fence()));
-        let append = Append { origin, events: &events, fence, ..Append::default() };
+            Err(reason) => events.push(encode(&Event::Failed { trial, reason: reason.clone() }, attempt)?),
+        }
+        let append = Append { origin, events: &events, fence: Some(claimed.fence()), ..Append::default() };
         match self.append(&append)? {
             Appended::Stored { .. } => Ok(Reported::Recorded),
-            Appended::Fenced { .. } | Appended::Taken { .. } => {
-                let (events, origin) = ([encode(&Event::LateResult { trial, outcome })?], format!("{origin}/late"));
+            Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => {
+                let late = Event::LateResult { trial, outcome: outcome.map(|evaluation| evaluation.value) };
+                let (events, origin) = ([encode(&late, attempt)?], format!("{origin}/late"));
                 self.append(&Append { origin: &origin, events: &events, ..Append::default() })?;
                 Ok(Reported::TooLate)
             }
         }
     }
 
+    /// Cancels a trial that a worker holds, as its command cannot work. [`Reported::TooLate`], and nothing is logged, if
+    /// someone else was given the trial, or it has ended.
+    pub fn withdraw(&mut self, claimed: &Claimed, origin: &str) -> Result<Reported> {
+        let Claimed { trial, attempt, .. } = *claimed;
+        let (events, fence) = ([encode(&Event::Cancelled { trial }, attempt)?], Some(claimed.fence()));
+        match self.append(&Append { origin, events: &events, fence, ..Append::default() })? {
+            Appended::Stored { .. } => Ok(Reported::Recorded),
+            Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => Ok(Reported::TooLate),
+        }
+    }
+
     /// Adds an evaluation made elsewhere, or one under way elsewhere; the number of its trial.
     pub fn include(&mut self, outside: &ExternalEvaluation) -> Result<usize> {
-        let origin = self.new_origin();
-        let mut proposed = self.model()?.propose_included(&outside.params, outside.value);
-        if proposed.is_err() {
-            self.sync()?;
-            proposed = self.model()?.propose_included(&outside.params, outside.value);
-        }
-        loop {
-            let included = proposed?;
-            let trial = included.trial;
-            let events = [encode(&Event::Included(included))?];
-            let append = Append { origin: &origin, events: &events, ..Append::default() };
-            if let Appended::Stored { .. } = self.append(&append)? {
-                return Ok(trial);
-            }
-            // Another trial has got this number in between.
-            self.sync()?;
-            proposed = self.model()?.propose_included(&outside.params, outside.value);
-        }
+        let events = self.log_decided(|session| events_of_external(session.spec(), session.ledger(), outside))?;
+        events.first().and_then(Event::trial).ok_or(Error::Internal { what: "nothing was included" })
     }
 
     /// Logs events that were made elsewhere, all of them or none; refused unless they can follow the log. For measurements
     /// with large logs, not for users: nothing else logs choices that no session has made.
     #[doc(hidden)]
     pub fn extend(&mut self, events: &[Event]) -> Result<()> {
-        let encoded: Vec<NewEvent> = events.iter().map(encode).collect::<Result<_>>()?;
-        let origin = self.new_origin();
-        loop {
-            self.sync()?;
-            let mut ledger = self.ledger().clone();
-            events.iter().try_for_each(|event| ledger.apply(event.clone()))?;
-            let append = Append { origin: &origin, events: &encoded, ..Append::default() };
-            if let Appended::Stored { .. } = self.append(&append)? {
-                return Ok(());
-            }
-        }
+        self.log_decided(|_| Ok(events.to_vec())).map(drop)
     }
 
     /// A name that no other append has.
@@ -141,6 +156,19 @@ impl Session {
     }
 }
 
+/// The event that ends a trial, none where it has ended in this very way; refused where it has ended in another.
+fn new_end(ledger: &Ledger, trial: usize, event: &Event) -> Result<Option<Event>> {
+    let record = ledger.trial(trial)?;
+    if has_same_end(record, event) {
+        return Ok(None);
+    }
+    if let (Event::Told { value, .. }, Some(before)) = (event, record.value()) {
+        return Err(Error::OtherValue { trial, before, now: *value });
+    }
+    ledger.pending_trial(trial)?;
+    Ok(Some(event.clone()))
+}
+
 /// Whether a trial has already ended in this very way.
 fn has_same_end(trial: &Trial, event: &Event) -> bool {
     match event {
@@ -149,4 +177,28 @@ fn has_same_end(trial: &Trial, event: &Event) -> bool {
         Event::Cancelled { .. } => trial.state() == TrialState::Cancelled,
         _ => false,
     }
+}
+
+/// The event that records those of these numbers that a trial does not have yet, if there are any.
+pub(super) fn new_metrics(trial: &Trial, metrics: &[(String, f64)]) -> Option<Event> {
+    let is_new = |metric: &&(String, f64)| !trial.metrics().contains(metric);
+    let metrics: Vec<(String, f64)> = metrics.iter().filter(is_new).cloned().collect();
+    (!metrics.is_empty()).then_some(Event::Measured { trial: trial.number(), metrics })
+}
+
+/// The events of an evaluation made elsewhere, after those of a ledger.
+pub(super) fn events_of_external(spec: &Spec, ledger: &Ledger, outside: &ExternalEvaluation) -> Result<Vec<Event>> {
+    let ExternalEvaluation { params, outcome, metrics } = outside;
+    Session::check_metrics(metrics)?;
+    let value = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok().copied());
+    let included = spec.included(ledger, params, value)?;
+    let trial = included.trial;
+    let mut events = vec![Event::Included(included)];
+    if let Some(Err(reason)) = outcome {
+        events.push(Event::Failed { trial, reason: reason.clone() });
+    }
+    if !metrics.is_empty() {
+        events.push(Event::Measured { trial, metrics: metrics.clone() });
+    }
+    Ok(events)
 }

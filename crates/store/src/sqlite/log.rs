@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use super::schema::HASHED;
 use crate::Time;
 use crate::chain::{self, Tail};
-use crate::record::{NewEvent, Record, Unique};
+use crate::record::{AttemptKey, NewEvent, Record, Unique};
 use crate::store::StudyId;
 
 /// The events after the first `after`, in order.
@@ -60,24 +60,31 @@ pub fn insert(
     now: Time,
 ) -> rusqlite::Result<Vec<Record>> {
     let records = chain::records(events, tail(t, study)?, now);
-    let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin, key, hash) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let sql = "INSERT INTO events (study, sequence, time, kind, trial, body, version, origin, key, hash, attempt) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut statement = t.prepare_cached(sql)?;
-    for Record { sequence, time, kind, trial, body, version, key, hash } in &records {
+    for (Record { sequence, time, kind, trial, body, version, key, hash }, event) in records.iter().zip(events) {
         let (sequence, micros, trial) = (*sequence as i64, time.micros(), trial.map(|trial| trial as i64));
-        statement.execute(params![study.0, sequence, micros, kind, trial, body, version, origin, key, hash])?;
+        let attempt = event.attempt as i64;
+        statement
+            .execute(params![study.0, sequence, micros, kind, trial, body, version, origin, key, hash, attempt])?;
     }
     Ok(records)
 }
 
-/// The end of a log. Events of an older manyhands have no hash: the running hash begins after them.
-fn tail(t: &Transaction<'_>, study: StudyId) -> rusqlite::Result<Tail> {
+/// How many events a log has.
+pub fn length(t: &Transaction<'_>, study: StudyId) -> rusqlite::Result<usize> {
     let sequence: i64 = t
         .prepare_cached("SELECT coalesce(max(sequence), 0) FROM events WHERE study = ?")?
         .query_row([study.0], |row| row.get(0))?;
+    Ok(usize::try_from(sequence).unwrap_or(0))
+}
+
+/// The end of a log. Events of an older manyhands have no hash: the running hash begins after them.
+fn tail(t: &Transaction<'_>, study: StudyId) -> rusqlite::Result<Tail> {
     let sql = "SELECT hash FROM events WHERE study = ? AND hash IS NOT NULL ORDER BY sequence DESC LIMIT 1";
     let hash = t.prepare_cached(sql)?.query_row([study.0], |row| row.get(0)).optional()?;
-    Ok(Tail { sequence: usize::try_from(sequence).unwrap_or(0), hash })
+    Ok(Tail { sequence: length(t, study)?, hash })
 }
 
 /// Whether an append of this origin is in the log.
@@ -85,22 +92,24 @@ pub fn is_stored(t: &Transaction<'_>, study: StudyId, origin: &str) -> rusqlite:
     t.prepare_cached("SELECT 1 FROM events WHERE study = ? AND origin = ?")?.exists(params![study.0, origin])
 }
 
-/// Whether a trial has been told, failed or cancelled.
+/// Whether the latest attempt at a trial has been told, failed or cancelled.
 pub fn has_ended(t: &Transaction<'_>, study: StudyId, trial: usize) -> rusqlite::Result<bool> {
-    has(t, study, Unique::End, trial)
+    let (ends, reopenings) = (Unique::End.kinds(), Unique::Reopening.kinds());
+    let sql = format!(
+        "SELECT 1 FROM events WHERE study = ?1 AND trial = ?2 AND kind IN ({ends}) AND attempt = coalesce(\
+         (SELECT max(attempt) FROM events WHERE study = ?1 AND trial = ?2 AND kind IN ({reopenings})), 0)"
+    );
+    t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])
 }
 
-/// The first trial that another event has begun, or ended.
+/// The first trial that another event has begun, reopened or ended.
 pub fn taken(t: &Transaction<'_>, study: StudyId, events: &[NewEvent]) -> rusqlite::Result<Option<usize>> {
-    for (unique, trial) in events.iter().filter_map(NewEvent::unique) {
-        if has(t, study, unique, trial)? {
+    for (unique, AttemptKey { trial, attempt }) in events.iter().filter_map(NewEvent::unique) {
+        let kinds = unique.kinds();
+        let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND attempt = ? AND kind IN ({kinds})");
+        if t.prepare_cached(&sql)?.exists(params![study.0, trial as i64, attempt as i64])? {
             return Ok(Some(trial));
         }
     }
     Ok(None)
-}
-
-fn has(t: &Transaction<'_>, study: StudyId, unique: Unique, trial: usize) -> rusqlite::Result<bool> {
-    let sql = format!("SELECT 1 FROM events WHERE study = ? AND trial = ? AND kind IN ({})", unique.kinds());
-    t.prepare_cached(&sql)?.exists(params![study.0, trial as i64])
 }

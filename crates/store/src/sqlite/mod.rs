@@ -247,6 +247,11 @@ impl Backend for Sqlite {
             if let Some(trial) = log::taken(t, study, append.events)? {
                 return Ok(Some(Appended::Taken { trial }));
             }
+            if let Some(after) = append.after
+                && log::length(t, study)? > after
+            {
+                return Ok(Some(Appended::Outdated));
+            }
             let records = log::insert(t, study, append.origin, append.events, now.wall)?;
             let mut ended = append.events.iter().filter_map(NewEvent::ended_trial);
             ended.try_for_each(|trial| leases::remove(t, study, trial))?;
@@ -315,7 +320,10 @@ mod tests {
             connection.query_row(&format!("PRAGMA max_page_count = {}", now + pages), [], |_| Ok(())).unwrap();
         };
         let append = |trial: usize| {
-            let event = |kind| NewEvent { kind, trial: Some(trial), body: "x".repeat(3000), time: None, key: None };
+            let event = |kind| {
+                let (trial, body, time, key, attempt) = (Some(trial), "x".repeat(3000), None, None, 0);
+                NewEvent { kind, trial, body, time, key, attempt }
+            };
             let (events, origin) = ([event(EventKind::Asked), event(EventKind::Told)], trial.to_string());
             let append = Append { origin: &origin, events: &events, ..Append::default() };
             store.append(id, &append).map(|appended| matches!(appended, Appended::Stored { .. }))

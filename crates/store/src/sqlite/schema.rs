@@ -7,10 +7,9 @@ pub const APPLICATION: i64 = 0x6d6e_7968;
 
 /// Step i makes schema i + 1 out of schema i. Steps are never changed, only added.
 ///
-/// Which events a trial has once is said by [`Unique`](crate::record::Unique), and the indexes of step 2 must agree with it.
-/// Trials that can be reopened would need one more step: a column `attempt` of events, 0 for all that are there, and an index
-/// of ends on (study, trial, attempt) in place of `ends`. An event that amends a value is not an end and needs none.
-pub const STEPS: [&str; 5] = [
+/// Which events an attempt at a trial has once is said by [`Unique`](crate::record::Unique), and the last indexes `beginnings`,
+/// `reopenings` and `ends` must agree with it.
+pub const STEPS: [&str; 6] = [
     "CREATE TABLE studies (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
@@ -69,6 +68,11 @@ pub const STEPS: [&str; 5] = [
     );",
     // A checksum of the study file, to notice damage.
     "ALTER TABLE studies ADD COLUMN sha256 TEXT;",
+    // A failed trial can be attempted again: an end is that of an attempt.
+    "ALTER TABLE events ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX ends;
+    CREATE UNIQUE INDEX ends ON events (study, trial, attempt) WHERE kind IN ('told', 'failed', 'cancelled');
+    CREATE UNIQUE INDEX reopenings ON events (study, trial, attempt) WHERE kind IN ('reopened');",
 ];
 
 /// The first schema with keys and hashes of events, and leases by a monotonic clock.
@@ -131,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_unique_indexes_list_the_kinds_that_begin_and_end_a_trial() {
-        for kinds in [Unique::Beginning, Unique::End].map(Unique::kinds) {
+        for kinds in Unique::ALL.map(Unique::kinds) {
             assert!(STEPS.iter().any(|step| step.contains(&format!("WHERE kind IN ({kinds});"))), "{kinds}");
         }
     }

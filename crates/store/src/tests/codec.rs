@@ -1,6 +1,6 @@
 //! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
 
-use manyhands_core::event::{Asked, ENGINE, EventKind, Fitted, Included};
+use manyhands_core::event::{Amended, Asked, ENGINE, Enqueued, EventKind, Fitted, Included};
 use manyhands_core::gp::{Hyperparameters, Warp};
 use manyhands_core::{
     Aim, Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value,
@@ -93,7 +93,16 @@ fn event() -> impl Strategy<Value = Event> {
         (count(), number()).prop_map(|(trial, value)| Event::Told { trial, value }),
         (count(), text()).prop_map(|(trial, reason)| Event::Failed { trial, reason }),
         count().prop_map(|trial| Event::Cancelled { trial }),
-        (count(), outcome).prop_map(|(trial, outcome)| Event::LateResult { trial, outcome }),
+        (count(), outcome.clone()).prop_map(|(trial, outcome)| Event::LateResult { trial, outcome }),
+        (count(), prop::option::of(params()), prop::option::of(outcome))
+            .prop_map(|(trial, params, outcome)| Event::Amended(Amended { trial, params, outcome })),
+        count().prop_map(|trial| Event::Restored { trial }),
+        count().prop_map(|trial| Event::Reopened { trial }),
+        (count(), prop::collection::btree_map(text(), number(), 0..4))
+            .prop_map(|(trial, metrics)| { Event::Measured { trial, metrics: metrics.into_iter().rev().collect() } }),
+        (prop::option::of(count()), params())
+            .prop_map(|(candidate, params)| Event::Enqueued(Enqueued { candidate, params })),
+        Just(Event::Cleared),
     ]
 }
 
@@ -110,11 +119,11 @@ fn bits(event: &Event) -> String {
 #[test]
 fn every_event_survives_bit_for_bit() {
     let claim = |event: Event| {
-        let stored = encode(&event).unwrap();
+        let stored = encode(&event, 0).unwrap();
         prop_assert!(!stored.body.contains(['\0', '\n']), "fit for any database and for lines: {}", stored.body);
         let read = decode(&record(stored.kind.name(), &stored.body, 1)).unwrap();
         prop_assert_eq!(bits(&read), bits(&event));
-        prop_assert_eq!(encode(&read).unwrap(), stored);
+        prop_assert_eq!(encode(&read, 0).unwrap(), stored);
         Ok(())
     };
     runner(4000).run(&event(), claim).unwrap();
@@ -145,7 +154,7 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
         let warp = Warp::from_numbers([0.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
         Event::Fitted(Fitted { hyperparameters, warp, seen: 0, engine: ENGINE })
     };
-    assert!(encode(&Event::Asked(asked.clone())).is_ok() && encode(&fitted(vec![1.0], 1.0)).is_ok());
+    assert!(encode(&Event::Asked(asked.clone()), 0).is_ok() && encode(&fitted(vec![1.0], 1.0), 0).is_ok());
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let asked = |change: fn(&mut Asked, f64)| {
             let mut asked = asked.clone();
@@ -162,11 +171,14 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
             Event::Included(Included { trial: 0, candidate: 0, params: vec![], value: Some(bad) }),
             Event::Told { trial: 0, value: bad },
             Event::LateResult { trial: 0, outcome: Ok(bad) },
+            Event::Amended(Amended { trial: 0, params: None, outcome: Some(Ok(bad)) }),
+            Event::Measured { trial: 0, metrics: vec![("epochs".to_string(), bad)] },
+            Event::Enqueued(Enqueued { candidate: None, params: vec![Value::Float(bad)] }),
             fitted(vec![1.0, bad], 1.0),
             fitted(vec![1.0], bad),
         ];
         for event in events {
-            assert!(matches!(encode(&event), Err(Error::Encode { .. })), "{event:?}");
+            assert!(matches!(encode(&event, 0), Err(Error::Encode { .. })), "{event:?}");
         }
     }
 }
@@ -175,7 +187,7 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
 fn is_read_or_refused(record: &Record) -> Result<(), TestCaseError> {
     match decode(record) {
         // What was read is an event like any other.
-        Ok(event) => prop_assert!(encode(&event).is_ok(), "{event:?}"),
+        Ok(event) => prop_assert!(encode(&event, 0).is_ok(), "{event:?}"),
         Err(Damage { sequence, reason }) => prop_assert!(sequence == 41 && !reason.is_empty()),
     }
     Ok(())
@@ -188,7 +200,7 @@ fn whatever_a_body_holds_it_is_an_event_or_refused_by_its_number() {
     // Bodies that were right: a character replaced, removed, doubled, or all after it cut off; or another kind's.
     let mutated = (event(), any::<prop::sample::Index>(), any::<char>(), 0..4usize, kind());
     let claim = |(event, place, character, change, kind): (Event, prop::sample::Index, char, usize, String)| {
-        let stored = encode(&event).unwrap();
+        let stored = encode(&event, 0).unwrap();
         let mut body: Vec<char> = stored.body.chars().collect();
         let place = place.index(body.len());
         match change {
@@ -219,6 +231,14 @@ fn bodies_that_say_too_much_or_too_little_are_refused() {
         ("failed", r#"{"trial":1}"#),
         ("cancelled", r#"{"trial":1,"value":1.0}"#),
         ("late", r#"{"trial":1}"#),
+        ("amended", r#"{"trial":1,"value":1.0,"reason":"x"}"#),
+        ("amended", r#"{"value":1.0}"#),
+        ("restored", r#"{"trial":1,"value":1.0}"#),
+        ("reopened", r#"{}"#),
+        ("measured", r#"{"trial":1,"metrics":{"a":"1"}}"#),
+        ("measured", r#"{"trial":1}"#),
+        ("enqueued", r#"{"candidate":1}"#),
+        ("cleared", r#"{"trial":1}"#),
         ("late", r#"{"trial":1,"value":1.0,"reason":"x"}"#),
         ("included", r#"{"trial":1,"candidate":1,"params":[null],"value":1.0}"#),
         (
@@ -238,10 +258,10 @@ fn bodies_that_say_too_much_or_too_little_are_refused() {
 #[test]
 fn only_formats_that_are_known_are_read() {
     let body = r#"{"trial":1,"value":1.0}"#;
-    for version in [1, 2, 3] {
+    for version in [1, 2, 3, 4] {
         assert_eq!(decode(&record("told", body, version)), Ok(Event::Told { trial: 1, value: 1.0 }));
     }
-    for version in [4, 0, -1, i64::MIN, i64::MAX] {
+    for version in [5, 0, -1, i64::MIN, i64::MAX] {
         let error = decode(&record("told", body, version)).unwrap_err();
         assert!(error.to_string().contains(&format!("its format is {version}")), "{error}");
     }
@@ -285,7 +305,7 @@ fn a_log_from_before_the_engine_had_a_number_is_of_engine_1_and_goes_on() {
     let found = Study::verify(&spec, study.events()).unwrap();
     assert_eq!((found.older.choices, found.older.fits, found.checked.choices, found.checked.fits), (2, 1, 1, 1));
     for event in study.events() {
-        let stored = encode(event).unwrap();
+        let stored = encode(event, 0).unwrap();
         let says = |kind: EventKind| stored.kind == kind && stored.body.contains(r#""engine":"#);
         assert!(says(EventKind::Asked) || says(EventKind::Fitted) || stored.kind == EventKind::Told, "{}", stored.body);
         assert_eq!(decode(&record(stored.kind.name(), &stored.body, 2)).as_ref(), Ok(event));

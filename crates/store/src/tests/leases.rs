@@ -81,9 +81,9 @@ fn a_held_trial_is_taken_over_only_from_a_process_that_is_known_to_be_dead() {
         let taken = take_over(&mut other).unwrap();
         assert_eq!((taken.trial, taken.token), (1, 5));
         assert_eq!(take_over(&mut mine), None, "and only once");
-        assert_eq!(mine.report(&claimed[0], &origin(), Ok(1.0)).unwrap(), Reported::Recorded);
-        assert_eq!(mine.report(&claimed[1], &origin(), Ok(1.0)).unwrap(), Reported::TooLate);
-        assert_eq!(other.report(&taken, &origin(), Ok(2.0)).unwrap(), Reported::Recorded);
+        assert_eq!(mine.report(&claimed[0], &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
+        assert_eq!(mine.report(&claimed[1], &origin(), Ok(1.0.into())).unwrap(), Reported::TooLate);
+        assert_eq!(other.report(&taken, &origin(), Ok(2.0.into())).unwrap(), Reported::Recorded);
         assert_eq!(other.ledger().trial(1).unwrap().value(), Some(2.0));
         // A trial that has ended is nobody's to take over.
         assert_eq!(acquire(&mine, "trial:1", &dead(), Some(5)), Acquired::Ended);
@@ -118,7 +118,7 @@ fn what_a_killed_process_held_is_free_at_once() {
         assert_eq!((taken.trial, taken.token), (0, 2), "the same trial, under a new token");
         // By its lease, which is long, this would wait for an hour.
         assert_eq!(session.ask(1).unwrap()[0].trial, 1);
-        assert_eq!(session.report(&taken, &origin(), Ok(1.0)).unwrap(), Reported::Recorded);
+        assert_eq!(session.report(&taken, &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
         assert_eq!(session.params(0).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>(), params);
     }
 }
@@ -132,7 +132,7 @@ fn a_late_result_is_kept_and_teaches_the_model_nothing() {
         let current = take_over_soon(&mut quick);
         let points = [outside(GRID, true), outside(GRID, false)];
         let before = quick.study().unwrap().predict_named(&points).unwrap();
-        assert_eq!(slow.report(&lapsed, &origin(), Ok(7.0)).unwrap(), Reported::TooLate);
+        assert_eq!(slow.report(&lapsed, &origin(), Ok(7.0.into())).unwrap(), Reported::TooLate);
         assert_eq!(slow.report(&lapsed, &origin(), Err("died".to_string())).unwrap(), Reported::TooLate);
         assert_eq!(quick.study().unwrap().predict_named(&points).unwrap(), before);
         assert_eq!(slow.study().unwrap().predict_named(&points).unwrap(), before);
@@ -141,7 +141,7 @@ fn a_late_result_is_kept_and_teaches_the_model_nothing() {
         let events = quick.ledger().events();
         assert_eq!(events[events.len() - 2..], [late(Ok(7.0)), late(Err("died".to_string()))]);
         assert_eq!(quick.ledger().late(), 2);
-        assert_eq!(quick.report(&current, &origin(), Ok(3.0)).unwrap(), Reported::Recorded);
+        assert_eq!(quick.report(&current, &origin(), Ok(3.0.into())).unwrap(), Reported::Recorded);
         assert_ne!(quick.study().unwrap().predict_named(&points).unwrap(), before);
         quick.ask(2).unwrap();
         Study::verify(quick.spec(), quick.ledger().events()).unwrap();
@@ -154,7 +154,7 @@ fn a_lapsed_lease_still_counts_while_nobody_else_was_given_the_trial() {
         let (mut slow, mut other) = (session(place.open(), GRID), session(place.open(), GRID));
         let claimed = slow.ask_for_worker(1, None, MOMENT).unwrap().remove(0);
         let_lapse(&slow);
-        assert_eq!(slow.report(&claimed, &origin(), Ok(7.0)).unwrap(), Reported::Recorded);
+        assert_eq!(slow.report(&claimed, &origin(), Ok(7.0.into())).unwrap(), Reported::Recorded);
         assert_eq!(take_over(&mut other), None);
     }
 }
@@ -167,7 +167,7 @@ fn what_was_decided_by_hand_stands() {
         hand.tell(0, 1.0).unwrap();
         hand.cancel(1).unwrap();
         for claimed in &claimed[..2] {
-            assert_eq!(worker.report(claimed, &origin(), Ok(9.0)).unwrap(), Reported::TooLate);
+            assert_eq!(worker.report(claimed, &origin(), Ok(9.0.into())).unwrap(), Reported::TooLate);
         }
         assert_eq!(worker.report(&claimed[2], &origin(), Err("broke".to_string())).unwrap(), Reported::Recorded);
         let state = TrialState::Failed;
@@ -175,7 +175,7 @@ fn what_was_decided_by_hand_stands() {
         let trials = worker.ledger().trials();
         assert_eq!(trials.iter().map(|t| t.value()).collect::<Vec<_>>(), [Some(1.0), None, None]);
         assert_eq!(worker.ledger().late(), 2);
-        assert!(worker.report(&claimed[0], &origin(), Ok(f64::NAN)).is_err());
+        assert!(worker.report(&claimed[0], &origin(), Ok(f64::NAN.into())).is_err());
     }
 }
 
@@ -189,7 +189,7 @@ fn a_released_trial_can_be_claimed_at_once() {
         assert_eq!((taken.trial, taken.token), (0, 2));
         mine.release(&claimed).unwrap();
         assert_eq!(take_over(&mut mine), None, "letting go a second time takes it from nobody");
-        assert_eq!(mine.report(&claimed, &origin(), Ok(1.0)).unwrap(), Reported::TooLate);
+        assert_eq!(mine.report(&claimed, &origin(), Ok(1.0.into())).unwrap(), Reported::TooLate);
     }
 }
 
@@ -208,7 +208,7 @@ fn a_lease_that_was_renewed_at_the_last_moment_is_not_taken() {
     });
     assert_eq!(take_over(&mut other), None);
     assert!(store.is_done());
-    assert_eq!(slow.report(&claimed, &origin(), Ok(1.0)).unwrap(), Reported::Recorded);
+    assert_eq!(slow.report(&claimed, &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_process_that_is_seen_to_be_alive_keeps_its_trials_however_long_it_is_silent
         let claimed = holder.ask_for_worker(1, None, MOMENT).unwrap().remove(0);
         let_lapse(&holder);
         assert_eq!((take_over(&mut holder), take_over(&mut other)), (None, None));
-        assert_eq!(holder.report(&claimed, &origin(), Ok(7.0)).unwrap(), Reported::Recorded);
+        assert_eq!(holder.report(&claimed, &origin(), Ok(7.0.into())).unwrap(), Reported::Recorded);
     }
 }
 
@@ -296,8 +296,8 @@ fn a_user_may_take_a_trial_away_from_whoever_holds_it() {
         let claimed = holder.ask_for_worker(1, None, LONG).unwrap().remove(0);
         let taken = user.take(0, LONG).unwrap();
         assert_eq!((taken.trial, taken.token), (0, 2));
-        assert_eq!(holder.report(&claimed, &origin(), Ok(7.0)).unwrap(), Reported::TooLate);
-        assert_eq!(user.report(&taken, &origin(), Ok(8.0)).unwrap(), Reported::Recorded);
+        assert_eq!(holder.report(&claimed, &origin(), Ok(7.0.into())).unwrap(), Reported::TooLate);
+        assert_eq!(user.report(&taken, &origin(), Ok(8.0.into())).unwrap(), Reported::Recorded);
         let state = TrialState::Observed;
         assert_eq!(user.take(0, LONG), Err(Refusal::NotPending { trial: 0, state }.into()));
         assert!(user.take(9, LONG).is_err());
@@ -313,18 +313,18 @@ fn a_trial_that_ends_between_two_looks_is_not_run_again() {
         let (mut worker, mut idle) = (session(place.open(), GRID), session(store.clone(), GRID));
         let claimed = worker.ask_for_worker(3, None, LONG).unwrap();
         let told = claimed[0].clone();
-        store.plan(Point::AfterEvents, move || {
-            assert_eq!(worker.report(&told, &origin(), Ok(1.0))?, Reported::Recorded);
+        store.plan(Point::AfterLeases, move || {
+            assert_eq!(worker.report(&told, &origin(), Ok(1.0.into()))?, Reported::Recorded);
             Ok(())
         });
         let survey = idle.survey(9, LONG).unwrap();
         assert!(store.is_done());
         assert_eq!(survey.taken, []);
-        // And with the log and the leases of a moment ago.
+        // And where its lease was given back before.
         let (mut worker, told) = (session(place.open(), GRID), claimed[1].clone());
         worker.release(&told).unwrap();
         store.plan(Point::AfterLeases, move || {
-            assert_eq!(worker.report(&told, &origin(), Ok(1.0))?, Reported::Recorded);
+            assert_eq!(worker.report(&told, &origin(), Ok(1.0.into()))?, Reported::Recorded);
             Ok(())
         });
         assert_eq!(idle.survey(9, LONG).unwrap().taken, []);
@@ -338,11 +338,11 @@ fn a_report_that_is_repeated_is_recorded_once_and_is_not_late() {
         let mut session = session(place.open(), GRID);
         let claimed = session.ask_for_worker(2, None, LONG).unwrap();
         for _ in 0..3 {
-            assert_eq!(session.report(&claimed[0], "mine", Ok(7.0)).unwrap(), Reported::Recorded);
+            assert_eq!(session.report(&claimed[0], "mine", Ok(7.0.into())).unwrap(), Reported::Recorded);
         }
         session.cancel(1).unwrap();
         for _ in 0..3 {
-            assert_eq!(session.report(&claimed[1], "late", Ok(7.0)).unwrap(), Reported::TooLate);
+            assert_eq!(session.report(&claimed[1], "late", Ok(7.0.into())).unwrap(), Reported::TooLate);
         }
         assert_eq!(session.ledger().late(), 1);
     }

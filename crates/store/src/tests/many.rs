@@ -44,7 +44,7 @@ fn work(store: impl Into<Store>, study: usize, worker: usize) -> Vec<(usize, f64
         for claimed in claimed.iter().rev() {
             let value = evaluate(session.trial(claimed.trial).unwrap().logged_params(), worker);
             if claimed.trial % 2 == 0 {
-                assert_eq!(session.report(claimed, &origin(), Ok(value)).unwrap(), Reported::Recorded);
+                assert_eq!(session.report(claimed, &origin(), Ok(value.into())).unwrap(), Reported::Recorded);
             } else {
                 session.tell(claimed.trial, value).unwrap();
             }

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod by_hand;
 mod codec;
 pub mod common;
 mod conformance;
+mod corrections;
 mod leases;
 mod many;
 mod mutations;

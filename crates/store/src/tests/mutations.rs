@@ -117,7 +117,7 @@ fn mutate_key(object: &str, at: Index, mutation: &KeyMutation) -> String {
 /// A session that has asked, been told, failed and cancelled.
 fn used(text: &str) -> Session {
     let mut session = session(Store::new(Memory::new()), text);
-    session.include(&ExternalEvaluation { params: outside(text, true), value: Some(0.5) }).unwrap();
+    session.include(&ExternalEvaluation::new(outside(text, true), Some(0.5))).unwrap();
     for suggestion in session.ask(5).unwrap() {
         session.tell(suggestion.trial, value(&suggestion)).unwrap();
     }

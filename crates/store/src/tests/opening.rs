@@ -29,7 +29,7 @@ fn a_tell_reads_the_log_once_and_an_ask_once_more_in_its_turn() {
     mine.tell(0, 1.0).unwrap();
     assert_eq!(store.reads(), 2);
     mine.fail(1, "broke").unwrap();
-    mine.include(&ExternalEvaluation { params: outside(GRID, true), value: Some(2.0) }).unwrap();
+    mine.include(&ExternalEvaluation::new(outside(GRID, true), Some(2.0))).unwrap();
     assert_eq!(store.reads(), 2, "what this session logs it knows");
     mine.ask(2).unwrap();
     assert_eq!(store.reads(), 3);
@@ -120,9 +120,12 @@ fn what_is_in_the_log_was_told_even_if_the_store_goes_away_right_after() {
     goes_away(5);
     mine.tell(0, 1.0).unwrap();
     goes_away(6);
-    mine.report(&claimed[0], "report", Ok(2.0)).unwrap();
+    mine.report(&claimed[0], "report", Ok(2.0.into())).unwrap();
+    // An evaluation from elsewhere is decided on from the whole log: nothing is stored without having read it.
     goes_away(7);
-    assert_eq!(mine.include(&ExternalEvaluation { params: outside(GRID, true), value: Some(3.0) }).unwrap(), 9);
+    let outside = ExternalEvaluation::new(outside(GRID, true), Some(3.0));
+    assert_eq!(mine.include(&outside).unwrap_err(), away());
+    assert_eq!(mine.include(&outside).unwrap(), 9);
     mine.sync().unwrap();
     assert_eq!(mine.ledger().count(TrialState::Observed), 3);
     assert_eq!((mine.ledger().count(TrialState::Cancelled), mine.ledger().trials().len()), (3, 10));

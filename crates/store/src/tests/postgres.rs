@@ -47,7 +47,7 @@ fn work(url: &str, stop: &AtomicBool, done: &AtomicUsize) -> Vec<(usize, f64)> {
     while !stop.load(Ordering::Relaxed) {
         let claimed = session.ask_for_worker(1, None, Duration::from_secs(60)).unwrap().remove(0);
         let value = (claimed.trial as f64).sin();
-        assert_eq!(session.report(&claimed, &origin(), Ok(value)).unwrap(), Reported::Recorded);
+        assert_eq!(session.report(&claimed, &origin(), Ok(value.into())).unwrap(), Reported::Recorded);
         acknowledged.push((claimed.trial, value));
         done.fetch_add(1, Ordering::Relaxed);
     }
@@ -243,10 +243,10 @@ fn a_newer_store_is_refused_and_an_older_one_upgraded() {
     session(open(&url), GRID).ask(3).unwrap();
     server.sql(database(&url), "UPDATE manyhands_schema SET version = 99");
     let error = connect(&url).unwrap_err();
-    assert!(matches!(error, Error::Newer { found: 99, known: 4, .. }), "{error}");
-    let older = "DROP INDEX manyhands_beginnings, manyhands_ends, manyhands_origins; DROP TABLE manyhands_turns;
+    assert!(matches!(error, Error::Newer { found: 99, known: 5, .. }), "{error}");
+    let older = "DROP INDEX manyhands_beginnings, manyhands_ends, manyhands_reopenings, manyhands_origins; DROP TABLE manyhands_turns;
         ALTER TABLE manyhands_studies DROP COLUMN sha256;
-        ALTER TABLE manyhands_events DROP COLUMN key, DROP COLUMN hash;
+        ALTER TABLE manyhands_events DROP COLUMN key, DROP COLUMN hash, DROP COLUMN attempt;
         ALTER TABLE manyhands_leases DROP COLUMN since, DROP COLUMN renewed, DROP COLUMN term;
         UPDATE manyhands_schema SET version = 1";
     server.sql(database(&url), older);

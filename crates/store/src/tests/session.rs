@@ -48,7 +48,7 @@ impl Twins {
     }
 
     fn include(&mut self, outside: &ExternalEvaluation) -> usize {
-        let trial = self.study.include_named(&outside.params, outside.value).unwrap();
+        let trial = self.study.include_named(&outside.params, outside.outcome.clone().and_then(Result::ok)).unwrap();
         assert_eq!(self.session.include(outside).unwrap(), trial);
         trial
     }
@@ -62,8 +62,8 @@ fn sessions_log_what_a_study_in_memory_does() {
                 session: session(place.open(), text),
                 study: Study::new(source(text).study().spec.clone()).unwrap(),
             };
-            twins.include(&ExternalEvaluation { params: outside(text, false), value: Some(-0.0) });
-            let running = twins.include(&ExternalEvaluation { params: outside(text, true), value: None });
+            twins.include(&ExternalEvaluation::new(outside(text, false), Some(-0.0)));
+            let running = twins.include(&ExternalEvaluation::new(outside(text, true), None));
             for round in 0..4 {
                 let asked = twins.ask(3);
                 // The last first, and one in three gives nothing.
@@ -212,6 +212,13 @@ fn no_more_trials_are_pending_than_may_be() {
         by_workers.cancel(0).unwrap();
         assert_eq!(by_workers.ask_for_worker(5, Some(4), TERM).unwrap().len(), 1, "a cancelled one does not count");
         assert_eq!(records(&by_workers).len(), 6);
+        by_workers.ask(4).unwrap();
+        by_workers.set_workers(Some(5));
+        assert_eq!(
+            by_workers.ask_for_worker(5, None, TERM).unwrap().len(),
+            1,
+            "workers have four, and others are by hand"
+        );
     }
 }
 
@@ -252,7 +259,7 @@ fn a_trial_from_elsewhere_that_slips_into_an_ask_gets_its_own_number() {
         mine.ask(1).unwrap();
         let mut other = session(inner, GRID);
         store.plan(point, move || {
-            let included = other.include(&ExternalEvaluation { params: outside(GRID, true), value: None })?;
+            let included = other.include(&ExternalEvaluation::new(outside(GRID, true), None))?;
             assert_eq!(included, 1);
             Ok(())
         });

@@ -66,11 +66,11 @@ fn a_store_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
     assert_eq!(session.survey(1, std::time::Duration::from_secs(60)).unwrap().taken[0].token, 5);
     session.ask(2).unwrap();
     Study::verify(session.spec(), session.ledger().events()).unwrap();
-    assert_eq!(pragma(&path, "user_version"), "Integer(5)");
+    assert_eq!(pragma(&path, "user_version"), "Integer(6)");
     // What the later schemas added: the log has a running hash from its first new event on.
     let hashed: Vec<bool> = store.events(session.id(), 0).unwrap().iter().map(|r| r.hash.is_some()).collect();
     assert_eq!(hashed, [false, false, false, false, true, true]);
-    let twice = "INSERT INTO events SELECT study, 99, time, kind, trial, body, version, origin, key, hash FROM events \
+    let twice = "INSERT INTO events SELECT study, 99, time, kind, trial, body, version, origin, key, hash, attempt FROM events \
          WHERE kind = 'told'";
     let refused = Connection::open(&path).unwrap().execute(twice, []).unwrap_err();
     assert!(refused.to_string().contains("UNIQUE"), "{refused}");
@@ -82,8 +82,8 @@ fn a_newer_store_is_refused_by_its_number_and_left_alone() {
     make(&path, 1);
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = refusal(&path);
-    assert!(matches!(error, Error::Newer { found: 99, known: 5, .. }));
-    assert!(error.to_string().contains("its schema is 99, this one knows up to 5"), "{error}");
+    assert!(matches!(error, Error::Newer { found: 99, known: 6, .. }));
+    assert!(error.to_string().contains("its schema is 99, this one knows up to 6"), "{error}");
 }
 
 #[test]

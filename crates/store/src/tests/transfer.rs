@@ -8,21 +8,38 @@ use manyhands_core::Study;
 
 use crate::memory::Memory;
 use crate::record::Record;
-use crate::{Error, ExternalEvaluation, Session, Store, StudyLog};
+use crate::{Amendment, Error, ExternalEvaluation, Session, Store, StudyLog, TrialResult};
 
 /// A study with an event of every kind, and trials pending.
 fn lived(store: impl Into<Store>, text: &str) -> Session {
     let mut session = session(store, text);
-    session.include(&ExternalEvaluation { params: outside(text, true), value: Some(-0.0) }).unwrap();
+    session.include(&ExternalEvaluation::new(outside(text, true), Some(-0.0))).unwrap();
     for suggestion in session.ask(6).unwrap() {
         session.tell(suggestion.trial, value(&suggestion)).unwrap();
     }
     let claimed = session.ask_for_worker(4, None, Duration::from_secs(60)).unwrap();
     session.fail(claimed[0].trial, "\0 ü \"\n").unwrap();
     session.cancel(claimed[1].trial).unwrap();
-    session.report(&claimed[0], &origin(), Ok(1e-300)).unwrap();
+    session.report(&claimed[0], &origin(), Ok(1e-300.into())).unwrap();
     session.report(&claimed[1], &origin(), Err("late".to_string())).unwrap();
+    correct(&mut session, text, claimed[0].trial);
     session
+}
+
+/// Everything that can be said of a trial after its end; `failed` is one that failed. And points for the queue.
+fn correct(session: &mut Session, text: &str, failed: usize) {
+    let outcome = |outcome| Amendment { outcome: Some(outcome), params: vec![] };
+    session.amend(0, &outcome(Ok(1.0))).unwrap();
+    session.restore(0).unwrap();
+    session.amend(1, &outcome(Err("the well was empty".to_string()))).unwrap();
+    session.amend(failed, &outcome(Err("diverged".to_string()))).unwrap();
+    session.reopen(failed).unwrap();
+    let metrics = vec![("time.train".to_string(), 3.25), ("ü".to_string(), -0.0)];
+    session.tell(failed, TrialResult { value: 0.25, metrics }).unwrap();
+    let point = if text == POOL { outside(text, false) } else { outside(text, true) };
+    session.enqueue(std::slice::from_ref(&point)).unwrap();
+    assert_eq!(session.clear_queue().unwrap(), 1);
+    session.enqueue(&[point]).unwrap();
 }
 
 fn import(store: impl Into<Store>, text: &str) -> Result<Session, Error> {
@@ -102,7 +119,7 @@ fn a_log_in_which_anything_was_changed_stores_nothing_and_says_where() {
         (without(0), "the study cannot be read"),
         (without(5), "event 5 is missing before it"),
         (swapped, "event 3 is missing before it"),
-        (lines[..lines.len() - 1].join("\n"), "and had 21 events"),
+        (lines[..lines.len() - 1].join("\n"), "and had 31 events"),
         (log.replacen("\"kind\":\"told\"", "\"kind\":\"tolled\"", 1), "\"tolled\""),
         (log.replacen("\"manyhands_log\":1", "\"manyhands_log\":2", 1), "its format is 2"),
         (log.replacen("temp,conc", "temp,cone", 1), "pool.csv"),

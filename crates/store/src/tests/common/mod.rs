@@ -95,7 +95,7 @@ impl From<Arc<dyn Backend>> for Store {
 
 /// An event whose content is of no matter to a store.
 pub fn event(kind: EventKind, trial: Option<usize>, body: String) -> NewEvent {
-    NewEvent { kind, trial, body, time: None, key: None }
+    NewEvent { kind, trial, body, time: None, key: None, attempt: 0 }
 }
 
 /// An origin that no other append has.

@@ -1,0 +1,105 @@
+//! Tables of results that verbs read: from a file or standard input, recorded completely or not at all.
+
+use std::fs;
+use std::io::{Read, stdin};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use manyhands_core::Ledger;
+use manyhands_core::text::counted;
+use manyhands_report::plate::{self, ColumnMap, PlateEntries};
+use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
+use manyhands_store::{Error as StoreError, OnConflict, Recorded, Session};
+
+use crate::output::{print, print_json};
+use crate::refusal::Usage;
+use crate::stderr::say;
+use crate::study_file::unreadable;
+use crate::target::{KnownOrNew, Target};
+
+/// How many faults of a table are listed.
+const LISTED: usize = 20;
+
+/// A table of results, and how it is to be read.
+pub struct TableInput {
+    /// The file's name in messages.
+    pub shown: String,
+    pub bytes: Vec<u8>,
+    pub map: ColumnMap,
+    pub on_conflict: OnConflict,
+}
+
+/// The content of a file, or of standard input for `-`.
+pub fn content(path: &Path) -> Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return Ok(fs::read(path).map_err(|error| unreadable(path, &error))?);
+    }
+    let mut bytes = Vec::new();
+    stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+    Ok(bytes)
+}
+
+impl TableInput {
+    /// Records the table in a study, which is created where only evaluations made elsewhere are recorded; prints what was done.
+    pub fn record(&self, target: &Target) -> Result<()> {
+        let table = Spreadsheet::read(&self.bytes).map_err(|fault| self.refused(&[fault]))?;
+        let (entries, recorded) = match target.known_or_new()? {
+            KnownOrNew::Known(mut session) => {
+                let entries = plate::read(session.spec(), session.ledger(), &table, &self.map);
+                let entries = entries.map_err(|faults| self.refused(&faults))?;
+                let recorded = session.record(&entries.entries, self.on_conflict)?;
+                (entries, recorded)
+            }
+            KnownOrNew::New(source) => {
+                let entries = plate::read(&source.study().spec, &Ledger::default(), &table, &self.map);
+                let entries = entries.map_err(|faults| self.refused(&faults))?;
+                let created = Session::create_with(|| target.create_store(), *source, &entries.entries)?;
+                (entries, created.map(|(_, recorded)| recorded))
+            }
+        };
+        let recorded = recorded.map_err(|faults| self.conflicts(&entries, &faults))?;
+        self.print(&entries, &recorded, target.json)
+    }
+
+    fn print(&self, entries: &PlateEntries, recorded: &[Recorded], as_json: bool) -> Result<()> {
+        if as_json {
+            return print_json(&plate::json(recorded));
+        }
+        plate::lines(recorded).iter().try_for_each(|line| print(line))?;
+        plate::summary(entries, recorded).iter().for_each(|line| say(line));
+        Ok(())
+    }
+
+    /// The error of a table that cannot be read.
+    fn refused(&self, faults: &[BadSpreadsheet]) -> anyhow::Error {
+        let hint = faults.iter().find_map(|fault| fault.hint.clone());
+        self.usage(faults.iter().map(ToString::to_string).collect(), hint)
+    }
+
+    /// The error of a table that differs from what is recorded, or does not fit the study.
+    fn conflicts(&self, entries: &PlateEntries, faults: &[(usize, StoreError)]) -> anyhow::Error {
+        let line = |(position, error): &(usize, StoreError)| format!("line {}: {error}", entries.lines[*position]);
+        let is_conflict = |error: &StoreError| {
+            matches!(error, StoreError::OtherValue { .. } | StoreError::OtherSetting { .. })
+                || matches!(error, StoreError::Study(manyhands_core::Error::NotPending { .. }))
+        };
+        let hint = match faults.iter().all(|(_, error)| is_conflict(error)) {
+            true => Some("if the table is right and the record wrong, tell it with --amend".to_string()),
+            false => faults.iter().find_map(|(_, error)| error.hint()),
+        };
+        self.usage(faults.iter().map(line).collect(), hint)
+    }
+
+    fn usage(&self, faults: Vec<String>, hint: Option<String>) -> anyhow::Error {
+        let more = faults.len().saturating_sub(LISTED);
+        let mut lines: Vec<String> = faults.into_iter().take(LISTED).collect();
+        if more > 0 {
+            lines.push(format!("and {}", counted(more, "further fault")));
+        }
+        let message = match lines.as_slice() {
+            [one] => format!("{}: {one}; nothing was recorded", self.shown),
+            lines => format!("{}: nothing was recorded:\n  {}", self.shown, lines.join("\n  ")),
+        };
+        Usage { code: "table", message, hint }.into()
+    }
+}

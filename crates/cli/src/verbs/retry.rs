@@ -1,0 +1,28 @@
+//! `manyhands retry`: another attempt at a failed trial.
+
+use anyhow::Result;
+use clap::Args;
+use manyhands_core::TrialState;
+
+use crate::trial::TrialTarget;
+
+const EXAMPLE: &str = "\
+Example:
+  manyhands retry study.toml 7
+  manyhands run study.toml            a run or a worker takes it first; or run it yourself and `tell` its value
+
+The trial keeps its number and its parameters. The failed attempt stays in the log.";
+
+/// Make a failed trial pending again, for another attempt.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Options {
+    #[command(flatten)]
+    of: TrialTarget,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let trial = options.of.number()?;
+    options.of.target.open_to_tell()?.reopen(trial)?;
+    options.of.print_end(TrialState::Pending)
+}

@@ -1,0 +1,48 @@
+//! Points that come from the user and not from the strategy: what an event records of them, checked without a model.
+
+use crate::domain::NamedPoint;
+use crate::event::{Enqueued, Included};
+use crate::ledger::Ledger;
+use crate::trial::{Trial, TrialState};
+use crate::{Error, Result, Spec, Value};
+
+impl Spec {
+    /// The event that includes an evaluation made elsewhere, finished or running, as the next trial of a ledger; parameters with
+    /// one value, and columns that are not coordinates, may be omitted. Sums may miss the bounds of constraints by
+    /// [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE).
+    pub fn included(&self, ledger: &Ledger, named: &[(String, Value)], value: Option<f64>) -> Result<Included> {
+        let NamedPoint { candidate, params } = self.domain().find_measured(self.finite(), named)?;
+        let trial = ledger.trials().len();
+        value.map_or(Ok(()), |value| self.check_value(trial, value))?;
+        candidate.map_or(Ok(()), |candidate| self.check_free(ledger, candidate))?;
+        Ok(Included { trial, candidate: candidate.unwrap_or(trial), params, value })
+    }
+
+    /// The event that enqueues a point; parameters with one value, and columns that are not coordinates, may be omitted.
+    pub fn enqueued(&self, ledger: &Ledger, named: &[(String, Value)]) -> Result<Enqueued> {
+        let NamedPoint { candidate, params } = self.domain().find(self.finite(), named)?;
+        candidate.map_or(Ok(()), |candidate| self.check_free(ledger, candidate))?;
+        Ok(Enqueued { candidate, params })
+    }
+
+    /// The values that the parameters of a trial really had, as an event records them; those that are not named are as they
+    /// were. Sums may miss the bounds of constraints by [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE).
+    pub fn actual_params(&self, trial: &Trial, named: &[(String, Value)]) -> Result<Vec<Value>> {
+        if self.is_finite() {
+            return Err(Error::FixedParameters { trial: trial.number() });
+        }
+        let names = self.domain().names();
+        let known = names.iter().zip(trial.logged_params()).map(|(name, value)| (name.to_string(), value.clone()));
+        let kept = known.filter(|(name, _)| named.iter().all(|(given, _)| given != name));
+        let all: Vec<(String, Value)> = named.iter().cloned().chain(kept).collect();
+        self.domain().find_measured(None, &all).map(|found| found.params)
+    }
+
+    /// Refuses a candidate that may be tried only once and was tried, or is to be.
+    pub(crate) fn check_free(&self, ledger: &Ledger, candidate: usize) -> Result<()> {
+        let is_tried = |trial: &Trial| trial.candidate() == candidate && trial.state() != TrialState::Cancelled;
+        let is_taken = !self.repeats()
+            && (ledger.trials().iter().any(is_tried) || ledger.queue().any(|next| next.candidate == Some(candidate)));
+        if is_taken { Err(Error::CandidateTaken { candidate }) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,141 @@
+//! Which column of a table holds what: the trial, its parameters, the value, a reason, metrics.
+
+use manyhands_core::Spec;
+use manyhands_core::text::quoted;
+
+use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace};
+
+/// Columns that `export` writes and that say nothing about a result.
+const REMARKS: [&str; 3] = ["asked_at", "told_at", "aim"];
+
+/// Columns that are ours: a parameter of such a name is in a column with the prefix `params.`.
+const OWN: [&str; 7] = ["trial", "state", "value", "reason", "asked_at", "told_at", "aim"];
+
+/// The prefix of a parameter's or a metric's column whose name is taken otherwise.
+const PREFIXES: [&str; 2] = ["params.", "metrics."];
+
+/// Under which other names a table has its columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnMap {
+    /// The parameter, or `value`, and the name of its column.
+    pub names: Vec<(String, String)>,
+    /// Whether numbers of trials, if the table has any, are not those of the study.
+    pub is_external: bool,
+}
+
+impl ColumnMap {
+    fn column(&self, name: &str) -> Option<&str> {
+        self.names.iter().find(|(known, _)| known == name).map(|(_, column)| column.as_str())
+    }
+}
+
+/// The columns of a table, by position.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PlateColumns {
+    pub trial: Option<usize>,
+    /// The state of a trial: only tables that `export` wrote have it.
+    pub state: Option<usize>,
+    pub value: usize,
+    pub reason: Option<usize>,
+    /// The parameters that the table has, by name.
+    pub params: Vec<(String, usize)>,
+    remarks: Vec<usize>,
+}
+
+/// The column of a parameter.
+pub(super) fn column_name(parameter: &str) -> String {
+    if OWN.contains(&parameter) { format!("{}{parameter}", PREFIXES[0]) } else { parameter.to_string() }
+}
+
+impl PlateColumns {
+    /// Finds the columns of a study's results; refused where there is no value, or where a column is probably misspelled.
+    pub fn find(spec: &Spec, table: &Spreadsheet, map: &ColumnMap) -> Result<Self, BadSpreadsheet> {
+        let names = spec.domain().names();
+        for (name, _) in &map.names {
+            if name != "value" && !names.contains(&name.as_str()) {
+                let known = names.iter().chain(&["value"]).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+                return Err(
+                    whole(format!("{} is no parameter of the study", quoted(name))).hint(format!("known: {known}"))
+                );
+            }
+        }
+        let mapped = |name: &str, own: &str| match map.column(name) {
+            Some(column) => table.column(column).map(Some).ok_or_else(|| missing(table, column)),
+            None => Ok(table.column(own)),
+        };
+        let value = mapped("value", "value")?.ok_or_else(|| missing(table, "value"))?;
+        let mut columns = Self { value, ..Self::default() };
+        for name in &names {
+            if let Some(column) = mapped(name, &column_name(name))? {
+                columns.params.push((name.to_string(), column));
+            }
+        }
+        // Where a column stands for something else, it does not stand for what it is called.
+        let free = |name: &str| table.column(name).filter(|column| !columns.is_used(*column));
+        let (trial, state, reason) = (free("trial"), free("state"), free("reason"));
+        let foreign = trial.filter(|_| map.is_external);
+        let remarks = REMARKS.iter().filter_map(|name| free(name)).chain(foreign).collect();
+        let trial = trial.filter(|_| !map.is_external);
+        columns = Self { trial, state, reason, remarks, ..columns };
+        columns.check_spelling(&names, table)?;
+        Ok(columns)
+    }
+
+    fn is_used(&self, column: usize) -> bool {
+        self.value == column || self.params.iter().any(|(_, used)| *used == column)
+    }
+
+    /// Refuses a column that is called as a parameter is, but for spaces, case or signs, where the parameter has none.
+    fn check_spelling(&self, names: &[&str], table: &Spreadsheet) -> Result<(), BadSpreadsheet> {
+        let bare = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        for (column, title) in table.header().iter().enumerate().filter(|(column, _)| !self.is_used(*column)) {
+            let has_column = |name: &str| self.params.iter().any(|(known, _)| known == name);
+            let meant = names.iter().find(|name| !has_column(name) && bare(name) == bare(title));
+            if let Some(name) = meant.filter(|_| !self.owned().contains(&column)) {
+                let reason = format!("column {} is probably the parameter {}", quoted(title), quoted(name));
+                let hint =
+                    format!("rename the column to {name}, or, with import, say --column {name}={}", quoted(title));
+                return Err(whole(reason).hint(hint));
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns that are ours.
+    fn owned(&self) -> Vec<usize> {
+        let own = [self.trial, self.state, self.reason].into_iter().flatten();
+        own.chain([self.value]).chain(self.remarks.iter().copied()).collect()
+    }
+
+    /// The columns that can hold numbers: they decide together what a comma means.
+    pub fn numeric(&self, spec: &Spec, table: &Spreadsheet) -> Vec<usize> {
+        let params = self.params.iter().filter(|(name, _)| spec.domain().is_numeric(name)).map(|(_, column)| *column);
+        params.chain([self.value]).chain(self.further(table).0).collect()
+    }
+
+    /// Columns that are no part of a result: those of numbers, which are metrics, and the others.
+    pub fn further(&self, table: &Spreadsheet) -> (Vec<usize>, Vec<usize>) {
+        let owned = self.owned();
+        let is_further = |column: &usize| !owned.contains(column) && !self.is_used(*column);
+        let is_number = |column: &usize| {
+            let cells = || table.rows().iter().map(|row| row.cell(*column)).filter(|cell| !cell.is_empty());
+            cells().count() > 0 && cells().all(crate::spreadsheet::is_number)
+        };
+        (0..table.header().len()).filter(is_further).partition(is_number)
+    }
+}
+
+/// The name of a metric, from that of its column.
+pub(super) fn metric_name(column: &str) -> &str {
+    column.strip_prefix(PREFIXES[1]).unwrap_or(column)
+}
+
+fn whole(reason: String) -> BadSpreadsheet {
+    BadSpreadsheet::new(SpreadsheetPlace::Whole, reason)
+}
+
+fn missing(table: &Spreadsheet, column: &str) -> BadSpreadsheet {
+    let columns = table.header().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let hint = "the first row has the names of the columns; results are in the column value";
+    whole(format!("there is no column {}; the columns are {columns}", quoted(column))).hint(hint)
+}

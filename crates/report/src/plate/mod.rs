@@ -1,0 +1,85 @@
+//! Results as a table: the plate that `ask --csv` writes and `tell` reads back, and results from before the study.
+
+mod columns;
+mod reader;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use manyhands_core::{Ledger, Spec, Suggestion, Value};
+use manyhands_store::{Entry, Session};
+
+pub use self::columns::ColumnMap;
+use self::columns::PlateColumns;
+use self::reader::RowReader;
+pub use self::summary::{json, lines, summary};
+use crate::spreadsheet::{BadSpreadsheet, Spreadsheet};
+
+/// What a table says, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlateEntries {
+    /// What each row says; rows that say nothing are left out.
+    pub entries: Vec<Entry>,
+    /// The line of the file that each entry begins on.
+    pub lines: Vec<u64>,
+    /// Columns whose numbers are kept as metrics.
+    pub metrics: Vec<String>,
+    /// Columns that are not read.
+    pub ignored: Vec<String>,
+}
+
+/// Suggestions as a table to be filled in: the trial's number, its parameters, and an empty column for the value.
+pub fn csv(session: &Session, suggestions: &[Suggestion]) -> csv::Result<String> {
+    let names = session.spec().domain().names();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = names.iter().map(|name| columns::column_name(name));
+    writer.write_record(["trial".to_string()].into_iter().chain(header).chain(["value".to_string()]))?;
+    for suggestion in suggestions {
+        let params = suggestion.choice.params.iter().map(cell);
+        let trial = suggestion.trial.to_string();
+        writer.write_record([trial].into_iter().chain(params).chain([String::new()]))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A value as a cell: a text without quotes, a number with all its digits.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Reads a table of results; all that is wrong with it otherwise.
+///
+/// A row with a trial's number is about that trial, one without is an evaluation made elsewhere. A blank value means that it is
+/// pending; `failed`, perhaps with a reason behind it or in a column `reason`, that it gives none. Further columns of numbers
+/// are metrics. Parameters that are not as they were suggested are the setting that the trial was made with.
+pub fn read(
+    spec: &Spec,
+    ledger: &Ledger,
+    table: &Spreadsheet,
+    map: &ColumnMap,
+) -> Result<PlateEntries, Vec<BadSpreadsheet>> {
+    let columns = PlateColumns::find(spec, table, map).map_err(|fault| vec![fault])?;
+    let numbers = table.numbers_in(&columns.numeric(spec, table)).map_err(|fault| vec![fault])?;
+    let (metrics, ignored) = columns.further(table);
+    let reader = RowReader { spec, ledger, table, numbers, columns: &columns, metrics: &metrics };
+    let (mut entries, mut lines, mut faults) = (vec![], vec![], vec![]);
+    for row in table.rows() {
+        match reader.read(row) {
+            Ok(Some(entry)) => {
+                entries.push(entry);
+                lines.push(row.line());
+            }
+            Ok(None) => {}
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let named = |columns: &[usize]| columns.iter().map(|column| table.header()[*column].clone()).collect();
+    Ok(PlateEntries { entries, lines, metrics: named(&metrics), ignored: named(&ignored) })
+}

@@ -1,0 +1,166 @@
+//! One row of a table of results.
+
+use manyhands_core::text::quoted;
+use manyhands_core::{Ledger, Spec, Trial, Value};
+use manyhands_store::{Entry, ExternalEvaluation, TrialEntry};
+
+use super::columns::{PlateColumns, metric_name};
+use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow};
+
+/// A cell that shows at least so many digits of a number as it is recorded, rounded, says the same.
+const ROUNDED_DIGITS: usize = 4;
+
+/// How a trial ended: a value, or why there is none.
+type RowOutcome = Option<Result<f64, String>>;
+
+/// Reads rows.
+pub(super) struct RowReader<'a> {
+    pub spec: &'a Spec,
+    pub ledger: &'a Ledger,
+    pub table: &'a Spreadsheet,
+    pub numbers: NumericCells<'a>,
+    pub columns: &'a PlateColumns,
+    pub metrics: &'a [usize],
+}
+
+impl RowReader<'_> {
+    /// What a row says; none where that is nothing to be recorded.
+    pub fn read(&self, row: &SpreadsheetRow) -> Result<Option<Entry>, BadSpreadsheet> {
+        let is_export = self.columns.state.is_some();
+        let (outcome, metrics) = (self.outcome(row)?, self.metrics(row)?);
+        if is_export && outcome.is_none() {
+            return Ok(None);
+        }
+        let Some(number) = self.trial(row)? else { return self.external(row, outcome, metrics).map(Some) };
+        let Some(trial) = self.ledger.trials().get(number) else {
+            if is_export {
+                return self.external(row, outcome, metrics).map(Some);
+            }
+            let trials = self.ledger.trials().len();
+            let unknown = manyhands_core::Error::UnknownTrial { trial: number, trials };
+            return Err(self.at_line(row, unknown.to_string()));
+        };
+        let params = self.changed(row, trial)?;
+        if let (true, Some((name, value))) = (is_export, params.first()) {
+            let reason =
+                format!("{} is {value} here, and trial {number} of the study was made otherwise", quoted(name));
+            let hint = "to bring in trials of another study, remove the column trial";
+            return Err(self.at_line(row, reason).hint(hint));
+        }
+        Ok(Some(Entry::Trial(TrialEntry { trial: number, params, outcome, metrics })))
+    }
+
+    fn external(
+        &self,
+        row: &SpreadsheetRow,
+        outcome: RowOutcome,
+        metrics: Vec<(String, f64)>,
+    ) -> Result<Entry, BadSpreadsheet> {
+        let named = self.columns.params.iter().filter(|(_, column)| !row.cell(*column).is_empty());
+        let params = named.map(|(name, column)| Ok((name.clone(), self.param(row, name, *column)?)));
+        Ok(Entry::External(ExternalEvaluation { params: params.collect::<Result<_, _>>()?, outcome, metrics }))
+    }
+
+    /// The trial's number; none where the row has none.
+    fn trial(&self, row: &SpreadsheetRow) -> Result<Option<usize>, BadSpreadsheet> {
+        let Some(column) = self.columns.trial else { return Ok(None) };
+        let Some(number) = self.numbers.integer(row, column)? else { return Ok(None) };
+        let wrong = |_| {
+            let reason = format!("must be a trial's number, from 0, got {}", quoted(row.cell(column)));
+            BadSpreadsheet::new(self.table.place(row, column), reason)
+        };
+        usize::try_from(number).map(Some).map_err(wrong)
+    }
+
+    fn outcome(&self, row: &SpreadsheetRow) -> Result<RowOutcome, BadSpreadsheet> {
+        let (cell, reason) = (row.cell(self.columns.value), self.columns.reason.map_or("", |column| row.cell(column)));
+        let state = self.columns.state.map_or("", |column| row.cell(column)).to_lowercase();
+        if state == "failed" || state == "cancelled" || state == "pending" {
+            let why = if reason.is_empty() { "failed" } else { reason };
+            return Ok((state == "failed").then(|| Err(why.to_string())));
+        }
+        if let Some(written) = failure(cell) {
+            let why = [written, reason, "failed"].into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+            return Ok(Some(Err(why.to_string())));
+        }
+        let hint = "write a number, nothing while it is pending, or failed and why, as in failed: no crystals";
+        let number = self.numbers.number(row, self.columns.value);
+        Ok(number.map_err(|fault| if fault.hint.is_some() { fault } else { fault.hint(hint) })?.map(Ok))
+    }
+
+    fn metrics(&self, row: &SpreadsheetRow) -> Result<Vec<(String, f64)>, BadSpreadsheet> {
+        let mut metrics = Vec::new();
+        for column in self.metrics {
+            if let Some(number) = self.numbers.number(row, *column)? {
+                metrics.push((metric_name(&self.table.header()[*column]).to_string(), number));
+            }
+        }
+        Ok(metrics)
+    }
+
+    /// The parameters that are not as they are recorded.
+    fn changed(&self, row: &SpreadsheetRow, trial: &Trial) -> Result<Vec<(String, Value)>, BadSpreadsheet> {
+        let domain = self.spec.domain();
+        let names = domain.names();
+        let recorded = domain.logged_params(trial.candidate(), trial.logged_params());
+        let mut changed = Vec::new();
+        for (name, column) in &self.columns.params {
+            let known = names.iter().position(|own| own == name).and_then(|position| recorded.get(position));
+            let cell = row.cell(*column);
+            if let Some(known) = known.filter(|_| !cell.is_empty()) {
+                let value = self.param(row, name, *column)?;
+                if !says_the_same(cell, &value, known) {
+                    changed.push((name.clone(), value));
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    fn param(&self, row: &SpreadsheetRow, name: &str, column: usize) -> Result<Value, BadSpreadsheet> {
+        let (domain, cell) = (self.spec.domain(), row.cell(column));
+        if let Some(category) = domain.category(name, cell) {
+            return Ok(category);
+        }
+        match domain.is_numeric(name) {
+            false => Ok(Value::Text(cell.to_string())),
+            true => Ok(self.numbers.number(row, column)?.map_or(Value::Text(String::new()), integer_if_whole)),
+        }
+    }
+
+    fn at_line(&self, row: &SpreadsheetRow, reason: String) -> BadSpreadsheet {
+        BadSpreadsheet::new(SpreadsheetPlace::Line(row.line()), reason)
+    }
+}
+
+/// What a cell says behind the word that a trial failed; none where it does not say that.
+fn failure(cell: &str) -> Option<&str> {
+    let end = cell.find(|c: char| !c.is_alphabetic()).unwrap_or(cell.len());
+    let (word, rest) = cell.split_at(end);
+    let is_failure = ["failed", "fail", "failure"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    is_failure.then(|| {
+        rest.trim_start_matches([':', ',', ';', '-', '(']).trim_start_matches(' ').trim_end_matches(')').trim()
+    })
+}
+
+fn integer_if_whole(number: f64) -> Value {
+    // Floats hold every integer up to here.
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= LARGEST { Value::Int(number as i64) } else { Value::Float(number) }
+}
+
+/// Whether a cell says what is recorded: the same, or the same number rounded to the digits that the cell shows, if these are
+/// enough. Spreadsheets save what they show.
+fn says_the_same(cell: &str, value: &Value, recorded: &Value) -> bool {
+    let (Some(number), Some(known)) = (value.number(), recorded.number()) else { return value == recorded };
+    let digits = digits(cell);
+    let rounded = || format!("{known:.*e}", digits - 1).parse() == Ok(number);
+    number == known || (digits >= ROUNDED_DIGITS && rounded())
+}
+
+/// How many significant digits a number is written with.
+fn digits(cell: &str) -> usize {
+    let mantissa = cell.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_start_matches('0').len().clamp(1, 17)
+}

@@ -1,0 +1,115 @@
+//! A study that goes on under another description: trials that fit its space come along as evaluations made elsewhere.
+
+use std::collections::HashSet;
+
+use manyhands_core::{Event, Ledger, TrialState, Value};
+
+use super::decide::encoded_after;
+use super::tell::events_of_external;
+use super::{ExternalEvaluation, Session};
+use crate::backend::NewStudy;
+use crate::record::NewEvent;
+use crate::{Error, Result, Source, Store, Time};
+
+/// How trials of one study become trials of another.
+#[derive(Debug, Clone, Default)]
+pub struct CopyPlan {
+    /// The values that parameters which only the new study has are taken to have had, by name.
+    pub defaults: Vec<(String, Value)>,
+}
+
+/// What came along, and what did not.
+#[derive(Debug)]
+pub struct CopyReport {
+    /// The new study.
+    pub session: Session,
+    /// How many trials came along with a value.
+    pub observed: usize,
+    /// How many came along as failed.
+    pub failed: usize,
+    /// The trials that do not fit the new study, and why.
+    pub unfit: Vec<(usize, Error)>,
+    /// The trials that are pending in the old study and stay there.
+    pub pending: Vec<usize>,
+    /// How many enqueued points stay with the old study.
+    pub queued: usize,
+}
+
+impl Session {
+    /// Creates the study of a file with the trials of this one that fit it, all at once. Values, failures, metrics and times
+    /// come along; pending and cancelled trials do not.
+    pub fn copy_to(&mut self, store: Store, source: Source, plan: &CopyPlan) -> Result<CopyReport> {
+        self.sync()?;
+        self.check_copy(&source, plan)?;
+        let (mut ledger, mut events, mut unfit, mut pending) = (Ledger::default(), vec![], vec![], vec![]);
+        for trial in self.ledger().trials() {
+            let outcome = match trial.state() {
+                TrialState::Observed => trial.value().map(Ok),
+                TrialState::Failed => trial.reason().map(|reason| Err(reason.to_string())),
+                TrialState::Pending => {
+                    pending.push(trial.number());
+                    continue;
+                }
+                TrialState::Cancelled => continue,
+            };
+            let (params, metrics) = (self.params_in(&source, trial.number(), plan)?, trial.metrics().to_vec());
+            let outside = ExternalEvaluation { params, outcome, metrics };
+            match events_of_external(&source.study().spec, &ledger, &outside) {
+                Ok(copied) => events.extend(self.stored_as_of(trial.number(), &mut ledger, &copied)?),
+                Err(error) => unfit.push((trial.number(), error)),
+            }
+        }
+        let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
+        let session = Self::unread(store, &row, source).following()?;
+        let [observed, failed] = [TrialState::Observed, TrialState::Failed].map(|state| ledger.count(state));
+        Ok(CopyReport { session, observed, failed, unfit, pending, queued: self.ledger().queue().len() })
+    }
+
+    /// Events of a copied trial, with the times of the original.
+    fn stored_as_of(&self, trial: usize, ledger: &mut Ledger, events: &[Event]) -> Result<Vec<NewEvent>> {
+        let times = &self.times()[trial];
+        let encoded = encoded_after(ledger, events)?;
+        let time = |event: &NewEvent| -> Time {
+            if event.kind.begins_a_trial() { times.asked_at } else { times.told_at.unwrap_or(times.asked_at) }
+        };
+        Ok(encoded.into_iter().map(|event| NewEvent { time: Some(time(&event)), ..event }).collect())
+    }
+
+    /// The values of a trial's parameters in the new study, by name.
+    fn params_in(&self, source: &Source, trial: usize, plan: &CopyPlan) -> Result<Vec<(String, Value)>> {
+        let names = source.study().spec.domain().names();
+        let kept = self.params(trial)?.into_iter().filter(|(name, _)| names.contains(name));
+        let kept = kept.map(|(name, value)| (name.to_string(), value));
+        Ok(kept.chain(plan.defaults.iter().cloned()).collect())
+    }
+
+    /// Refuses a new study whose parameters leave it open which point a trial becomes.
+    fn check_copy(&self, source: &Source, plan: &CopyPlan) -> Result<()> {
+        let (old, new) = (self.spec().domain(), source.study().spec.domain());
+        let (before, after): (HashSet<&str>, HashSet<&str>) =
+            (old.names().into_iter().collect(), new.names().into_iter().collect());
+        for (name, _) in &plan.defaults {
+            if before.contains(name.as_str()) || !after.contains(name.as_str()) {
+                return Err(Error::NotANewParameter { name: name.clone(), is_known: before.contains(name.as_str()) });
+            }
+        }
+        let is_stated = |name: &str| plan.defaults.iter().any(|(stated, _)| stated == name);
+        let is_needed = |name: &&str| !before.contains(name) && !is_stated(name) && new.needs(name);
+        if let Some(name) = new.names().into_iter().find(is_needed) {
+            return Err(Error::NewParameter { name: name.to_string() });
+        }
+        for (position, name) in old.names().into_iter().enumerate().filter(|(_, name)| !after.contains(name)) {
+            let values: HashSet<String> = self.values_of(position)?.iter().map(ToString::to_string).collect();
+            if values.len() > 1 && old.needs(name) {
+                return Err(Error::LostParameter { name: name.to_string(), values: values.len() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The values that the parameter at this position has in trials that have ended.
+    fn values_of(&self, position: usize) -> Result<Vec<Value>> {
+        let ended = self.ledger().trials().iter().filter(|trial| trial.value().is_some() || trial.reason().is_some());
+        ended.map(|trial| Ok(self.params(trial.number())?[position].1.clone())).collect()
+    }
+}

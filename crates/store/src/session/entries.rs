@@ -1,0 +1,226 @@
+//! Many results at once, as a table has them: all of them are checked before anything is logged, and they are logged together.
+
+use manyhands_core::{Event, Ledger, Spec, Trial, TrialState, Value};
+
+use super::amend::amended;
+use super::decide::encoded_after;
+use super::tell::{events_of_external, new_metrics};
+use super::{Amendment, ExternalEvaluation, Session};
+use crate::backend::NewStudy;
+use crate::{Error, Result, Source, Store};
+
+/// What a table says of one trial.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// Of a trial of the study.
+    Trial(TrialEntry),
+    /// Of an evaluation that was made elsewhere, or is.
+    External(ExternalEvaluation),
+}
+
+/// What a table says of a trial of the study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialEntry {
+    /// The trial's number.
+    pub trial: usize,
+    /// The parameters whose values are not those recorded, by name: the setting that the trial was made with.
+    pub params: Vec<(String, Value)>,
+    /// Its value, or why there is none; none while it is pending.
+    pub outcome: Option<std::result::Result<f64, String>>,
+    /// Further numbers, by name.
+    pub metrics: Vec<(String, f64)>,
+}
+
+/// What is done where a table and the record of a trial that has ended differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnConflict {
+    /// Nothing is recorded.
+    Refuse,
+    /// The record is amended.
+    Amend,
+}
+
+/// What became of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The trial's number.
+    pub trial: usize,
+    /// Its state now.
+    pub state: TrialState,
+    /// What was done.
+    pub change: Change,
+}
+
+/// What was done with an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It says what was recorded already, or nothing.
+    Nothing,
+    /// It is in the log.
+    Recorded,
+    /// It amended what was recorded.
+    Amended,
+}
+
+/// What is wrong with entries: each with its position, counted from 0.
+pub type EntryFaults = Vec<(usize, Error)>;
+
+impl Session {
+    /// Records all entries, or none of them and says what is wrong with each. What is recorded already is not recorded again: an
+    /// evaluation made elsewhere is, if the study has a trial with the same parameters and the same end for it.
+    pub fn record(
+        &mut self,
+        entries: &[Entry],
+        on_conflict: OnConflict,
+    ) -> Result<std::result::Result<Vec<Recorded>, EntryFaults>> {
+        let mut decided = Ok(vec![]);
+        self.log_decided(|session| {
+            let mut rehearsal = Rehearsal::new(session.spec(), session.ledger().clone());
+            decided = rehearsal.decide(entries, on_conflict);
+            Ok(if decided.is_ok() { rehearsal.events } else { vec![] })
+        })?;
+        Ok(decided)
+    }
+
+    /// Creates a study with evaluations that were made elsewhere, all of it or nothing; what is wrong with them otherwise.
+    /// `store` opens the store; where the entries are refused it is not called.
+    pub fn create_with<E: From<Error>>(
+        store: impl FnOnce() -> std::result::Result<Store, E>,
+        source: Source,
+        entries: &[Entry],
+    ) -> std::result::Result<std::result::Result<(Self, Vec<Recorded>), EntryFaults>, E> {
+        let mut rehearsal = Rehearsal::new(&source.study().spec, Ledger::default());
+        let recorded = match rehearsal.decide(entries, OnConflict::Refuse) {
+            Ok(recorded) => recorded,
+            Err(faults) => return Ok(Err(faults)),
+        };
+        let events = encoded_after(&mut Ledger::default(), &rehearsal.events)?;
+        let store = store()?;
+        let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
+        Ok(Ok((Self::unread(store, &row, source).following()?, recorded)))
+    }
+}
+
+/// A ledger that entries are applied to before anything is logged.
+struct Rehearsal<'a> {
+    spec: &'a Spec,
+    ledger: Ledger,
+    events: Vec<Event>,
+    /// The trials from before the entries; those that an entry was found to be are left out.
+    earlier: Vec<usize>,
+}
+
+impl<'a> Rehearsal<'a> {
+    fn new(spec: &'a Spec, ledger: Ledger) -> Self {
+        let earlier = (0..ledger.trials().len()).collect();
+        Self { spec, ledger, events: vec![], earlier }
+    }
+
+    /// Applies all entries; what is wrong with those that cannot be.
+    fn decide(
+        &mut self,
+        entries: &[Entry],
+        on_conflict: OnConflict,
+    ) -> std::result::Result<Vec<Recorded>, EntryFaults> {
+        let (mut recorded, mut faults) = (vec![], vec![]);
+        for (position, entry) in entries.iter().enumerate() {
+            match self.apply(entry, on_conflict) {
+                Ok(done) => recorded.push(done),
+                Err(error) => faults.push((position, error)),
+            }
+        }
+        if faults.is_empty() { Ok(recorded) } else { Err(faults) }
+    }
+
+    fn apply(&mut self, entry: &Entry, on_conflict: OnConflict) -> Result<Recorded> {
+        let (trial, change) = match entry {
+            Entry::External(outside) => self.apply_external(outside)?,
+            Entry::Trial(entry) => (entry.trial, self.apply_to_trial(entry, on_conflict)?),
+        };
+        Ok(Recorded { trial, state: self.ledger.trial(trial)?.state(), change })
+    }
+
+    fn apply_external(&mut self, outside: &ExternalEvaluation) -> Result<(usize, Change)> {
+        if let Some(place) = self.place_of(outside)? {
+            return Ok((self.earlier.remove(place), Change::Nothing));
+        }
+        let trial = self.ledger.trials().len();
+        self.log(events_of_external(self.spec, &self.ledger, outside)?)?;
+        Ok((trial, Change::Recorded))
+    }
+
+    /// The place among the earlier trials of one that this evaluation is: the same parameters, and the same end.
+    fn place_of(&self, outside: &ExternalEvaluation) -> Result<Option<usize>> {
+        let Some(outcome) = &outside.outcome else { return Ok(None) };
+        // As a trial of a study without any: one that may be tried only once is there already.
+        let included = self.spec.included(&Ledger::default(), &outside.params, None)?;
+        let is_finite = self.spec.is_finite();
+        let is_same = |trial: &Trial| {
+            let is_there = match is_finite {
+                true => trial.candidate() == included.candidate,
+                false => trial.logged_params() == included.params,
+            };
+            is_there && trial.value() == outcome.as_ref().ok().copied() && trial.reason().is_some() == outcome.is_err()
+        };
+        Ok(self.earlier.iter().position(|trial| is_same(&self.ledger.trials()[*trial])))
+    }
+
+    fn apply_to_trial(&mut self, entry: &TrialEntry, on_conflict: OnConflict) -> Result<Change> {
+        let record = self.ledger.trial(entry.trial)?.clone();
+        let Some(outcome) = &entry.outcome else { return Ok(Change::Nothing) };
+        Session::check_metrics(&entry.metrics)?;
+        let amendment = Amendment { outcome: None, params: entry.params.clone() };
+        let (mut events, change) = match record.state() {
+            TrialState::Pending => {
+                let moved = amended(self.spec, &record, &amendment)?;
+                (moved.into_iter().chain([end(self.spec, entry.trial, outcome)?]).collect(), Change::Recorded)
+            }
+            _ => self.revision(&record, entry, on_conflict)?,
+        };
+        events.extend(new_metrics(&record, &entry.metrics));
+        let is_more = change == Change::Nothing && !events.is_empty();
+        self.log(events)?;
+        Ok(if is_more { Change::Recorded } else { change })
+    }
+
+    /// What an entry changes of a trial that has ended; refused where it differs from the record, unless that is to be amended.
+    fn revision(&self, record: &Trial, entry: &TrialEntry, on_conflict: OnConflict) -> Result<(Vec<Event>, Change)> {
+        // A table that says no more than that a trial failed agrees with every reason.
+        let outcome = entry.outcome.clone().filter(|outcome| !(outcome.is_err() && record.reason().is_some()));
+        let amendment = Amendment { outcome, params: entry.params.clone() };
+        match (amended(self.spec, record, &amendment)?, on_conflict) {
+            (None, _) => Ok((vec![], Change::Nothing)),
+            (Some(event), OnConflict::Amend) => Ok((vec![event], Change::Amended)),
+            (Some(_), OnConflict::Refuse) => Err(conflict(record, &amendment)),
+        }
+    }
+
+    fn log(&mut self, events: Vec<Event>) -> Result<()> {
+        for event in events {
+            self.ledger.apply(event.clone())?;
+            self.events.push(event);
+        }
+        Ok(())
+    }
+}
+
+/// The event that ends a trial.
+fn end(spec: &Spec, trial: usize, outcome: &std::result::Result<f64, String>) -> Result<Event> {
+    match outcome {
+        Ok(value) => {
+            spec.check_value(trial, *value)?;
+            Ok(Event::Told { trial, value: *value })
+        }
+        Err(reason) => Ok(Event::Failed { trial, reason: reason.clone() }),
+    }
+}
+
+/// Why what a table says of a trial that has ended is not recorded.
+fn conflict(record: &Trial, amendment: &Amendment) -> Error {
+    let trial = record.number();
+    match (record.value(), &amendment.outcome) {
+        (Some(before), Some(Ok(now))) if before != *now => Error::OtherValue { trial, before, now: *now },
+        (Some(_), Some(Ok(_))) => Error::OtherSetting { trial },
+        _ => manyhands_core::Error::NotPending { trial, state: record.state() }.into(),
+    }
+}
