@@ -31,8 +31,8 @@ pub struct Composition<'a> {
     metrics: Vec<MetricSeries>,
 }
 
-/// Why a part of the page is missing.
-type Missing = std::result::Result<Vec<PanelRow>, String>;
+/// A part of the page, or why it is missing.
+type PagePart = std::result::Result<Vec<PanelRow>, String>;
 
 impl<'a> Composition<'a> {
     /// Computes what this kind of picture needs.
@@ -146,7 +146,7 @@ impl<'a> Composition<'a> {
     }
 
     /// The curve where one parameter varies.
-    fn band(&self, size: (f64, f64)) -> Result<Missing> {
+    fn band(&self, size: (f64, f64)) -> Result<PagePart> {
         if let Some(reason) = self.unpredictable() {
             return Ok(Err(reason));
         }
@@ -154,7 +154,7 @@ impl<'a> Composition<'a> {
         Ok(Ok(vec![PanelRow::plain(panels)]))
     }
 
-    fn slices(&self) -> Result<Missing> {
+    fn slices(&self) -> Result<PagePart> {
         if let Some(reason) = self.unpredictable() {
             return Ok(Err(reason));
         }
@@ -176,7 +176,7 @@ impl<'a> Composition<'a> {
         Ok(Ok(in_rows(panels, heading + &fixed)))
     }
 
-    fn maps(&self) -> Result<Missing> {
+    fn maps(&self) -> Result<PagePart> {
         if let Some(reason) = self.unpredictable() {
             return Ok(Err(reason));
         }

@@ -264,6 +264,7 @@ mod tests {
             Parameter::log_int("j", 1, 5000).unwrap(),
             Parameter::even("e", 0.0, 1.0, 7).unwrap(),
             Parameter::levels("v", &[0.1, 0.3, 1.0, 50.0]).unwrap(),
+            Parameter::int_levels("n", &[8, 64, 512]).unwrap(),
             Parameter::choice("c", &["a", "b", "c"]).unwrap(),
         ];
         let space = Space::new(parameters, vec![]).unwrap();

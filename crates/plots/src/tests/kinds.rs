@@ -49,6 +49,21 @@ fn a_picture_of_200_trials_and_six_parameters_is_below_200_kilobytes() {
     assert!(picture.svg.len() < 200_000, "{} bytes", picture.svg.len());
 }
 
+/// The numbers beside the vertical axes of the slices.
+fn heights(study: Study) -> Vec<String> {
+    let picture = drawn_kind(study, "heights", PictureKind::Slices);
+    let ends = picture.svg.split("text-anchor=\"end\" fill=\"#222222\">").skip(1);
+    ends.filter_map(|text| Some(text.split('<').next()?.to_string())).collect()
+}
+
+#[test]
+fn a_steep_slice_among_flat_ones_is_not_cut_off() {
+    let study = played(floats(6), 40, |_, x| Some((6.0 * x[3]).sin()));
+    let heights = heights(study);
+    // Five of six slices are flat at about -1; the sixth rises to 1.
+    assert!(heights.iter().any(|height| height.parse::<f64>().unwrap() >= 1.0), "{heights:?}");
+}
+
 #[test]
 fn the_same_study_gives_the_same_bytes() {
     let mut study = played(floats(3), 12, |_, x| Some(bowl(x)));
