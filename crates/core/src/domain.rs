@@ -198,7 +198,7 @@ impl Domain {
     pub fn logged_params(&self, candidate: usize, logged: &[Value]) -> Vec<Value> {
         match self {
             Self::Pool(pool) if candidate < pool.len() => pool.params(candidate).to_vec(),
-            Self::Space(space) => space.from_log(logged),
+            Self::Space(space) => space.user_params(logged),
             _ => logged.to_vec(),
         }
     }

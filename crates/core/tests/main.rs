@@ -12,6 +12,7 @@ mod examples;
 mod file;
 mod finding;
 mod given;
+mod importance;
 mod initialization;
 mod learned;
 mod levels;

@@ -28,10 +28,7 @@ pub fn line(news: &News) -> Option<String> {
         News::Warning { what } => Some(format!("warning: {what}")),
         News::Waiting { pending, elsewhere, by_hand, most } => Some(waiting(*pending, *elsewhere, by_hand, *most)),
         News::ByHand { trials } => Some(by_hand(trials)),
-        News::Suspended { failed, running } => Some(format!(
-            "the first {failed} trials failed in the same way: nothing more is started unless one of {} succeeds",
-            trials(*running, "running")
-        )),
+        News::Suspended { failed, running } => Some(suspended(*failed, *running)),
         _ => None,
     }
 }
@@ -108,7 +105,8 @@ fn waiting(pending: usize, elsewhere: usize, by_hand: &[usize], most: Option<usi
     }
     if !by_hand.is_empty() {
         let numbers = numbered(by_hand);
-        text += &format!("; {numbers} asked for by hand: tell, fail or cancel them, or let `run --adopt` run them");
+        let them = them(by_hand);
+        text += &format!("; {numbers} asked for by hand: tell, fail or cancel {them}, or let `run --adopt` run {them}");
     }
     match most.filter(|most| pending >= *most) {
         Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),
@@ -118,8 +116,13 @@ fn waiting(pending: usize, elsewhere: usize, by_hand: &[usize], most: Option<usi
 
 /// The trials that were asked for by hand before the run began.
 fn by_hand(trials: &[usize]) -> String {
-    let advice = "not run here; --adopt runs them, and tell, fail or cancel end them";
-    format!("{} asked for by hand, {advice}", numbered(trials))
+    let (numbers, them) = (numbered(trials), them(trials));
+    format!("{numbers} asked for by hand, not run here; --adopt runs {them}, and tell, fail or cancel end {them}")
+}
+
+/// The word for trials that were named.
+pub(crate) fn them(trials: &[usize]) -> &'static str {
+    if trials.len() == 1 { "it" } else { "them" }
 }
 
 /// Trials by their numbers, and the verb for them.
@@ -128,8 +131,16 @@ pub(crate) fn numbered(trials: &[usize]) -> String {
     format!("{} {were}", manyhands_core::text::trials(trials))
 }
 
+fn suspended(failed: usize, running: usize) -> String {
+    let hope = match running {
+        1 => "the running trial succeeds".to_string(),
+        running => format!("one of the {running} running trials succeeds"),
+    };
+    format!("the first {failed} trials failed in the same way: nothing more is started unless {hope}")
+}
+
 fn held_back(failure: &Failure, took: Duration) -> String {
-    format!("failed after {}: {}; recorded once it is clear that the command can work", seconds(took), failure.brief())
+    format!("failed after {}: {}; not recorded yet, as no trial has succeeded", seconds(took), failure.brief())
 }
 
 fn trials(count: usize, state: &str) -> String {

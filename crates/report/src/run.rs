@@ -9,7 +9,7 @@ use manyhands_run::{StudyProgress, Summary};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
-use crate::news::numbered;
+use crate::news::{numbered, them};
 
 /// What `run` gives: the study's status, whether the run was interrupted, why it stopped early, and where the picture is.
 pub fn json(mut status: Json, summary: Summary, picture: Option<&str>) -> Json {
@@ -39,8 +39,8 @@ pub fn endings(summary: Summary, pending: usize, by_hand: &[usize]) -> Vec<Strin
     let exhausted = summary.exhausted.then(|| "every candidate has been tried".to_string());
     let interrupted = summary.interrupted.then(|| HOW_TO_CONTINUE.to_string());
     let asked = (!by_hand.is_empty()).then(|| {
-        let advice = "still pending: tell, fail or cancel them, or run them with --adopt";
-        format!("{} asked for by hand, {advice}", numbered(by_hand))
+        let (numbers, them) = (numbered(by_hand), them(by_hand));
+        format!("{numbers} asked for by hand, still pending: tell, fail or cancel {them}, or run {them} with --adopt")
     });
     let elsewhere = pending.saturating_sub(by_hand.len());
     let left = (!summary.interrupted && elsewhere > 0).then(|| {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Value, json};
-use manyhands_store::Evaluation;
+use manyhands_store::TrialResult;
 
 use crate::failure::{Cause, Failure};
 use crate::group::{Ended, Group, NotStarted};
@@ -45,7 +45,7 @@ pub struct Job {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It has a value, and perhaps metrics.
-    Value(Evaluation),
+    Value(TrialResult),
     /// It failed, and has no retries left.
     Failed(Failure),
     /// It was stopped.
@@ -56,7 +56,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// What is to be recorded, if anything is: a value with its metrics, or the text that is stored of a failure.
-    pub fn report(&self) -> Option<std::result::Result<Evaluation, String>> {
+    pub fn report(&self) -> Option<std::result::Result<TrialResult, String>> {
         match self {
             Self::Value(evaluation) => Some(Ok(evaluation.clone())),
             Self::Failed(failure) => Some(Err(failure.to_string())),

@@ -1,10 +1,47 @@
 //! Why a run could not continue.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use manyhands_core::text::{quoted, trials};
 
 use crate::{Cause, Failure};
+
+/// A command that fails in the same way whatever its parameters are: it cannot work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mistake {
+    /// The command's words, with placeholders.
+    pub command: String,
+    /// How many trials failed so.
+    pub failed: usize,
+    /// Why the last one did.
+    pub failure: Failure,
+    /// The trials, which are cancelled and do not count; not those that someone else has ended.
+    pub cancelled: Vec<usize>,
+    /// Where their logs are.
+    pub logs: PathBuf,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, failed, failure, cancelled, .. } = self;
+        write!(f, "the command {} failed in its first {failed} trials in the same way: ", quoted(command))?;
+        match &failure.cause {
+            Cause::NoValue(unreadable) => write!(f, "exit code 0, but {unreadable}")?,
+            cause => write!(f, "{cause}")?,
+        }
+        match failure.last_line() {
+            "" => write!(f, "; nothing on standard error")?,
+            // It is safe to print already.
+            line => write!(f, "; standard error ends with \"{line}\"")?,
+        }
+        match &cancelled[..] {
+            [] => write!(f, "; none of them counts"),
+            [_] => write!(f, "; {} was cancelled and does not count", trials(cancelled)),
+            _ => write!(f, "; {} were cancelled and do not count", trials(cancelled)),
+        }
+    }
+}
 
 /// Why a run ended early; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -68,19 +105,8 @@ pub enum Error {
         logs: PathBuf,
     },
     /// The command fails in the same way whatever its parameters are.
-    #[error("{}", mistake(command, *failed, failure, cancelled))]
-    Mistake {
-        /// The command's words, with placeholders.
-        command: String,
-        /// How many trials failed so.
-        failed: usize,
-        /// Why the last one did.
-        failure: Failure,
-        /// The trials, which are cancelled and do not count; not those that someone else has ended.
-        cancelled: Vec<usize>,
-        /// Where their logs are.
-        logs: PathBuf,
-    },
+    #[error("{0}")]
+    Mistake(Box<Mistake>),
     /// The study has all its trials, and none of them a value.
     #[error("{}", all_failed(*failed))]
     NoneSucceeded {
@@ -142,7 +168,7 @@ impl Error {
             Self::CannotStart { .. } | Self::NoGuard { .. } | Self::LostCommand { .. } | Self::NoThread { .. } => {
                 "cannot-start"
             }
-            Self::AllFail { .. } | Self::Mistake { .. } | Self::NoneSucceeded { .. } => "all-fail",
+            Self::AllFail { .. } | Self::Mistake(_) | Self::NoneSucceeded { .. } => "all-fail",
             Self::Logs { .. } | Self::UnreadableFolder { .. } => "logs",
             Self::Internal { .. } => "internal",
         }
@@ -159,7 +185,7 @@ impl Error {
             | Self::NoThread { .. }
             | Self::UnreadableFolder { .. }
             | Self::AllFail { .. }
-            | Self::Mistake { .. }
+            | Self::Mistake(_)
             | Self::NoneSucceeded { .. }
             | Self::Logs { .. }
             | Self::Internal { .. } => false,
@@ -193,8 +219,8 @@ impl Error {
                 let logs = logs.display();
                 return Some(format!("look at the logs in {logs}; --keep-going continues anyway"));
             }
-            Self::Mistake { logs, .. } => {
-                let logs = logs.display();
+            Self::Mistake(mistake) => {
+                let logs = mistake.logs.display();
                 return Some(format!(
                     "look at the logs in {logs}, fix the command, and run it again; --keep-going records such trials as \
                      failed and goes on"
@@ -212,25 +238,6 @@ impl Error {
         };
         Some(hint.to_string())
     }
-}
-
-fn mistake(command: &str, failed: usize, failure: &Failure, cancelled: &[usize]) -> String {
-    let end = match &failure.cause {
-        Cause::NoValue(unreadable) => format!("exit code 0, but {unreadable}"),
-        cause => cause.to_string(),
-    };
-    let last_line = match failure.last_line() {
-        "" => "nothing on standard error".to_string(),
-        // It is safe to print already.
-        line => format!("standard error ends with \"{line}\""),
-    };
-    let fate = match cancelled {
-        [] => "none of them counts".to_string(),
-        [_] => format!("{} was cancelled and does not count", trials(cancelled)),
-        _ => format!("{} were cancelled and do not count", trials(cancelled)),
-    };
-    let command = quoted(command);
-    format!("the command {command} failed in its first {failed} trials in the same way: {end}; {last_line}; {fate}")
 }
 
 fn all_failed(failed: usize) -> String {

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use manyhands_store::{Claimed, Evaluation, Session, TemporaryFile};
+use manyhands_store::{Claimed, Session, TemporaryFile, TrialResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Plan, Result};
@@ -27,12 +27,12 @@ pub(crate) struct Finished {
     /// The name of its report: a report is stored once per name.
     pub origin: String,
     /// Its value with its metrics, or why there is none.
-    pub outcome: std::result::Result<Evaluation, String>,
+    pub outcome: std::result::Result<TrialResult, String>,
 }
 
 impl Finished {
     /// The outcome of a trial under this claim.
-    pub fn of(claimed: &Claimed, origin: String, outcome: std::result::Result<Evaluation, String>) -> Self {
+    pub fn of(claimed: &Claimed, origin: String, outcome: std::result::Result<TrialResult, String>) -> Self {
         Self { trial: claimed.trial, attempt: claimed.attempt, token: claimed.token, origin, outcome }
     }
 }
@@ -163,7 +163,7 @@ impl Unreported {
     fn write(&self, finished: &Finished) -> Result<PathBuf> {
         let Finished { trial, attempt, token, origin, outcome } = finished.clone();
         let (value, metrics, failed) = match outcome {
-            Ok(Evaluation { value, metrics }) => (Some(value), metrics, None),
+            Ok(TrialResult { value, metrics }) => (Some(value), metrics, None),
             Err(reason) => (None, vec![], Some(reason)),
         };
         let (manyhands_unreported, identity) = (FORMAT, self.identity.clone());
@@ -212,7 +212,7 @@ impl Unreported {
             return Err(format!("it belongs to another study of the name \"{}\"", identity.study));
         }
         let outcome = match (value, failed) {
-            (Some(value), None) => Ok(Evaluation { value, metrics }),
+            (Some(value), None) => Ok(TrialResult { value, metrics }),
             (None, Some(reason)) => Err(reason),
             _ => return Err("it must have either \"value\" or \"failed\"".to_string()),
         };
@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn finished(trial: usize, outcome: std::result::Result<f64, &str>) -> Finished {
-        let outcome = outcome.map(Evaluation::from).map_err(str::to_string);
+        let outcome = outcome.map(TrialResult::from).map_err(str::to_string);
         Finished::of(&Claimed::restored(trial, 1, 3), format!("o{trial}"), outcome)
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let unreported = unreported(folder.path(), 7);
         let metrics = vec![("time.train".to_string(), 0.1 + 0.2), ("epochs".to_string(), -3.0)];
-        let with = Finished { outcome: Ok(Evaluation { value: 1.5, metrics }), ..finished(0, Ok(1.5)) };
+        let with = Finished { outcome: Ok(TrialResult { value: 1.5, metrics }), ..finished(0, Ok(1.5)) };
         unreported.add(with.clone());
         let file = unreported.save().pop().unwrap().file.unwrap();
         assert_eq!(unreported.left_over().unwrap(), [(file.clone(), Ok(with))]);

@@ -2,7 +2,7 @@
 //! other numbers are kept as metrics.
 
 use manyhands_core::text::{counted, printable};
-use manyhands_store::Evaluation;
+use manyhands_store::TrialResult;
 use serde_json::{Map, Value as Json};
 
 use crate::output::{LINE_LIMIT, Printed};
@@ -39,7 +39,7 @@ const LONGEST_NAME: usize = 200;
 /// What a command has printed as its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PrintedValue {
-    pub evaluation: Evaluation,
+    pub evaluation: TrialResult,
     /// How many numbers are not kept as metrics, because they are too many or because of their names.
     pub dropped: usize,
 }
@@ -78,7 +78,7 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
                 let mut metrics = MetricReader::default();
                 metrics.read("", object.iter().filter(|(name, _)| *name != "value"));
                 let MetricReader { metrics, dropped } = metrics;
-                Ok(PrintedValue { evaluation: Evaluation { value, metrics }, dropped })
+                Ok(PrintedValue { evaluation: TrialResult { value, metrics }, dropped })
             }
             Some(other) => Err(Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string())))),
             None => Err(Unreadable::NotAValue(format!("an object without \"value\": {}", shown(line)))),

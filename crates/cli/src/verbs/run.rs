@@ -128,5 +128,5 @@ fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
 fn draw(session: &mut Session, path: &Path) -> Result<bool> {
     let folder = write::folder_of(path);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    picture::write(session, path)
+    picture::write(session, path, None)
 }

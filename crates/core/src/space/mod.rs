@@ -164,7 +164,7 @@ impl Space {
     }
 
     /// Values from the log as a user writes them.
-    pub(crate) fn from_log(&self, logged: &[Value]) -> Vec<Value> {
+    pub(crate) fn user_params(&self, logged: &[Value]) -> Vec<Value> {
         let value = |((axis, parameter), value): ((&CubeAxis, &Parameter), &Value)| match parameter.kind() {
             Kind::IntLevels(_) => value.number().and_then(|number| axis.nearest(number)),
             _ => None,

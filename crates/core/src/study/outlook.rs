@@ -192,7 +192,7 @@ impl Study {
     }
 
     /// Random numbers that belong to no trial, keyed by (seed, length of the log).
-    fn draws_of_log(&self) -> ChaCha8Rng {
+    pub(super) fn draws_of_log(&self) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.spec.seed());
         rng.set_stream((1 << 63) | self.ledger.events().len() as u64);
         rng

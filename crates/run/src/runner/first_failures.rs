@@ -12,7 +12,7 @@ use manyhands_store::{Claimed, LeaseRenewer, Reported};
 
 use super::WorkerPool;
 use crate::unreported::Finished;
-use crate::{Error, Failure, News, Result};
+use crate::{Error, Failure, Mistake, News, Result};
 
 /// How many failures in the same way, with no success before them, are a mistake.
 const FAILURES_OF_A_MISTAKE: usize = 3;
@@ -153,9 +153,11 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
         }
+        cancelled.sort_unstable();
         let command = self.plan.settings.command.words().collect::<Vec<_>>().join(" ");
         let logs = self.plan.logs(self.session.name());
-        self.progress.error = Some(Error::Mistake { command, failed, failure, cancelled, logs });
+        let mistake = Mistake { command, failed, failure, cancelled, logs };
+        self.progress.error = Some(Error::Mistake(Box::new(mistake)));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use manyhands_core::TrialState;
-use manyhands_store::{Claimed, Error as StoreError, Evaluation, Reported};
+use manyhands_store::{Claimed, Error as StoreError, Reported, TrialResult};
 
 use super::first_failures::FailedTrial;
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
@@ -104,7 +104,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<Evaluation, Failure>,
+        outcome: std::result::Result<TrialResult, Failure>,
         took: Duration,
     ) -> Result<()> {
         let trial = claimed.trial;
@@ -113,7 +113,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             // An urgent stop came first: it is kept for the next run.
             None => {}
             Some((Reported::TooLate, _)) => (self.notify)(News::TooLate { trial }),
-            Some((Reported::Recorded, Ok(Evaluation { value, .. }))) => {
+            Some((Reported::Recorded, Ok(TrialResult { value, .. }))) => {
                 self.progress.summary.told += 1;
                 self.progress.failures_in_a_row = 0;
                 let progress = StudyProgress::of(&self.session);
@@ -151,9 +151,9 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<Evaluation, E>,
+        outcome: std::result::Result<TrialResult, E>,
         refused: fn(String) -> E,
-    ) -> Result<Option<(Reported, std::result::Result<Evaluation, E>)>> {
+    ) -> Result<Option<(Reported, std::result::Result<TrialResult, E>)>> {
         let report = outcome.as_ref().map(Clone::clone).map_err(ToString::to_string);
         let reported = match self.with_retries(|session, _| session.report(claimed, origin, report.clone())) {
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {

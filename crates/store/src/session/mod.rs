@@ -22,7 +22,7 @@ pub use self::copy::{CopyPlan, CopyReport};
 pub use self::entries::{Change, Entry, EntryFaults, OnConflict, Recorded, TrialEntry};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
-pub use self::tell::{Evaluation, ExternalEvaluation, Reported};
+pub use self::tell::{ExternalEvaluation, Reported, TrialResult};
 use crate::backend::Backend;
 use crate::history::History;
 use crate::lease::Lease;
