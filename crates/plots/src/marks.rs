@@ -47,8 +47,9 @@ pub enum Mark {
 }
 
 /// The marks of a panel with a value axis, the lowest first.
-pub const WITH_VALUES: [Mark; 10] = [
+pub const WITH_VALUES: [Mark; 11] = [
     Mark::Aimed(Aim::Design),
+    Mark::Aimed(Aim::Requested),
     Mark::Aimed(Aim::Exploring),
     Mark::Aimed(Aim::Wide),
     Mark::Aimed(Aim::Greedy),
@@ -86,6 +87,7 @@ impl Mark {
             Self::Aimed(Aim::Design) => vec![shapes(points, GREY, |at| square(at, size))],
             Self::Aimed(Aim::Exploring) => vec![shapes(points, GREY, |at| diamond(at, 1.35 * size))],
             Self::Aimed(Aim::Greedy) => vec![dots(points, size, GREEN)],
+            Self::Aimed(Aim::Requested) => vec![shapes(points, BLUE, |at| square(at, size))],
             Self::Aimed(_) => vec![dots(points, size, INK)],
             Self::Best => vec![rings(points, 6.5, WHITE, 4.0), rings(points, 6.5, ORANGE, 2.2)],
             Self::Pending => vec![open_dots(points, size)],

@@ -73,7 +73,7 @@ pub enum StartReason {
     Silent,
     /// The user took it away from the worker that held it.
     TakenAway,
-    /// It had failed and was reopened.
+    /// It had failed and was reopened, and may have been left unfinished since.
     Reopened,
     /// It was asked for by hand, and the user wants it to be run here.
     Adopted,

@@ -101,6 +101,9 @@ pub enum Silence {
 impl Study {
     /// What the model expects still to be gained over the best point.
     pub fn outlook(&mut self) -> Result<Outlook> {
+        if self.is_unfitted() {
+            return self.with_fit()?.outlook();
+        }
         let (record, widened) = self.judged();
         let (gain, silence) = match self.silence(&record) {
             Some(silence) => (None, Some(silence)),

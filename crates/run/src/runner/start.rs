@@ -29,17 +29,17 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             return Ok(0);
         };
         let (taken, silent) = (std::mem::take(&mut found.taken), std::mem::take(&mut found.silent));
-        let reopened = std::mem::take(&mut found.reopened);
         if !self.watch.has_looked() {
             self.handle_by_hand(&found.by_hand);
         }
         self.watch.record_look(change_counter, found, &self.session);
         let count = taken.len();
         for claimed in taken {
-            let reason = match &claimed.trial {
-                trial if silent.contains(trial) => StartReason::Silent,
-                trial if reopened.contains(trial) => StartReason::Reopened,
-                _ => StartReason::LeftUnfinished,
+            // A reopened trial is offered as one that was left behind.
+            let reason = match self.session.trial(claimed.trial)?.attempt() {
+                _ if silent.contains(&claimed.trial) => StartReason::Silent,
+                0 => StartReason::LeftUnfinished,
+                _ => StartReason::Reopened,
             };
             self.start(claimed, reason)?;
         }

@@ -39,8 +39,6 @@ pub struct Survey {
     pub taken: Vec<Claimed>,
     /// Those of them whose worker has not renewed its lease for a term, and is not known to have ended.
     pub silent: Vec<usize>,
-    /// Those of them that had failed and were reopened: no worker has held them since.
-    pub reopened: Vec<usize>,
     /// The leases of trials that others hold.
     pub elsewhere: Vec<(usize, Lease)>,
     /// Pending trials that were asked for by hand: no worker has held them.
@@ -50,16 +48,14 @@ pub struct Survey {
 impl Session {
     /// Reads who holds the pending trials, and takes over up to `most` of those whose worker is gone: the lease was
     /// released, or has lapsed, or its process, on this host, has ended. A process that is known to run keeps its trials,
-    /// however long ago it renewed them: its machine may have slept. Trials that were reopened are taken, too.
+    /// however long ago it renewed them: its machine may have slept.
     pub fn survey(&mut self, most: usize, term: Duration) -> Result<Survey> {
         // As of one moment: a trial that has just ended has no lease either.
         let read = self.handle.backend().events_and_leases(self.handle.id, self.ledger().events().len());
         let (records, leases) = read.map_err(|error| error.of_study(self.name()))?;
         self.apply(&records)?;
         let leases = self.of_pending_trials(leases);
-        let is_reopened = |trial: &usize| self.ledger().trial(*trial).is_ok_and(|trial| trial.attempt() > 0);
-        let (reopened, by_hand) = self.without_lease(&leases).into_iter().partition::<Vec<usize>, _>(is_reopened);
-        let mut survey = Survey { by_hand, ..Survey::default() };
+        let mut survey = Survey { by_hand: self.without_lease(&leases), ..Survey::default() };
         for (trial, lease) in leases {
             let liveness = lease.holder.liveness();
             let is_silent = liveness == Liveness::Unknown && lease.has_lapsed() && !lease.is_released();
@@ -73,14 +69,6 @@ impl Session {
                     survey.silent.extend(is_silent.then_some(trial));
                     survey.taken.push(claimed);
                 }
-            }
-        }
-        for trial in reopened {
-            if survey.taken.len() < most
-                && let Some(claimed) = self.claim_trial(trial, term, None)?
-            {
-                survey.reopened.push(trial);
-                survey.taken.push(claimed);
             }
         }
         Ok(survey)
@@ -106,9 +94,7 @@ impl Session {
 
     /// The pending trials that were asked for by hand and that no worker has held; as [`Session::pending_leases`].
     pub fn by_hand(&self) -> Result<Vec<usize>> {
-        let mut trials = self.without_lease(&self.pending_leases()?);
-        trials.retain(|trial| self.ledger().trial(*trial).is_ok_and(|trial| trial.attempt() == 0));
-        Ok(trials)
+        Ok(self.without_lease(&self.pending_leases()?))
     }
 
     /// The pending trials that were suggested and have no lease.
