@@ -95,7 +95,7 @@ pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
 pub use session::{
     Amendment, Change, Claimed, CopyPlan, CopyReport, Entry, EntryFaults, Evaluation, ExternalEvaluation, Inspection,
-    OnConflict, Recorded, Reported, Session, StudyLog, Survey, TrialEntry,
+    NO_REASON, OnConflict, Recorded, Reported, Session, StudyLog, Survey, TrialEntry,
 };
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};
