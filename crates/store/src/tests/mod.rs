@@ -5,6 +5,7 @@
 mod codec;
 pub mod common;
 mod conformance;
+mod copies;
 mod corrections;
 mod leases;
 mod many;
@@ -13,4 +14,5 @@ mod opening;
 mod postgres;
 mod session;
 mod sqlite;
+mod tables;
 mod transfer;
