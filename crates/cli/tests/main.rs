@@ -9,6 +9,7 @@ mod examples;
 mod files;
 mod fleet;
 mod kill;
+mod lab;
 mod places;
 #[cfg(feature = "lab")]
 mod quality;
@@ -19,5 +20,6 @@ mod run;
 mod secrets;
 mod stopping;
 mod summaries;
+mod tables;
 mod verbs;
 mod verify;
