@@ -11,6 +11,7 @@ mod examples;
 mod files;
 mod fleet;
 mod kill;
+mod lab;
 mod mistakes;
 mod places;
 #[cfg(feature = "lab")]
@@ -22,5 +23,6 @@ mod run;
 mod secrets;
 mod stopping;
 mod summaries;
+mod tables;
 mod verbs;
 mod verify;
