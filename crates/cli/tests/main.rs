@@ -10,6 +10,7 @@ mod common;
 mod examples;
 mod files;
 mod fleet;
+mod guides;
 mod kill;
 mod lab;
 mod mistakes;
