@@ -52,6 +52,10 @@ impl TableInput {
             }
             KnownOrNew::New(source) => {
                 let entries = plate::read(&source.study().spec, &Ledger::default(), &table, &self.map);
+                if entries.is_err() && plate::has_trials(&table, &self.map) {
+                    // Its trials are those of a study, and that there is none is what is wrong.
+                    target.open_to_tell()?;
+                }
                 let entries = entries.map_err(|faults| self.refused(&faults))?;
                 let created = Session::create_with(|| target.create_store(), *source, &entries.entries)?;
                 (entries, created.map(|(_, recorded)| recorded))

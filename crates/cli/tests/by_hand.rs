@@ -6,24 +6,13 @@ use crate::common::{Bench, server, start};
 use manyhands_core::TrialState;
 
 fn bench(run: &str) -> Bench {
-    let text = format!(
-        "name = \"s\"\nseed = 1\n[space]\nx = {{ float = [0.0, 1.0] }}\n[run]\n\
-         command = [\"./box.sh\", \"{{x}}\", \"{{trial}}\"]\n{run}"
-    );
-    let bench = Bench::new(&text);
-    bench.script("box.sh", "echo \"$2 $1\" >> started\necho $1\n");
-    bench
+    Bench::of_box(run, "echo \"$2 $1\" >> started\necho $1\n")
 }
 
 fn benches(run: &str) -> Vec<Bench> {
     let mut benches = vec![bench(run)];
     benches.extend(server().map(|server| bench(run).at(server.database())));
     benches
-}
-
-fn said(bench: &Bench, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = bench.run(arguments);
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
 fn observed(bench: &Bench) -> (usize, usize) {
@@ -36,7 +25,7 @@ fn trials_asked_for_by_hand_neither_take_a_worker_nor_keep_a_run_waiting() {
     for verb in ["run", "worker"] {
         for bench in benches("trials = 6\nworkers = 2\n") {
             assert!(bench.run(&["ask", "study.toml", "-n", "2"]).status.success());
-            let (code, talk) = said(&bench, &[verb, "study.toml"]);
+            let (code, talk) = bench.said(&[verb, "study.toml"]);
             assert_eq!((code, observed(&bench)), (Some(0), (4, 2)), "{talk}");
             let told =
                 "trials 0 and 1 were asked for by hand, not run here; --adopt runs them, and tell, fail or cancel";
@@ -56,7 +45,7 @@ fn adopted_trials_run_first_with_their_numbers_and_parameters() {
     for verb in ["run", "worker"] {
         for bench in benches("trials = 6\nworkers = 2\n") {
             let asked = bench.json(&["ask", "study.toml", "-n", "2", "--json"]);
-            let (code, talk) = said(&bench, &[verb, "study.toml", "--adopt"]);
+            let (code, talk) = bench.said(&[verb, "study.toml", "--adopt"]);
             assert_eq!((code, observed(&bench)), (Some(0), (6, 0)), "{talk}");
             assert!(talk.contains("trial 0: asked for by hand, run here"), "{talk}");
             let started = std::fs::read_to_string(bench.path().join("started")).unwrap();
@@ -84,7 +73,7 @@ fn where_max_pending_counts_them_a_run_names_them_and_goes_on_when_they_end() {
     let last = "trial 1 was asked for by hand, still pending: tell, fail or cancel it, or run it with --adopt";
     assert_eq!(rest.last().map(String::as_str), Some(last));
     assert!(bench.run(&["cancel", "study.toml", "1"]).status.success());
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!((code, observed(&bench)), (Some(0), (4, 0)), "{talk}");
 }
 
@@ -94,7 +83,7 @@ fn an_evaluation_under_way_elsewhere_is_nobodys_to_adopt() {
     assert!(bench.run(&["ask", "study.toml"]).status.success());
     let pending = bench.feed(&["tell", "study.toml", "-"], "{\"params\":{\"x\":0.5},\"pending\":true}\n");
     assert!(pending.status.success());
-    let (code, talk) = said(&bench, &["run", "study.toml", "--adopt"]);
+    let (code, talk) = bench.said(&["run", "study.toml", "--adopt"]);
     assert_eq!((code, observed(&bench)), (Some(0), (3, 1)), "{talk}");
     assert!(talk.contains("1 trial is pending, run elsewhere"), "{talk}");
     let started = std::fs::read_to_string(bench.path().join("started")).unwrap();

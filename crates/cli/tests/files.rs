@@ -77,6 +77,44 @@ fn an_older_store_is_read_as_it_is() {
     assert_eq!(std::fs::read(bench.path().join("manyhands.db")).unwrap(), before);
 }
 
+#[test]
+fn a_store_from_before_amendments_is_read_as_it_is_and_upgraded_by_the_first_that_writes() {
+    let bench = Bench::new(STUDY);
+    bench.write("points.csv", "temp,metal\n50,Pt\n");
+    let connection = rusqlite_of(&bench);
+    connection.execute_batch(include_str!("../../store/tests/fixtures/sqlite-schema-5.sql")).unwrap();
+    drop(connection);
+    let bytes = || std::fs::read(bench.path().join("manyhands.db")).unwrap();
+    let before = bytes();
+    for verb in READING {
+        let output = bench.run(&of(verb, "older"));
+        assert!(output.status.success(), "{verb:?}: {}", said(&output));
+        assert_eq!(bytes(), before, "{verb:?}");
+    }
+    let version = || rusqlite_of(&bench).pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(version(), 5);
+    let refused = bench.run(&["amend", "older", "4", "1"]);
+    assert!(!refused.status.success() && said(&refused).contains("trial 4 is pending"), "{}", said(&refused));
+    for verb in [
+        &["amend", "older", "1", "9.99"][..],
+        &["retry", "older", "2"],
+        &["tell", "older", "2", "1.25"],
+        &["amend", "older", "6", "--set", "temp=51.5"],
+        &["ask", "older", "--key", "plate", "-n", "2"],
+        &["ask", "older"],
+        &["verify", "older", "--choices"],
+    ] {
+        let output = bench.run(verb);
+        assert!(output.status.success(), "{verb:?}: {}", said(&output));
+    }
+    assert!(version() > 5);
+    let session = bench.session("older");
+    let values: Vec<Option<f64>> = session.ledger().trials().iter().map(|trial| trial.value()).collect();
+    assert_eq!(values, [Some(1.5), Some(9.99), Some(1.25), None, None, None, Some(2.5), None]);
+    assert_eq!(session.ledger().trial(2).unwrap().attempt(), 1);
+    bench.verify("older");
+}
+
 fn rusqlite_of(bench: &Bench) -> rusqlite::Connection {
     rusqlite::Connection::open(bench.path().join("manyhands.db")).unwrap()
 }

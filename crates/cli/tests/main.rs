@@ -12,6 +12,7 @@ mod files;
 mod fleet;
 mod guides;
 mod kill;
+mod lab;
 mod mistakes;
 mod places;
 #[cfg(feature = "lab")]
@@ -23,5 +24,6 @@ mod run;
 mod secrets;
 mod stopping;
 mod summaries;
+mod tables;
 mod verbs;
 mod verify;

@@ -24,18 +24,13 @@ fn bench(run: &str, script: &str) -> Bench {
     bench
 }
 
-fn said(bench: &Bench, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = bench.run(arguments);
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
-}
-
 #[test]
 fn parameters_arrive_as_they_are_and_no_shell_sees_them() {
     let script = "printf '%s\\n' \"$#\" \"$2\" >> args\nprintf '%s\\n' \"$MANYHANDS_PARAMS\" >> params\n\
                   echo \"$MANYHANDS_TRIAL $MANYHANDS_STUDY $MORE\" >> env\npwd >> pwd\necho talk\n\
                   printf '{\"value\": %s}\\n\\n' \"$1\"\n";
     let bench = bench("trials = 12\nworkers = 3\nenv = { MORE = \"x y\" }\n", script);
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert!(!bench.path().join("pwned").exists());
     let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
@@ -64,7 +59,7 @@ fn failures_are_retried_then_recorded_with_exit_code_and_tail() {
     let script = "if [ $3 = 1 ] && [ ! -e once ]; then touch once; echo oops >&2; exit 3; fi\n\
                   if [ $3 = 2 ]; then i=0; while [ $i -lt 500 ]; do echo \"line $i\" >&2; i=$((i+1)); done; exit 7; fi\necho 1\n";
     let bench = bench("trials = 4\nretries = 1\n", script);
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert!(talk.contains("trial 1: failed, trying again: exit code 3"), "{talk}");
     let session = bench.session("s");
@@ -82,7 +77,7 @@ fn failures_are_retried_then_recorded_with_exit_code_and_tail() {
 fn a_time_limit_ends_the_command_and_all_it_started() {
     let script = "if [ $3 = 1 ]; then trap '' TERM; sleep 600 & sleep 600; fi\necho 1\n";
     let bench = bench("trials = 3\ntimeout = \"300ms\"\nworkers = 3\n", script);
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     let session = bench.session("s");
     assert_eq!(session.ledger().trials()[1].reason(), Some("timed out after 300ms"));
@@ -95,7 +90,7 @@ fn what_is_no_value_is_a_failure_that_says_so() {
     let script = "case $3 in\n1) ;;\n2) echo 'loss: 3';;\n3) echo nan;;\n4) head -c 300000000 /dev/zero; echo; echo 0.5;;\n\
                   5) head -c 300000000 /dev/zero | tr '\\0' x;;\n6) echo '{\"loss\": 1}';;\n7) kill -9 $$;;\n*) echo 1;;\nesac\n";
     let bench = bench("trials = 9\n", script);
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     let session = bench.session("s");
     let reason = |trial: usize| session.ledger().trials()[trial].reason().unwrap_or_default();
@@ -119,14 +114,14 @@ fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
         let text = study("trials = 3\n").replace("./box.sh", program);
         let bench = Bench::new(&text);
         bench.write("plain.txt", "echo 1");
-        let (code, talk) = said(&bench, &["run", "study.toml"]);
+        let (code, talk) = bench.said(&["run", "study.toml"]);
         assert_eq!(code, Some(1), "{talk}");
         assert!(talk.contains(told) && talk.contains("hint: check the command"), "{talk}");
         let ledger = bench.session("s").ledger().clone();
         assert_eq!((ledger.pending(), ledger.count(TrialState::Failed)), (1, 0));
         bench.write("study.toml", &text.replace(program, "./box.sh"));
         bench.script("box.sh", "echo 1");
-        let (code, talk) = said(&bench, &["run", "study.toml"]);
+        let (code, talk) = bench.said(&["run", "study.toml"]);
         assert_eq!(code, Some(0), "{talk}");
         assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 3);
     }
@@ -135,12 +130,12 @@ fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
 #[test]
 fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
     let bench = bench("trials = 8\nworkers = 2\n", "echo broken $3 >&2; exit 1\n");
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("trials in a row failed") && talk.contains("broken"), "{talk}");
     let failed = bench.session("s").ledger().count(TrialState::Failed);
     assert!((3..8).contains(&failed), "{failed}");
-    let (code, talk) = said(&bench, &["run", "study.toml", "--keep-going"]);
+    let (code, talk) = bench.said(&["run", "study.toml", "--keep-going"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("all 8 trials of the study failed"), "{talk}");
     assert_eq!(bench.session("s").ledger().count(TrialState::Failed), 8);
@@ -150,7 +145,7 @@ fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
 fn each_trial_has_a_folder_of_its_own_on_request() {
     let script = "ls | wc -l | tr -d ' ' >> \"$MANYHANDS_FOLDER/before\"\necho \"$3\" > result\necho 1\n";
     let bench = bench("trials = 4\nown_folder = true\nlogs = \"runs\"\n", script);
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert_eq!(std::fs::read_to_string(bench.path().join("before")).unwrap(), "0\n0\n0\n0\n");
     for trial in 0..4 {
@@ -166,8 +161,8 @@ fn workers_are_busy_at_once_and_whole_batches_wait_for_each_other() {
         "echo x >> started\nwhile [ $(wc -l < started) -lt $(( $3 / 3 * 3 + 3 )) ]; do sleep 0.01; done\necho $1\n";
     let asynchronous = bench("trials = 9\nworkers = 3\ntimeout = \"60s\"\n", script);
     let batches = bench("trials = 9\nworkers = 3\ntimeout = \"60s\"\n", script);
-    assert_eq!(said(&asynchronous, &["run", "study.toml"]).0, Some(0));
-    assert_eq!(said(&batches, &["run", "study.toml", "--sync"]).0, Some(0));
+    assert_eq!(asynchronous.said(&["run", "study.toml"]).0, Some(0));
+    assert_eq!(batches.said(&["run", "study.toml", "--sync"]).0, Some(0));
     let kinds = |bench: &Bench| -> String {
         let letter = |event: &Event| match event {
             Event::Asked(_) => Some('a'),
@@ -225,7 +220,7 @@ fn a_late_result_of_an_old_lease_is_refused_and_kept_as_evidence() {
         sleep(Duration::from_secs(2));
         let status = bench.json(&["status", "s", "--json"]);
         assert_eq!((&status["running"][0]["trial"], &status["running"][0]["worker"]), (&0.into(), &"running".into()));
-        let (code, talk) = said(&bench, &["worker", "s", "--lease", "1s", "--take", "0"]);
+        let (code, talk) = bench.said(&["worker", "s", "--lease", "1s", "--take", "0"]);
         assert_eq!(code, Some(0), "{talk}");
         assert!(talk.contains("trial 0: taken over"), "{talk}");
         bench.write("go", "");
@@ -254,7 +249,7 @@ fn a_run_that_is_stopped_in_its_last_trials_says_so() {
     assert_eq!(runner.wait().unwrap().code(), Some(130));
     assert_eq!(bench.session("s").ledger().pending(), 2);
     bench.write("go", "");
-    assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(0));
+    assert_eq!(bench.said(&["run", "study.toml"]).0, Some(0));
     bench.verify("s");
 }
 
@@ -273,11 +268,11 @@ fn a_store_that_is_removed_under_a_run_ends_it() {
 #[test]
 fn a_study_without_a_command_or_a_store_says_what_is_missing() {
     let bench = Bench::new("name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n");
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(2));
     assert!(talk.contains("has no [run] with a command") && talk.contains("hint: add [run]"), "{talk}");
-    assert_eq!(said(&bench, &["ask", "study.toml"]).0, Some(0));
-    let (code, talk) = said(&bench, &["worker", "nobody"]);
+    assert_eq!(bench.said(&["ask", "study.toml"]).0, Some(0));
+    let (code, talk) = bench.said(&["worker", "nobody"]);
     assert_eq!(code, Some(2));
     assert!(talk.contains("there is no study \"nobody\"") && talk.contains("it has s"), "{talk}");
 }
@@ -285,7 +280,7 @@ fn a_study_without_a_command_or_a_store_says_what_is_missing() {
 #[test]
 fn a_value_counts_although_something_left_behind_holds_the_output() {
     let bench = bench("trials = 2\n", "setsid sleep 5 &\nsleep 0.5\necho $1\n");
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert!(talk.contains("still holds its output"), "{talk}");
     assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 2);
@@ -328,28 +323,28 @@ fn a_fleet_may_be_larger_than_the_workers_of_a_run_but_not_than_max_pending() {
 #[test]
 fn a_study_whose_trials_all_failed_says_so_when_it_is_run_again() {
     let bench = bench("trials = 4\nworkers = 4\n", "exit $(($3 + 1))\n");
-    assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(1));
+    assert_eq!(bench.said(&["run", "study.toml"]).0, Some(1));
     bench.script("box.sh", "echo 1\n");
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("all 4 trials of the study failed") && talk.contains("--trials"), "{talk}");
-    assert_eq!(said(&bench, &["run", "study.toml", "--trials", "6"]).0, Some(0));
+    assert_eq!(bench.said(&["run", "study.toml", "--trials", "6"]).0, Some(0));
     assert_eq!(bench.session("s").ledger().count(TrialState::Observed), 2);
 }
 
 #[test]
 fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     let bench = bench("trials = 3\nworkers = 2\n", "echo 1\n");
-    let (_, talk) = said(&bench, &["run", "study.toml"]);
+    let (_, talk) = bench.said(&["run", "study.toml"]);
     assert!(!talk.contains("continuing") && !talk.contains("all its"), "{talk}");
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert!(talk.contains("the study has all its 3 trials") && !talk.contains("continuing"), "{talk}");
-    let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "4"]);
+    let (_, talk) = bench.said(&["run", "study.toml", "--trials", "4"]);
     assert!(talk.contains("continuing after 3 trials"), "{talk}");
     // A pending trial is still to be run, although no other is suggested.
     assert!(bench.run(&["ask", "study.toml"]).status.success());
-    let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "5"]);
+    let (_, talk) = bench.said(&["run", "study.toml", "--trials", "5"]);
     assert!(talk.contains("continuing after 4 trials"), "{talk}");
     assert!(talk.contains("trial 4 was asked for by hand, still pending"), "{talk}");
 }
@@ -366,13 +361,13 @@ fn a_study_that_has_enough_stops_with_the_reason_and_goes_on_only_on_request() {
     assert!(talk.contains("enough: "), "{talk}");
     let observed = bench.session("s").ledger().count(TrialState::Observed);
     assert!((10..20).contains(&observed) && bench.session("s").ledger().pending() == 0, "{observed}");
-    let (code, talk) = said(&bench, &["run", "study.toml"]);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0));
     assert!(talk.contains("stopped: ") && talk.contains("--no-stop goes on"), "{talk}");
     assert_eq!(bench.session("s").ledger().trials().len(), observed, "nothing was started");
-    assert_eq!(said(&bench, &["worker", "study.toml"]).0, Some(0));
+    assert_eq!(bench.said(&["worker", "study.toml"]).0, Some(0));
     assert_eq!(bench.session("s").ledger().trials().len(), observed, "nor by a worker");
-    let (code, talk) = said(&bench, &["run", "study.toml", "--no-stop", "--trials", "22"]);
+    let (code, talk) = bench.said(&["run", "study.toml", "--no-stop", "--trials", "22"]);
     assert_eq!((code, bench.session("s").ledger().trials().len()), (Some(0), 22), "{talk}");
 }
 

@@ -22,6 +22,7 @@ mod pool;
 mod proofs;
 mod reference;
 mod refusals;
+mod revisions;
 mod rules;
 mod space;
 mod stopping;

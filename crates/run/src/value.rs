@@ -71,7 +71,7 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
     if let Ok(value) = line.parse::<f64>() {
         return finite(value, line).map(|value| PrintedValue { evaluation: value.into(), dropped: 0 });
     }
-    match serde_json::from_str::<Json>(line) {
+    match read_json(line) {
         Ok(Json::Object(object)) => match object.get("value") {
             Some(Json::Number(number)) => {
                 let value = finite(number.as_f64().unwrap_or(f64::NAN), &number.to_string())?;
@@ -89,6 +89,36 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
         }
         _ => Err(Unreadable::NotAValue(format!("\"{}\"", shown(line)))),
     }
+}
+
+/// Reads JSON in which numbers that are not finite may stand, as Python writes them (NaN, Infinity): they become texts, so that
+/// one such metric does not cost the value.
+fn read_json(line: &str) -> serde_json::Result<Json> {
+    serde_json::from_str(line).or_else(|error| serde_json::from_str(&quoted_words(line)).map_err(|_| error))
+}
+
+/// A text of JSON with quotes around the words outside of its strings that stand for numbers that are not finite.
+fn quoted_words(line: &str) -> String {
+    const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    let (mut text, mut rest, mut is_inside) = (String::with_capacity(line.len() + 16), line, false);
+    while let Some(next) = rest.chars().next() {
+        let word = WORDS.into_iter().find(|word| !is_inside && rest.starts_with(word));
+        let length = match (word, next) {
+            (Some(word), _) => {
+                text.push_str(&format!("\"{word}\""));
+                rest = &rest[word.len()..];
+                continue;
+            }
+            // What is escaped does not end a string.
+            (None, '\\') => next.len_utf8() + rest.chars().nth(1).map_or(0, char::len_utf8),
+            _ => next.len_utf8(),
+        };
+        is_inside ^= next == '"';
+        let (done, left) = rest.split_at(length);
+        text.push_str(done);
+        rest = left;
+    }
+    text
 }
 
 /// Collects the numbers of an object.
@@ -204,6 +234,17 @@ pub(crate) mod tests {
         ] {
             assert_eq!(read_number(line), Ok(value), "{line}");
         }
+    }
+
+    #[test]
+    fn a_metric_that_is_not_finite_does_not_cost_the_value() {
+        let line =
+            r#"{"value": 0.5, "loss": NaN, "a": [Infinity], "b": {"c": -Infinity, "d": 2}, "e\"NaN": 3, "f": "NaN"}"#;
+        let found = read_value(line).map(|printed| printed.evaluation);
+        let metrics = vec![("b.d".to_string(), 2.0), ("e\"NaN".to_string(), 3.0)];
+        assert_eq!(found, Ok(TrialResult { value: 0.5, metrics }));
+        let refusal = read_value("{\"value\": NaN}").map_err(|error| error.to_string());
+        assert!(refusal.is_err_and(|text| text.contains("got \"value\": \"NaN\"")));
     }
 
     #[test]

@@ -28,7 +28,7 @@ The imported log is the same, event for event, and so are the suggestions that f
   manyhands import study.toml --csv last-year.csv --column temp=\"T (C)\" --column value=Yield
 
 A table of earlier results: one row per evaluation, one column per parameter, and one with the value. It is imported completely or
-not at all; rows that the study has already are skipped. Further columns of numbers are kept as metrics.";
+not at all; rows that the study has already, and rows without a value, are skipped. Further columns of numbers are kept as metrics.";
 
 /// Import a study from another store, or a table of earlier results.
 #[derive(Debug, Args)]

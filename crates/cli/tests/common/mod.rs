@@ -29,6 +29,19 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// A study of one parameter whose command is `./box.sh X TRIAL`, with these further lines of `[run]`.
+    pub fn of_box(run: &str, script: &str) -> Self {
+        let bench = Self::new(&box_study(run));
+        bench.script("box.sh", script);
+        bench
+    }
+
+    /// The exit code of a command, and what it said on standard error.
+    pub fn said(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = self.run(arguments);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
     /// With a study file, and the default store.
     pub fn new(study: &str) -> Self {
         let bench = Self { folder: tempfile::tempdir().unwrap(), store: "sqlite:manyhands.db".to_string() };
@@ -144,4 +157,12 @@ pub fn left_behind(folder: &Path) -> Vec<u32> {
         }
     }
     found
+}
+
+/// The study file of [`Bench::of_box`].
+pub fn box_study(run: &str) -> String {
+    format!(
+        "name = \"s\"\nseed = 1\n[space]\nx = {{ float = [0.0, 1.0] }}\n[run]\n\
+         command = [\"./box.sh\", \"{{x}}\", \"{{trial}}\"]\n{run}"
+    )
 }

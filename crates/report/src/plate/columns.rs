@@ -39,6 +39,8 @@ pub(super) struct PlateColumns {
     pub reason: Option<usize>,
     /// The parameters that the table has, by name.
     pub params: Vec<(String, usize)>,
+    /// Whether all rows are evaluations made elsewhere.
+    pub is_external: bool,
     remarks: Vec<usize>,
 }
 
@@ -64,7 +66,7 @@ impl PlateColumns {
             None => Ok(table.column(own)),
         };
         let value = mapped("value", "value")?.ok_or_else(|| missing(table, "value"))?;
-        let mut columns = Self { value, ..Self::default() };
+        let mut columns = Self { value, is_external: map.is_external, ..Self::default() };
         for name in &names {
             if let Some(column) = mapped(name, &column_name(name))? {
                 columns.params.push((name.to_string(), column));
@@ -85,12 +87,11 @@ impl PlateColumns {
         self.value == column || self.params.iter().any(|(_, used)| *used == column)
     }
 
-    /// Refuses a column that is called as a parameter is, but for spaces, case or signs, where the parameter has none.
+    /// Refuses a column that is called as a parameter is, but for spaces, case, signs or a unit, where the parameter has none.
     fn check_spelling(&self, names: &[&str], table: &Spreadsheet) -> Result<(), BadSpreadsheet> {
-        let bare = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
         for (column, title) in table.header().iter().enumerate().filter(|(column, _)| !self.is_used(*column)) {
             let has_column = |name: &str| self.params.iter().any(|(known, _)| known == name);
-            let meant = names.iter().find(|name| !has_column(name) && bare(name) == bare(title));
+            let meant = names.iter().find(|name| !has_column(name) && is_misspelled(title, name));
             if let Some(name) = meant.filter(|_| !self.owned().contains(&column)) {
                 let reason = format!("column {} is probably the parameter {}", quoted(title), quoted(name));
                 let hint =
@@ -123,6 +124,13 @@ impl PlateColumns {
         };
         (0..table.header().len()).filter(is_further).partition(is_number)
     }
+}
+
+/// Whether a title differs from a name only by spaces, case and signs, or by a unit behind it, as in `Temp (C)`.
+fn is_misspelled(title: &str, name: &str) -> bool {
+    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let without_unit = title.split(['(', '[', '/', ',', ':']).next().unwrap_or_default();
+    [title, without_unit].iter().any(|text| bare(text) == bare(name))
 }
 
 /// The name of a metric, from that of its column.

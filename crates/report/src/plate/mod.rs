@@ -22,6 +22,8 @@ pub struct PlateEntries {
     pub entries: Vec<Entry>,
     /// The line of the file that each entry begins on.
     pub lines: Vec<u64>,
+    /// How many rows say nothing: earlier results without a value, and trials of an export that have none.
+    pub skipped: usize,
     /// Columns whose numbers are kept as metrics.
     pub metrics: Vec<String>,
     /// Columns that are not read.
@@ -51,10 +53,16 @@ fn cell(value: &Value) -> String {
     }
 }
 
+/// Whether a table is about trials of the study, by their numbers.
+pub fn has_trials(table: &Spreadsheet, map: &ColumnMap) -> bool {
+    let trial = table.column("trial").filter(|_| !map.is_external);
+    trial.is_some_and(|column| table.rows().iter().any(|row| !row.cell(column).is_empty()))
+}
+
 /// Reads a table of results; all that is wrong with it otherwise.
 ///
 /// A row with a trial's number is about that trial, one without is an evaluation made elsewhere. A blank value means that it is
-/// pending; `failed`, perhaps with a reason behind it or in a column `reason`, that it gives none. Further columns of numbers
+/// pending, or in a table of earlier results nothing; `failed`, perhaps with a reason behind it or in a column `reason`, that it gives none. Further columns of numbers
 /// are metrics. Parameters that are not as they were suggested are the setting that the trial was made with.
 pub fn read(
     spec: &Spec,
@@ -66,14 +74,14 @@ pub fn read(
     let numbers = table.numbers_in(&columns.numeric(spec, table)).map_err(|fault| vec![fault])?;
     let (metrics, ignored) = columns.further(table);
     let reader = RowReader { spec, ledger, table, numbers, columns: &columns, metrics: &metrics };
-    let (mut entries, mut lines, mut faults) = (vec![], vec![], vec![]);
+    let (mut entries, mut lines, mut skipped, mut faults) = (vec![], vec![], 0, vec![]);
     for row in table.rows() {
         match reader.read(row) {
             Ok(Some(entry)) => {
                 entries.push(entry);
                 lines.push(row.line());
             }
-            Ok(None) => {}
+            Ok(None) => skipped += 1,
             Err(fault) => faults.push(fault),
         }
     }
@@ -81,5 +89,5 @@ pub fn read(
         return Err(faults);
     }
     let named = |columns: &[usize]| columns.iter().map(|column| table.header()[*column].clone()).collect();
-    Ok(PlateEntries { entries, lines, metrics: named(&metrics), ignored: named(&ignored) })
+    Ok(PlateEntries { entries, lines, skipped, metrics: named(&metrics), ignored: named(&ignored) })
 }

@@ -2,7 +2,7 @@
 
 use manyhands_core::text::quoted;
 use manyhands_core::{Ledger, Spec, Trial, Value};
-use manyhands_store::{Entry, ExternalEvaluation, TrialEntry};
+use manyhands_store::{Entry, ExternalEvaluation, NO_REASON, TrialEntry};
 
 use super::columns::{PlateColumns, metric_name};
 use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow};
@@ -28,7 +28,7 @@ impl RowReader<'_> {
     pub fn read(&self, row: &SpreadsheetRow) -> Result<Option<Entry>, BadSpreadsheet> {
         let is_export = self.columns.state.is_some();
         let (outcome, metrics) = (self.outcome(row)?, self.metrics(row)?);
-        if is_export && outcome.is_none() {
+        if (is_export || self.columns.is_external) && outcome.is_none() {
             return Ok(None);
         }
         let Some(number) = self.trial(row)? else { return self.external(row, outcome, metrics).map(Some) };
@@ -76,11 +76,11 @@ impl RowReader<'_> {
         let (cell, reason) = (row.cell(self.columns.value), self.columns.reason.map_or("", |column| row.cell(column)));
         let state = self.columns.state.map_or("", |column| row.cell(column)).to_lowercase();
         if state == "failed" || state == "cancelled" || state == "pending" {
-            let why = if reason.is_empty() { "failed" } else { reason };
+            let why = if reason.is_empty() { NO_REASON } else { reason };
             return Ok((state == "failed").then(|| Err(why.to_string())));
         }
         if let Some(written) = failure(cell) {
-            let why = [written, reason, "failed"].into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+            let why = [written, reason, NO_REASON].into_iter().find(|text| !text.is_empty()).unwrap_or_default();
             return Ok(Some(Err(why.to_string())));
         }
         let hint = "write a number, nothing while it is pending, or failed and why, as in failed: no crystals";
@@ -139,7 +139,8 @@ fn failure(cell: &str) -> Option<&str> {
     let (word, rest) = cell.split_at(end);
     let is_failure = ["failed", "fail", "failure"].iter().any(|known| word.eq_ignore_ascii_case(known));
     is_failure.then(|| {
-        rest.trim_start_matches([':', ',', ';', '-', '(']).trim_start_matches(' ').trim_end_matches(')').trim()
+        let reason = rest.trim_start_matches([' ', ':', ',', ';', '-', '\u{2013}', '\u{2014}']).trim_end();
+        reason.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(reason).trim()
     })
 }
 
@@ -154,8 +155,18 @@ fn integer_if_whole(number: f64) -> Value {
 fn says_the_same(cell: &str, value: &Value, recorded: &Value) -> bool {
     let (Some(number), Some(known)) = (value.number(), recorded.number()) else { return value == recorded };
     let digits = digits(cell);
-    let rounded = || format!("{known:.*e}", digits - 1).parse() == Ok(number);
-    number == known || (digits >= ROUNDED_DIGITS && rounded())
+    // Which way a half is rounded depends on the program.
+    let is_rounded =
+        || (number - known).abs() <= half_unit(known, digits) * (1.0 + 1e-9) + 4.0 * f64::EPSILON * known.abs();
+    number == known || (digits >= ROUNDED_DIGITS && is_rounded())
+}
+
+/// Half a unit of the last of so many digits of a number; none of zero.
+fn half_unit(number: f64, digits: usize) -> f64 {
+    let scientific = format!("{number:e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i64>().ok());
+    let unit = exponent.filter(|_| number != 0.0).map(|exponent| format!("5e{}", exponent - digits as i64));
+    unit.and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
 /// How many significant digits a number is written with.

@@ -26,13 +26,21 @@ pub fn lines(recorded: &[Recorded]) -> Vec<String> {
 
 /// How many rows did what, and what became of the columns that are no part of a result.
 pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
-    let count = |change: Change| recorded.iter().filter(|row| row.change == change).count();
-    let is_pending = |row: &&Recorded| row.change == Change::Nothing && row.state == TrialState::Pending;
-    let pending = recorded.iter().filter(is_pending).count();
-    let mut parts = vec![format!("{} recorded", counted(count(Change::Recorded), "result"))];
-    let known = count(Change::Nothing) - pending;
-    let further = [(count(Change::Amended), "amended"), (known, "recorded before"), (pending, "still pending")];
+    let is_pending = |row: &Recorded| row.state == TrialState::Pending;
+    let count = |change: Change, pending: bool| {
+        recorded.iter().filter(|row| row.change == change && is_pending(row) == pending).count()
+    };
+    let mut parts = vec![format!("{} recorded", counted(count(Change::Recorded, false), "result"))];
+    let further = [
+        (count(Change::Amended, false), "amended"),
+        (count(Change::Recorded, true), "under way elsewhere added"),
+        (count(Change::Nothing, false), "recorded before"),
+        (count(Change::Nothing, true), "still pending"),
+    ];
     parts.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    if entries.skipped > 0 {
+        parts.push(format!("{} without a value skipped", counted(entries.skipped, "row")));
+    }
     let mut lines = vec![parts.join(", ")];
     let listed = |names: &[String]| names.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", ");
     if !entries.metrics.is_empty() {

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use manyhands_core::{Event, Ledger, TrialState, Value};
+use manyhands_core::event::Included;
+use manyhands_core::{Domain, Event, Ledger, Space, TrialState, Value};
 
 use super::decide::encoded_after;
 use super::tell::events_of_external;
@@ -54,7 +55,7 @@ impl Session {
             };
             let (params, metrics) = (self.params_in(&source, trial.number(), plan)?, trial.metrics().to_vec());
             let outside = ExternalEvaluation { params, outcome, metrics };
-            match events_of_external(&source.study().spec, &ledger, &outside) {
+            match events_of_external(&source.study().spec, &ledger, &outside).map(told_by_itself) {
                 Ok(copied) => events.extend(self.stored_as_of(trial.number(), &mut ledger, &copied)?),
                 Err(error) => unfit.push((trial.number(), error)),
             }
@@ -93,6 +94,7 @@ impl Session {
                 return Err(Error::NotANewParameter { name: name.clone(), is_known: before.contains(name.as_str()) });
             }
         }
+        check_defaults(new, plan)?;
         let is_stated = |name: &str| plan.defaults.iter().any(|(stated, _)| stated == name);
         let is_needed = |name: &&str| !before.contains(name) && !is_stated(name) && new.needs(name);
         if let Some(name) = new.names().into_iter().find(is_needed) {
@@ -112,4 +114,27 @@ impl Session {
         let ended = self.ledger().trials().iter().filter(|trial| trial.value().is_some() || trial.reason().is_some());
         ended.map(|trial| Ok(self.params(trial.number())?[position].1.clone())).collect()
     }
+}
+
+/// Refuses a stated value that its parameter cannot have: no trial would come along.
+fn check_defaults(domain: &Domain, plan: &CopyPlan) -> Result<()> {
+    let varying = domain.space().into_iter().flat_map(|space| space.parameters()).filter(|p| domain.needs(p.name()));
+    for parameter in varying {
+        if let Some(stated) = plan.defaults.iter().find(|(name, _)| name == parameter.name()) {
+            let alone = Space::new(vec![parameter.clone()], vec![])?;
+            Domain::Space(alone).embed_named(std::slice::from_ref(stated))?;
+        }
+    }
+    Ok(())
+}
+
+/// Events of an evaluation made elsewhere whose value is an event of its own: it has a time of its own.
+fn told_by_itself(events: Vec<Event>) -> Vec<Event> {
+    let split = |event| match event {
+        Event::Included(Included { trial, candidate, params, value: Some(value) }) => {
+            vec![Event::Included(Included { trial, candidate, params, value: None }), Event::Told { trial, value }]
+        }
+        other => vec![other],
+    };
+    events.into_iter().flat_map(split).collect()
 }

@@ -9,6 +9,9 @@ use super::{Amendment, ExternalEvaluation, Session};
 use crate::backend::NewStudy;
 use crate::{Error, Result, Source, Store};
 
+/// The reason of a failure that a table gives none for.
+pub const NO_REASON: &str = "failed";
+
 /// What a table says of one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
@@ -106,14 +109,16 @@ struct Rehearsal<'a> {
     spec: &'a Spec,
     ledger: Ledger,
     events: Vec<Event>,
+    /// How many trials there were before the entries: those that entries add have no number that an entry can know.
+    trials: usize,
     /// The trials from before the entries; those that an entry was found to be are left out.
     earlier: Vec<usize>,
 }
 
 impl<'a> Rehearsal<'a> {
     fn new(spec: &'a Spec, ledger: Ledger) -> Self {
-        let earlier = (0..ledger.trials().len()).collect();
-        Self { spec, ledger, events: vec![], earlier }
+        let trials = ledger.trials().len();
+        Self { spec, ledger, events: vec![], trials, earlier: (0..trials).collect() }
     }
 
     /// Applies all entries; what is wrong with those that cannot be.
@@ -135,14 +140,20 @@ impl<'a> Rehearsal<'a> {
     fn apply(&mut self, entry: &Entry, on_conflict: OnConflict) -> Result<Recorded> {
         let (trial, change) = match entry {
             Entry::External(outside) => self.apply_external(outside)?,
+            Entry::Trial(TrialEntry { trial, .. }) if *trial >= self.trials => {
+                return Err(manyhands_core::Error::UnknownTrial { trial: *trial, trials: self.trials }.into());
+            }
             Entry::Trial(entry) => (entry.trial, self.apply_to_trial(entry, on_conflict)?),
         };
         Ok(Recorded { trial, state: self.ledger.trial(trial)?.state(), change })
     }
 
     fn apply_external(&mut self, outside: &ExternalEvaluation) -> Result<(usize, Change)> {
-        if let Some(place) = self.place_of(outside)? {
-            return Ok((self.earlier.remove(place), Change::Nothing));
+        let known = self.place_of(outside)?.map_or_else(|| self.place_under_way(outside), |place| Ok(Some(place)))?;
+        if let Some(place) = known {
+            let (trial, outcome) = (self.earlier.remove(place), outside.outcome.clone());
+            let entry = TrialEntry { trial, params: vec![], outcome, metrics: outside.metrics.clone() };
+            return Ok((trial, self.apply_to_trial(&entry, OnConflict::Refuse)?));
         }
         let trial = self.ledger.trials().len();
         self.log(events_of_external(self.spec, &self.ledger, outside)?)?;
@@ -152,17 +163,31 @@ impl<'a> Rehearsal<'a> {
     /// The place among the earlier trials of one that this evaluation is: the same parameters, and the same end.
     fn place_of(&self, outside: &ExternalEvaluation) -> Result<Option<usize>> {
         let Some(outcome) = &outside.outcome else { return Ok(None) };
+        let has_same_end = |trial: &Trial| {
+            trial.value() == outcome.as_ref().ok().copied() && trial.reason().is_some() == outcome.is_err()
+        };
+        self.place_at(outside, has_same_end)
+    }
+
+    /// The place among the earlier trials of this evaluation while it was under way elsewhere.
+    fn place_under_way(&self, outside: &ExternalEvaluation) -> Result<Option<usize>> {
+        self.place_at(outside, |trial| trial.choice().is_none() && trial.state() == TrialState::Pending)
+    }
+
+    /// The place of the first earlier trial with the parameters of an evaluation that is such a one.
+    fn place_at(&self, outside: &ExternalEvaluation, is_such: impl Fn(&Trial) -> bool) -> Result<Option<usize>> {
         // As a trial of a study without any: one that may be tried only once is there already.
         let included = self.spec.included(&Ledger::default(), &outside.params, None)?;
         let is_finite = self.spec.is_finite();
-        let is_same = |trial: &Trial| {
-            let is_there = match is_finite {
-                true => trial.candidate() == included.candidate,
-                false => trial.logged_params() == included.params,
-            };
-            is_there && trial.value() == outcome.as_ref().ok().copied() && trial.reason().is_some() == outcome.is_err()
+        let is_there = |trial: &Trial| match is_finite {
+            true => trial.candidate() == included.candidate,
+            false => trial.logged_params() == included.params,
         };
-        Ok(self.earlier.iter().position(|trial| is_same(&self.ledger.trials()[*trial])))
+        let is_found = |number: &usize| {
+            let trial = &self.ledger.trials()[*number];
+            is_such(trial) && is_there(trial)
+        };
+        Ok(self.earlier.iter().position(is_found))
     }
 
     fn apply_to_trial(&mut self, entry: &TrialEntry, on_conflict: OnConflict) -> Result<Change> {
@@ -185,8 +210,12 @@ impl<'a> Rehearsal<'a> {
 
     /// What an entry changes of a trial that has ended; refused where it differs from the record, unless that is to be amended.
     fn revision(&self, record: &Trial, entry: &TrialEntry, on_conflict: OnConflict) -> Result<(Vec<Event>, Change)> {
-        // A table that says no more than that a trial failed agrees with every reason.
-        let outcome = entry.outcome.clone().filter(|outcome| !(outcome.is_err() && record.reason().is_some()));
+        // That both have failed is no conflict, whatever the reasons. Another reason amends, unless it is no more than the word.
+        let is_agreed = |outcome: &std::result::Result<f64, String>| match outcome {
+            Err(why) => record.reason().is_some() && (on_conflict == OnConflict::Refuse || why == NO_REASON),
+            Ok(_) => false,
+        };
+        let outcome = entry.outcome.clone().filter(|outcome| !is_agreed(outcome));
         let amendment = Amendment { outcome, params: entry.params.clone() };
         match (amended(self.spec, record, &amendment)?, on_conflict) {
             (None, _) => Ok((vec![], Change::Nothing)),
@@ -220,7 +249,7 @@ fn conflict(record: &Trial, amendment: &Amendment) -> Error {
     let trial = record.number();
     match (record.value(), &amendment.outcome) {
         (Some(before), Some(Ok(now))) if before != *now => Error::OtherValue { trial, before, now: *now },
-        (Some(_), Some(Ok(_))) => Error::OtherSetting { trial },
+        (Some(_), Some(Ok(_))) | (_, None) => Error::OtherSetting { trial },
         _ => manyhands_core::Error::NotPending { trial, state: record.state() }.into(),
     }
 }

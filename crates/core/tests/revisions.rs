@@ -1,0 +1,327 @@
+//! A study whose record was amended is the study that was told the truth; what was chosen before stays as it was chosen.
+
+use crate::common::landscape::{auto, hills, square};
+use crate::common::{Oracle, f, line, matern, prior, rng, se, spec, uniform};
+use manyhands_core::event::{Amended, Asked};
+use manyhands_core::{Direction, Domain, Error, Event, Rule, Spec, Strategy, Study, TrialState, Value};
+
+/// What is wrong in the log, and set right later.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mistake {
+    /// Another value.
+    Value,
+    /// A value, where there was a failure.
+    NotFailed,
+    /// A failure, where there was a value.
+    Failed,
+    /// Another setting.
+    Setting,
+    /// Another setting, and it failed.
+    FailedElsewhere,
+    /// Nothing: an amendment was a mistake, and is taken back.
+    Amendment,
+}
+
+const ALL: [Mistake; 6] = [
+    Mistake::Value,
+    Mistake::NotFailed,
+    Mistake::Failed,
+    Mistake::Setting,
+    Mistake::FailedElsewhere,
+    Mistake::Amendment,
+];
+
+/// The trial with the mistake.
+const WRONG: usize = 4;
+
+fn truth(point: &[f64]) -> f64 {
+    if point.len() == 2 { hills(point) } else { f(point) }
+}
+
+fn elsewhere() -> Vec<Value> {
+    vec![0.625.into(), 0.125.into()]
+}
+
+/// Twelve trials with one mistake, two of them pending; four rounds of three.
+fn with_mistake(spec: &Spec, mistake: Mistake) -> Study {
+    let mut study = Study::new(spec.clone()).unwrap();
+    for round in 0..4 {
+        for s in study.ask(3).unwrap().iter().take(if round < 3 { 3 } else { 1 }) {
+            match mistake {
+                Mistake::Value if s.trial == WRONG => study.tell(s.trial, 999.0).unwrap(),
+                Mistake::Failed | Mistake::FailedElsewhere if s.trial == WRONG => study.fail(s.trial, "dry").unwrap(),
+                _ => study.tell(s.trial, truth(&s.point)).unwrap(),
+            }
+        }
+    }
+    study
+}
+
+/// Sets the mistake right.
+fn amend(study: &mut Study, mistake: Mistake) {
+    match mistake {
+        Mistake::Value | Mistake::Failed => study.amend(WRONG, Ok(0.5)).unwrap(),
+        Mistake::NotFailed => study.amend(WRONG, Err("spilled".to_string())).unwrap(),
+        Mistake::Setting | Mistake::FailedElsewhere => study.amend_params(WRONG, &elsewhere()).unwrap(),
+        Mistake::Amendment => {
+            study.amend(WRONG, Ok(-77.0)).unwrap();
+            study.restore(WRONG).unwrap();
+        }
+    }
+}
+
+/// The same events without the mistake: choices are as they were. A value that comes with its setting or its failure amended
+/// arrives when that is amended, which is at the end.
+fn corrected(events: &[Event], mistake: Mistake) -> Vec<Event> {
+    let is_moved = matches!(mistake, Mistake::Setting | Mistake::FailedElsewhere);
+    let is_late = matches!(mistake, Mistake::Setting | Mistake::Failed);
+    let (mut right, mut last) = (Vec::new(), None);
+    for event in events {
+        match event {
+            Event::Asked(asked) => {
+                // Fewer events are before it than it has seen, where one of them comes at the end.
+                let mut asked = Asked { seen: asked.seen.min(right.len()), ..asked.clone() };
+                if asked.trial == WRONG && is_moved {
+                    asked.choice.params = elsewhere();
+                }
+                right.push(Event::Asked(asked));
+            }
+            Event::Told { trial: WRONG, .. } if mistake == Mistake::NotFailed => {
+                right.push(Event::Failed { trial: WRONG, reason: "spilled".to_string() });
+            }
+            Event::Told { trial: WRONG, .. } if mistake == Mistake::Value => {
+                right.push(Event::Told { trial: WRONG, value: 0.5 });
+            }
+            Event::Failed { trial: WRONG, .. } if is_late => last = Some(Event::Told { trial: WRONG, value: 0.5 }),
+            Event::Told { trial: WRONG, .. } if is_late => last = Some(event.clone()),
+            other => right.push(other.clone()),
+        }
+    }
+    right.extend(last);
+    right
+}
+
+fn given(domain: Domain, rule: Rule) -> Spec {
+    let strategy = Strategy { beta: Some(4.0), ..Strategy::new(rule, 2.0) };
+    let kernel = if matches!(domain, Domain::Space(_)) { matern(0.3) } else { se(0.2) };
+    spec(domain, kernel, strategy).with_nodes(50)
+}
+
+fn given_specs() -> Vec<Spec> {
+    vec![
+        given(line(40), Rule::IgpBucb),
+        given(line(40), Rule::GpBts).with_direction(Direction::Minimize),
+        given(square(), Rule::IgpBucb),
+        given(square(), Rule::GpBts),
+    ]
+}
+
+fn specs() -> Vec<Spec> {
+    given_specs().into_iter().chain([auto(square())]).collect()
+}
+
+/// The mistakes that can be made on a domain: settings of a finite one are fixed.
+fn mistakes(spec: &Spec) -> impl Iterator<Item = Mistake> + use<> {
+    let is_finite = spec.is_finite();
+    let is_setting = |mistake: &Mistake| matches!(mistake, Mistake::Setting | Mistake::FailedElsewhere);
+    ALL.into_iter().filter(move |mistake| !(is_finite && is_setting(mistake)))
+}
+
+fn anywhere(spec: &Spec) -> Vec<Vec<f64>> {
+    let (dimension, rng) = (if spec.is_finite() { 1 } else { 2 }, &mut rng(3));
+    (0..25).map(|_| (0..dimension).map(|_| uniform(rng, 0.0, 1.0)).collect()).collect()
+}
+
+#[track_caller]
+fn close(a: f64, b: f64, what: &str) {
+    // Twelve rows, noise 0.01: the condition is at most 1200, and each step rounds once.
+    assert!((a - b).abs() <= 1e-10 * a.abs().max(1.0), "{what}: {a} and {b}");
+}
+
+#[test]
+fn the_model_of_an_amended_study_is_that_of_one_told_the_truth() {
+    for spec in given_specs() {
+        for mistake in mistakes(&spec) {
+            let mut amended = with_mistake(&spec, mistake);
+            amend(&mut amended, mistake);
+            let right =
+                Study::replay(spec.clone(), &corrected(&with_mistake(&spec, mistake).events().to_vec(), mistake));
+            let mut right = right.unwrap();
+            let points = anywhere(&spec);
+            for (a, b) in amended.predict(&points).unwrap().iter().zip(right.predict(&points).unwrap()) {
+                for (a, b) in [
+                    (a.mean, b.mean),
+                    (a.sd, b.sd),
+                    (a.sd_pending, b.sd_pending),
+                    (a.lower, b.lower),
+                    (a.upper, b.upper),
+                ] {
+                    close(a, b, &format!("{mistake:?}"));
+                }
+            }
+            let (a, b) = (amended.certificate().unwrap(), right.certificate().unwrap());
+            for (a, b) in [(a.upper, b.upper), (a.lower, b.lower), (a.regret_bound, b.regret_bound)] {
+                // On a space the upper bound is searched for, up to a gap.
+                assert!((a - b).abs() <= 1e-3 * b.abs(), "{mistake:?}: {a} and {b}");
+            }
+            let (a, b) = (amended.ask(1).unwrap().remove(0), right.ask(1).unwrap().remove(0));
+            close(a.choice.multiplier, b.choice.multiplier, &format!("multiplier, {mistake:?}"));
+            // GP-BTS draws other numbers after more events. On a space picks are searched for: they are equally good.
+            if spec.strategy().rule == Rule::IgpBucb {
+                let (a_score, b_score) = (a.choice.score, b.choice.score);
+                assert!((a_score - b_score).abs() <= 1e-3 * b_score.abs(), "{mistake:?}: {a:?} and {b:?}");
+                assert!(!spec.is_finite() || a.point == b.point, "{mistake:?}: {a:?} and {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn predictions_after_an_amendment_are_those_of_the_dense_formula() {
+    let spec = given(line(40), Rule::IgpBucb);
+    for mistake in mistakes(&spec) {
+        let mut study = with_mistake(&spec, mistake);
+        amend(&mut study, mistake);
+        let told = study
+            .trials()
+            .iter()
+            .filter_map(|trial| Some((study.point(trial.number()).unwrap().to_vec(), trial.value()?)));
+        let (rows, values): (Vec<Vec<f64>>, Vec<f64>) = told.unzip();
+        let points = anywhere(&spec);
+        let oracle = Oracle::new(&prior(se(0.2)), &points, &rows, &values);
+        for (index, there) in study.predict(&points).unwrap().iter().enumerate() {
+            close(there.mean, oracle.means[index], "mean");
+            close(there.sd.powi(2), oracle.variances[index], "variance");
+        }
+    }
+}
+
+#[test]
+fn every_amended_log_verifies_and_replays_and_the_choices_before_stay() {
+    for spec in specs() {
+        for mistake in mistakes(&spec) {
+            let mut study = with_mistake(&spec, mistake);
+            let before = study.events().to_vec();
+            amend(&mut study, mistake);
+            assert_eq!(study.events()[..before.len()], before[..], "what was chosen before stays as it was chosen");
+            study.ask(1).unwrap();
+            amend_again(&mut study);
+            study.ask(1).unwrap();
+            let found = Study::verify(&spec, study.events());
+            assert!(found.is_ok(), "{mistake:?}: {:?}", found.map(drop));
+            let mut again = Study::replay(spec.clone(), study.events()).unwrap();
+            assert_eq!(again.ask(2).unwrap(), study.ask(2).unwrap(), "{mistake:?}");
+        }
+    }
+}
+
+/// Another amendment of the same trial, and the first attempt at a failed one repeated.
+fn amend_again(study: &mut Study) {
+    if study.trials()[WRONG].state() == TrialState::Failed {
+        study.reopen(WRONG).unwrap();
+        study.tell(WRONG, 0.25).unwrap();
+    }
+    study.amend(WRONG, Ok(0.75)).unwrap();
+    study.amend(0, Err("dry".to_string())).unwrap();
+}
+
+#[test]
+fn a_typing_error_does_not_matter_to_a_learned_model_once_it_is_amended() {
+    let spec = auto(square());
+    let mut wrong = with_mistake(&spec, Mistake::Value);
+    let mut right =
+        Study::replay(spec.clone(), &without_fits(&corrected(&wrong.events().to_vec(), Mistake::Value))).unwrap();
+    let before = wrong.predict(&anywhere(&spec)).unwrap();
+    wrong.ask(1).unwrap();
+    right.ask(1).unwrap();
+    assert!(wrong.predict(&anywhere(&spec)).unwrap().iter().chain(&before).any(|there| there.upper > 10.0));
+    wrong.amend(WRONG, Ok(0.5)).unwrap();
+    let (wrong_next, right_next) = (wrong.ask(1).unwrap().remove(0), right.ask(1).unwrap().remove(0));
+    let (a, b) = (wrong.fitted().unwrap(), right.fitted().unwrap());
+    assert!(wrong.events().iter().filter(|event| matches!(event, Event::Fitted(_))).count() > 1);
+    // Fits start from the one before, and end within their tolerance of each other.
+    for (a, b) in a.hyperparameters.lengthscales.iter().zip(&b.hyperparameters.lengthscales) {
+        assert!((a / b).ln().abs() < 0.7, "{a} and {b}");
+    }
+    let largest = |study: &Study| {
+        study.predict(&anywhere(&spec)).unwrap().iter().map(|there| there.upper).fold(f64::MIN, f64::max)
+    };
+    assert!(largest(&wrong) < 5.0 && largest(&right) < 5.0, "{} and {}", largest(&wrong), largest(&right));
+    assert!(wrong_next.choice.mean.abs() < 5.0 && right_next.choice.mean.abs() < 5.0);
+    assert_eq!(Study::verify(&spec, wrong.events()).map(drop), Ok(()));
+}
+
+/// A log as it would be if only the user had written it: fits are made at the next ask.
+fn without_fits(events: &[Event]) -> Vec<Event> {
+    let kept = events.iter().filter(|event| !matches!(event, Event::Fitted(_))).cloned();
+    let unseen = |event| match event {
+        Event::Asked(asked) => Event::Asked(Asked { seen: 0, ..asked }),
+        other => other,
+    };
+    kept.map(unseen).collect()
+}
+
+#[test]
+fn the_record_of_the_model_leaves_out_trials_that_were_made_elsewhere() {
+    let spec = auto(square());
+    let mut study = Study::new(spec.clone()).unwrap();
+    for _ in 0..8 {
+        for s in study.ask(3).unwrap() {
+            study.tell(s.trial, hills(&s.point)).unwrap();
+        }
+    }
+    let before = study.record();
+    let last = study.trials().len() - 1;
+    assert!(before.trials > 3);
+    study.amend_params(last, &elsewhere()).unwrap();
+    assert_eq!(study.record().trials, before.trials - 1);
+    study.restore(last).unwrap();
+    assert_eq!((study.record().trials, study.record().held), (before.trials, before.held));
+    // Another value is judged; a failure says nothing.
+    study.amend(last, Ok(50.0)).unwrap();
+    assert_eq!(study.record().trials, before.trials);
+    assert!(study.record().held <= before.held);
+    study.amend(last, Err("dry".to_string())).unwrap();
+    assert_eq!(study.record().trials, before.trials - 1);
+}
+
+#[test]
+fn a_pending_trial_moves_and_its_value_counts_where_it_was_made() {
+    for spec in [given(square(), Rule::IgpBucb), auto(square())] {
+        let mut study = with_mistake(&spec, Mistake::Amendment);
+        let pending = study.trials().iter().find(|trial| trial.state() == TrialState::Pending).unwrap().number();
+        study.amend_params(pending, &elsewhere()).unwrap();
+        assert_eq!(study.point(pending).unwrap(), [0.625, 0.125]);
+        study.tell(pending, 3.0).unwrap();
+        let there = study.predict(&[vec![0.625, 0.125]]).unwrap()[0];
+        assert!((there.mean - 3.0).abs() < 0.5, "{there:?}");
+        study.restore(pending).unwrap();
+        assert_eq!(study.trials()[pending].value(), Some(3.0));
+        study.ask(1).unwrap();
+        assert_eq!(Study::verify(&spec, study.events()).map(drop), Ok(()));
+    }
+}
+
+#[test]
+fn what_cannot_be_amended_is_refused_and_leaves_the_study_as_it_was() {
+    for spec in specs() {
+        let mut study = with_mistake(&spec, Mistake::Failed);
+        let (events, points) = (study.events().to_vec(), anywhere(&spec));
+        let before = study.predict(&points).unwrap();
+        let pending = study.trials().len() - 1;
+        let refused = [
+            study.amend(pending, Ok(1.0)),
+            study.amend(99, Ok(1.0)),
+            study.amend(0, Ok(f64::INFINITY)),
+            study.restore(0),
+            study.reopen(0),
+            study.reopen(pending),
+            study.amend_params(0, &[2.0.into(), 0.5.into()]),
+            study.apply(Event::Amended(Amended { trial: 0, params: None, outcome: None })),
+            study.apply(Event::Amended(Amended { trial: 0, params: Some(vec![]), outcome: None })),
+        ];
+        assert!(refused.iter().all(Result::is_err), "{refused:?}");
+        assert_eq!(refused[3], Err(Error::NotAmended { trial: 0 }));
+        assert_eq!((study.events(), study.predict(&points).unwrap()), (&events[..], before));
+    }
+}
