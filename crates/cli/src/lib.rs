@@ -12,6 +12,7 @@ mod assignment;
 mod bench;
 mod default_store;
 mod exit;
+mod frame;
 mod integer;
 mod live;
 mod output;

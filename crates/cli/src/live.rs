@@ -2,30 +2,34 @@
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, stderr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use console::measure_text_width;
 use manyhands_core::study::OUTLOOK_VALUES;
+use manyhands_core::text::printable;
 use manyhands_core::{Aim, Study, TrialState, Value};
 use manyhands_report::news::line;
-use manyhands_report::run::{Progress, opening};
+use manyhands_report::run::{Progress, opening, whole_seconds};
 use manyhands_report::value::params_line;
 use manyhands_report::{best, certificate, outlook};
 use manyhands_run::{News, Plan, StudyProgress};
 use manyhands_store::Session;
 
-use crate::stderr::{draw_target, say};
+use crate::frame::Frame;
+use crate::stderr::say;
 
-/// The longest line of a trial's parameters while it runs, in characters.
-const SHOWN: usize = 60;
+/// What is shown in turn beside a running trial.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// How long each of them is shown, in milliseconds.
+const TURN: u128 = 200;
 
 /// A running study on the terminal, or line by line elsewhere.
 pub struct Live {
     state: RefCell<LiveState>,
-    /// None with --quiet.
-    output: RefCell<Option<LiveOutput>>,
+    output: LiveOutput,
     /// Says which point is best.
     reader: RefCell<Session>,
     start: Instant,
@@ -33,15 +37,43 @@ pub struct Live {
 
 struct LiveState {
     progress: Progress,
-    running: Vec<(usize, ProgressBar)>,
     is_waiting: bool,
     /// The latest warning: the same one is not reported twice in a row.
     warning: Option<String>,
 }
 
 enum LiveOutput {
+    /// With --quiet.
+    Nothing,
     Lines,
-    Terminal { all: MultiProgress, summary: ProgressBar, told: Sender<()> },
+    Terminal {
+        frame: Frame,
+        shown: SharedView,
+        told: Sender<()>,
+    },
+}
+
+/// What a terminal shows, shared with the thread that draws it.
+#[derive(Clone, Default)]
+struct SharedView(Arc<Mutex<LiveView>>);
+
+/// What a terminal shows.
+#[derive(Default)]
+struct LiveView {
+    /// How far the run is.
+    summary: String,
+    /// What may still be gained.
+    promise: String,
+    running: Vec<RunningRow>,
+}
+
+/// A running trial.
+struct RunningRow {
+    trial: usize,
+    /// What it is for.
+    aim: Option<Aim>,
+    params: String,
+    start: Instant,
 }
 
 impl Live {
@@ -51,18 +83,16 @@ impl Live {
         let study = StudyProgress::of(session);
         let state = LiveState {
             progress: Progress { study, ended_before: study.ended, trials: plan.settings.trials, best: String::new() },
-            running: vec![],
             is_waiting: false,
             warning: None,
         };
         let output = match (quiet, stderr().is_terminal()) {
-            (true, _) => None,
-            (false, false) => Some(LiveOutput::Lines),
-            (false, true) => Some(terminal(session.another_session())),
+            (true, _) => LiveOutput::Nothing,
+            (false, false) => LiveOutput::Lines,
+            (false, true) => terminal(session.another_session()),
         };
-        let (state, output) = (RefCell::new(state), RefCell::new(output));
         let reader = RefCell::new(session.another_session());
-        let live = Self { state, output, reader, start: Instant::now() };
+        let live = Self { state: RefCell::new(state), output, reader, start: Instant::now() };
         // It may take a while where values are many, and a run must begin at once.
         if session.ledger().count(TrialState::Observed) <= OUTLOOK_VALUES {
             live.find_best();
@@ -72,25 +102,19 @@ impl Live {
         live
     }
 
-    /// Shows what happened. A failure to draw must not end a run: from then on plain lines are printed.
+    /// Shows what happened.
     pub fn show(&self, news: &News) {
-        if catch_unwind(AssertUnwindSafe(|| self.try_show(news))).is_err() {
-            // Not dropped: that draws, too.
-            std::mem::forget(self.output.replace(Some(LiveOutput::Lines)));
-            std::mem::forget(std::mem::take(&mut self.state.borrow_mut().running));
-            self.try_show(news);
-        }
-    }
-
-    fn try_show(&self, news: &News) {
         let is_value = matches!(news, News::Told { .. } | News::Delivered { .. });
         if is_value {
             self.find_best();
         }
-        let line = self.state.borrow_mut().update(news, self.output.borrow().as_ref());
-        line.into_iter().for_each(|line| self.line(&line));
+        if let LiveOutput::Terminal { shown, .. } = &self.output {
+            shown.view().update(news);
+        }
+        let line = self.state.borrow_mut().update(news);
         self.refresh();
-        if let (Some(LiveOutput::Terminal { told, .. }), true) = (&*self.output.borrow(), is_value) {
+        line.into_iter().for_each(|line| self.line(&line));
+        if let (LiveOutput::Terminal { told, .. }, true) = (&self.output, is_value) {
             // Nobody receives it where the thread could not be started.
             let _ = told.send(());
         }
@@ -98,57 +122,37 @@ impl Live {
 
     /// Finds the best point.
     fn find_best(&self) {
-        if self.output.borrow().is_some() {
+        if !matches!(self.output, LiveOutput::Nothing) {
             let best = self.reader.borrow_mut().study().ok().and_then(|study| best_text(study));
             self.state.borrow_mut().progress.best = best.unwrap_or_default();
         }
     }
 
-    /// Clears the terminal.
-    pub fn finish(self) {
-        let clear = || {
-            if let Some(LiveOutput::Terminal { all, summary, .. }) = &*self.output.borrow() {
-                summary.finish_and_clear();
-                // A terminal that has gone cannot be cleared.
-                let _ = all.clear();
-            }
-        };
-        if catch_unwind(AssertUnwindSafe(clear)).is_err() {
-            // Not dropped: that draws, too.
-            std::mem::forget(self);
-        }
-    }
-
     fn line(&self, line: &str) {
-        match &*self.output.borrow() {
-            Some(LiveOutput::Terminal { all, .. }) => all.suspend(|| say(line)),
-            Some(LiveOutput::Lines) => say(line),
-            None => {}
+        match &self.output {
+            LiveOutput::Terminal { frame, .. } => frame.print(&format!("{}\n", printable(line))),
+            LiveOutput::Lines => say(line),
+            LiveOutput::Nothing => {}
         }
     }
 
     fn refresh(&self) {
-        if let Some(LiveOutput::Terminal { summary, .. }) = &*self.output.borrow() {
-            summary.set_prefix(self.state.borrow().progress.line(self.start.elapsed()));
+        if let LiveOutput::Terminal { shown, .. } = &self.output {
+            shown.view().summary = self.state.borrow().progress.line(self.start.elapsed());
         }
     }
 }
 
 impl LiveState {
     /// Takes in what happened; the line about it, if there is one.
-    fn update(&mut self, news: &News, output: Option<&LiveOutput>) -> Option<String> {
+    fn update(&mut self, news: &News) -> Option<String> {
         let was_waiting = std::mem::replace(&mut self.is_waiting, matches!(news, News::Waiting { .. }));
         match news {
-            News::Started { trial, params, aim, .. } => self.begin(*trial, params, *aim, output),
-            News::Told { trial, progress, .. } => {
-                self.end(*trial, *progress);
+            News::Told { progress, .. } => {
+                self.end(*progress);
                 return line(news).map(|line| line + &self.progress.suffix());
             }
-            News::Failed { trial, progress, .. } => self.end(*trial, *progress),
-            News::Stopped { trial }
-            | News::CalledOff { trial, .. }
-            | News::TooLate { trial }
-            | News::Kept { trial, .. } => self.clear(*trial),
+            News::Failed { progress, .. } => self.end(*progress),
             News::Delivered { progress, .. } => self.progress.study = *progress,
             News::Warning { what } if self.warning.as_ref() == Some(what) => return None,
             News::Warning { what } => self.warning = Some(what.clone()),
@@ -158,56 +162,90 @@ impl LiveState {
         line(news)
     }
 
-    fn begin(&mut self, trial: usize, params: &[(String, Value)], aim: Option<Aim>, output: Option<&LiveOutput>) {
-        let Some(LiveOutput::Terminal { all, .. }) = output else { return };
-        let line = params_line(params.iter().map(|(name, value)| (name.as_str(), value)));
-        // Under the summary, which is seen however many there are; short, so that nothing typed wraps them.
-        let line: String = line.chars().take(SHOWN).collect();
-        let bar = all.add(ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("  {spinner} {prefix} {elapsed:>4}  {msg}") {
-            bar.set_style(style);
-        }
-        let aim = aim.map_or(String::new(), |aim| format!(" {}", aim.name()));
-        bar.set_prefix(format!("trial {trial}{aim}"));
-        bar.set_message(line);
-        bar.enable_steady_tick(Duration::from_millis(200));
-        self.running.push((trial, bar));
-    }
-
-    fn end(&mut self, trial: usize, study: StudyProgress) {
+    fn end(&mut self, study: StudyProgress) {
         self.progress.study = study;
         self.warning = None;
-        self.clear(trial);
-    }
-
-    fn clear(&mut self, trial: usize) {
-        for (_, bar) in self.running.extract_if(.., |(running, _)| *running == trial) {
-            bar.finish_and_clear();
-        }
     }
 }
 
-fn terminal(mut session: Session) -> LiveOutput {
-    let all = MultiProgress::with_draw_target(draw_target());
-    let summary = all.add(ProgressBar::new_spinner());
-    if let Ok(style) = ProgressStyle::with_template("{prefix}{msg}") {
-        summary.set_style(style);
+impl SharedView {
+    fn view(&self) -> MutexGuard<'_, LiveView> {
+        // Each change is one call, so a panic leaves it consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl LiveView {
+    /// Takes in which trials run.
+    fn update(&mut self, news: &News) {
+        match news {
+            News::Started { trial, params, aim, .. } => self.begin(*trial, params, *aim),
+            News::Told { trial, .. }
+            | News::Failed { trial, .. }
+            | News::HeldBack { trial, .. }
+            | News::Stopped { trial }
+            | News::CalledOff { trial, .. }
+            | News::TooLate { trial }
+            | News::Kept { trial, .. } => self.running.retain(|row| row.trial != *trial),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, trial: usize, params: &[(String, Value)], aim: Option<Aim>) {
+        let params = printable(&params_line(params.iter().map(|(name, value)| (name.as_str(), value))));
+        self.running.push(RunningRow { trial, aim, params, start: Instant::now() });
+    }
+
+    /// The summary first, which is seen however many trials run.
+    fn lines(&self, width: usize) -> Vec<String> {
+        let summary = folded(&format!("{}{}", self.summary, self.promise), width.saturating_sub(1));
+        summary.into_iter().chain(self.running.iter().map(RunningRow::line)).collect()
+    }
+}
+
+impl RunningRow {
+    fn line(&self) -> String {
+        let elapsed = self.start.elapsed();
+        let turn = SPINNER[(elapsed.as_millis() / TURN % SPINNER.len() as u128) as usize];
+        let aim = self.aim.map_or(String::new(), |aim| format!(" {}", aim.name()));
+        format!("  {turn} trial {}{aim} {:>4}  {}", self.trial, whole_seconds(elapsed), self.params)
+    }
+}
+
+/// A text of parts with commas between them, on as many lines as they need.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in text.split_inclusive(", ") {
+        match lines.last_mut() {
+            Some(line) if measure_text_width(line) + measure_text_width(part.trim_end()) <= width => {
+                line.push_str(part)
+            }
+            _ => lines.push(part.to_string()),
+        }
+    }
+    lines
+}
+
+fn terminal(mut session: Session) -> LiveOutput {
+    let shown = SharedView::default();
+    let drawn = shown.clone();
+    let Some(frame) = Frame::start(Box::new(move |width| drawn.view().lines(width))) else { return LiveOutput::Lines };
     let (told, news) = channel::<()>();
-    let bar = summary.clone();
+    let promised = shown.clone();
     let watch = move || {
         while news.recv().is_ok() {
             // One look takes in all that was told so far; what is told during it makes another one due.
             while news.try_recv().is_ok() {}
             let start = Instant::now();
-            bar.set_message(session.study().ok().and_then(promise_text).unwrap_or_default());
+            let promise = session.study().ok().and_then(promise_text).unwrap_or_default();
+            promised.view().promise = promise;
             // At most a fifth of the time goes into watching.
             std::thread::sleep(4 * start.elapsed());
         }
     };
     // Without the thread nothing is said of it before the end.
     let _ = std::thread::Builder::new().name("outlook".to_string()).spawn(watch);
-    LiveOutput::Terminal { all, summary, told }
+    LiveOutput::Terminal { frame, shown, told }
 }
 
 /// The best point, if there is one; none before a learned model is fitted, which takes a while.
@@ -229,4 +267,35 @@ fn promise_text(study: &mut Study) -> Option<String> {
         false => outlook::brief(&study.outlook().ok()?),
     };
     (!text.is_empty()).then(|| format!(", {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_that_is_too_wide_is_folded_at_its_commas() {
+        let text = "7 of 40 trials, 3s left, best 1.5 (trial 3), no gain above 0.01 expected";
+        for width in 1..90 {
+            let lines = folded(text, width);
+            assert_eq!(lines.concat(), text);
+            let fits =
+                |line: &String| line.trim_end().len() <= width || !line.trim_end().trim_end_matches(',').contains(", ");
+            assert!(lines.iter().all(fits), "{lines:?}");
+        }
+        assert_eq!(folded(text, 90).len(), 1);
+        assert_eq!(folded("", 20), [""; 0]);
+    }
+
+    #[test]
+    fn a_row_of_a_running_trial_has_all_its_parameters_and_goes_when_it_ends() {
+        let mut view = LiveView { summary: "0 of 3 trials".to_string(), ..LiveView::default() };
+        let params: Vec<(String, Value)> = (0..40).map(|i| (format!("parameter{i}"), Value::Int(i))).collect();
+        view.begin(7, &params, Some(Aim::Wide));
+        let lines = view.lines(60);
+        assert_eq!(lines[0], "0 of 3 trials");
+        assert!(lines[1].contains("trial 7 wide   0s  parameter0 = 0, ") && lines[1].ends_with("parameter39 = 39"));
+        view.update(&News::Stopped { trial: 7 });
+        assert_eq!(view.lines(60).len(), 1);
+    }
 }

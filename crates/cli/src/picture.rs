@@ -1,17 +1,34 @@
 //! Pictures as files, where the program is built with the feature `plots`.
 
+use clap::ValueEnum;
+
 #[cfg(feature = "plots")]
 pub use self::drawn::{check, write};
 #[cfg(not(feature = "plots"))]
 pub use self::missing::{check, write};
+
+/// A part of the page that is drawn by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// values by trial, and the best so far
+    History,
+    /// mean and interval along each parameter, through the best point
+    Slices,
+    /// each parameter's share of the posterior mean's variance
+    Importance,
+    /// maps over the two most important parameters
+    Pairs,
+}
 
 #[cfg(feature = "plots")]
 mod drawn {
     use std::path::Path;
 
     use anyhow::Result;
+    use manyhands_plots::PictureKind;
     use manyhands_store::Session;
 
+    use super::PlotKind;
     use crate::refusal::Usage;
     use crate::write;
 
@@ -26,10 +43,20 @@ mod drawn {
         }
     }
 
-    /// Draws a study into a file, whose name says which kind of picture; whether there is a picture.
-    pub fn write(session: &mut Session, path: &Path) -> Result<bool> {
+    fn kind_of(kind: Option<PlotKind>) -> PictureKind {
+        match kind {
+            None => PictureKind::Page,
+            Some(PlotKind::History) => PictureKind::History,
+            Some(PlotKind::Slices) => PictureKind::Slices,
+            Some(PlotKind::Importance) => PictureKind::Importance,
+            Some(PlotKind::Pairs) => PictureKind::Pairs,
+        }
+    }
+
+    /// Draws a study, or a part of the page, into a file whose name says which format; whether there is a picture.
+    pub fn write(session: &mut Session, path: &Path, kind: Option<PlotKind>) -> Result<bool> {
         let name = session.name().to_string();
-        let picture = manyhands_plots::draw(session.study()?, &name)?;
+        let picture = manyhands_plots::draw_kind(session.study()?, &name, kind_of(kind))?;
         let is_png = path.extension().is_some_and(|extension| extension == "png");
         let bytes = if is_png { picture.png } else { picture.svg.into_bytes() };
         write::file(path, &bytes).map(|()| true)
@@ -43,6 +70,7 @@ mod missing {
     use anyhow::Result;
     use manyhands_store::Session;
 
+    use super::PlotKind;
     use crate::refusal::Usage;
 
     /// Refuses every picture that is asked for.
@@ -51,7 +79,7 @@ mod missing {
     }
 
     /// A run that was not asked for a picture goes without one.
-    pub fn write(_: &mut Session, _: &Path) -> Result<bool> {
+    pub fn write(_: &mut Session, _: &Path, _: Option<PlotKind>) -> Result<bool> {
         Ok(false)
     }
 }

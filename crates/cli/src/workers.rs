@@ -17,7 +17,8 @@ use crate::target::Target;
 /// The options of both.
 #[derive(Debug, Args)]
 pub struct WorkOptions {
-    /// Continue even if all trials fail
+    /// Continue even if all trials fail. Otherwise three failures in a row (or as many as there are workers) before any
+    /// success end the run; the same failure in the first three trials cancels them, too, so that they do not count
     #[arg(long)]
     keep_going: bool,
     /// How long a trial stays reserved for a worker that no longer renews its lease
@@ -28,6 +29,10 @@ pub struct WorkOptions {
     /// that is kept as a late result
     #[arg(long, value_name = "TRIAL", value_parser = integer_in::<usize>(0..))]
     take: Vec<usize>,
+    /// Run the trials here that were asked for by hand (`ask`) and are still pending, with their numbers and parameters.
+    /// Otherwise they are left to whoever asked
+    #[arg(long)]
+    adopt: bool,
     /// Go on although `stop` in [run] says that the study has enough trials
     #[arg(long)]
     no_stop: bool,
@@ -58,7 +63,7 @@ pub fn plan(settings: RunSettings, folder: PathBuf, options: &WorkOptions) -> Pl
     if options.no_stop {
         plan.settings.stop = StopRule::default();
     }
-    Plan { keep_going: options.keep_going, take: options.take.clone(), ..plan }
+    Plan { keep_going: options.keep_going, take: options.take.clone(), adopt: options.adopt, ..plan }
 }
 
 /// Stores the study file that was given, if one was, for those who know the study by its name.
@@ -78,7 +83,7 @@ pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
 pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
     let live = Live::new(&session, &plan, quiet);
     let summary = manyhands_run::run(session, plan, control, |news| live.show(&news));
-    live.finish();
+    drop(live);
     Ok(summary?)
 }
 

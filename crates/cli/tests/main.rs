@@ -4,12 +4,15 @@
 mod architecture;
 #[cfg(feature = "lab")]
 mod bench;
+mod by_hand;
+mod commands;
 mod common;
 mod examples;
 mod files;
 mod fleet;
 mod kill;
 mod lab;
+mod mistakes;
 mod places;
 #[cfg(feature = "lab")]
 mod quality;

@@ -134,7 +134,7 @@ fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
 
 #[test]
 fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
-    let bench = bench("trials = 8\nworkers = 2\n", "echo broken >&2; exit 1\n");
+    let bench = bench("trials = 8\nworkers = 2\n", "echo broken $3 >&2; exit 1\n");
     let (code, talk) = said(&bench, &["run", "study.toml"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("trials in a row failed") && talk.contains("broken"), "{talk}");
@@ -327,7 +327,7 @@ fn a_fleet_may_be_larger_than_the_workers_of_a_run_but_not_than_max_pending() {
 
 #[test]
 fn a_study_whose_trials_all_failed_says_so_when_it_is_run_again() {
-    let bench = bench("trials = 4\nworkers = 4\n", "exit 1\n");
+    let bench = bench("trials = 4\nworkers = 4\n", "exit $(($3 + 1))\n");
     assert_eq!(said(&bench, &["run", "study.toml"]).0, Some(1));
     bench.script("box.sh", "echo 1\n");
     let (code, talk) = said(&bench, &["run", "study.toml"]);
@@ -351,7 +351,7 @@ fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     assert!(bench.run(&["ask", "study.toml"]).status.success());
     let (_, talk) = said(&bench, &["run", "study.toml", "--trials", "5"]);
     assert!(talk.contains("continuing after 4 trials"), "{talk}");
-    assert!(talk.contains("1 trial is pending, asked for manually or run elsewhere"), "{talk}");
+    assert!(talk.contains("trial 4 was asked for by hand, still pending"), "{talk}");
 }
 
 #[test]

@@ -190,7 +190,8 @@ fn a_trial_that_is_taken_away_is_stopped_where_it_ran() {
     assert_eq!((started(), bench.session("s").ledger().late()), (2, 0));
 }
 
-const WAITS: &str = "echo $2 >> started\nwhile [ ! -e go ]; do sleep 0.02; done\necho 0.30000000000000004\n";
+const WAITS: &str =
+    "echo $2 >> started\nwhile [ ! -e go ]; do sleep 0.02; done\necho '{\"value\":0.30000000000000004,\"epochs\":3}'\n";
 
 #[test]
 fn a_value_that_could_not_be_recorded_is_reported_by_the_next_run_and_not_run_again() {
@@ -205,6 +206,7 @@ fn a_value_that_could_not_be_recorded_is_reported_by_the_next_run_and_not_run_ag
         assert!(said.contains("trial 0: 0.3, which an earlier run could not record; recorded now"), "{said}");
         assert_eq!(std::fs::read_to_string(bench.path().join("started")).unwrap(), "0\n");
         assert_eq!(bench.session("s").ledger().trials()[0].value(), Some(0.1 + 0.2));
+        assert_eq!(bench.session("s").ledger().trials()[0].metrics(), [("epochs".to_string(), 3.0)]);
         assert!(unreported(&bench).is_empty());
     }
 }

@@ -186,6 +186,29 @@ fn exports_and_predictions() {
 }
 
 #[test]
+fn pictures_of_every_kind() {
+    let bench = Bench::new(GRID);
+    bench.run(&["ask", "study.toml", "-n", "3"]);
+    let early =
+        all(&bench, &[&["plot", "plate", "-o", "page.svg"], &["plot", "plate", "-o", "a.svg", "--kind", "pairs"]]);
+    for (trial, value) in ["0.5", "0.9", "0.1"].iter().enumerate() {
+        bench.run(&["tell", "plate", &trial.to_string(), value]);
+    }
+    let later = all(
+        &bench,
+        &[
+            &["plot", "plate", "-o", "history.svg", "--kind", "history"],
+            &["plot", "plate", "-o", "slices.png", "--kind", "slices"],
+            &["plot", "plate", "-o", "importance.svg", "--kind", "importance"],
+            &["plot", "plate", "-o", "pairs.svg", "--kind", "pairs"],
+            &["plot", "plate", "-o", "x.svg", "--kind", "contour"],
+            &["plot", "plate", "--json", "-o", "x.svg", "--kind", "pears"],
+        ],
+    );
+    insta::assert_snapshot!(early + &later);
+}
+
+#[test]
 fn lines_of_json() {
     let bench = Bench::new(GRID);
     bench.run(&["ask", "study.toml", "-n", "3"]);

@@ -147,7 +147,7 @@ impl Domain {
 
     /// The values of a point as an event records them; empty but on spaces, as elsewhere the candidate identifies the point.
     pub(crate) fn written_params(&self, point: &[f64]) -> Vec<Value> {
-        self.space().map_or(vec![], |space| space.params(point))
+        self.space().map_or(vec![], |space| space.logged(point))
     }
 
     /// The point with these named values, which is one of the candidates if there are any; refused where it is not, or not in
@@ -198,6 +198,7 @@ impl Domain {
     pub fn logged_params(&self, candidate: usize, logged: &[Value]) -> Vec<Value> {
         match self {
             Self::Pool(pool) if candidate < pool.len() => pool.params(candidate).to_vec(),
+            Self::Space(space) => space.user_params(logged),
             _ => logged.to_vec(),
         }
     }

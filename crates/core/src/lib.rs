@@ -89,6 +89,7 @@ mod outside;
 mod point_table;
 mod pool;
 mod rules;
+mod sensitivity;
 mod space;
 mod spec;
 mod strategy;
@@ -110,7 +111,7 @@ pub use rules::Rule;
 pub use space::{Constraint, MEASURED_TOLERANCE, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
 pub use strategy::{Hallucination, Information, Initial, Strategy};
-pub use study::{Batch, Best, BoundKind, Certificate, Outlook, Prediction, Study, Suggestion};
+pub use study::{Batch, Best, BoundKind, Certificate, Importance, Outlook, Prediction, Study, Suggestion};
 pub use trial::{Trial, TrialState};
 pub use tuning::Tuning;
 

@@ -192,7 +192,7 @@ impl TrainingSet {
 }
 
 /// The rows that a fit reads, in order: all of them, or `most`: a quarter of them the best, the others at even steps.
-fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
+pub(crate) fn informative_rows(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most {
         return (0..values.len()).collect();
     }

@@ -214,6 +214,16 @@ pub(crate) const LEAST_RECORD: f64 = 0.75;
 /// No rule stops a study with fewer values.
 pub(crate) const FEWEST_VALUES_TO_STOP: usize = 10;
 
+/// How many points importance is computed at, of the posterior mean and of a sampled function; about as many, whatever the
+/// number of parameters.
+pub(crate) const IMPORTANCE_POINTS: (usize, usize) = (8_192, 2_048);
+
+/// How many functions the interval of an importance is from, and how many random features each of them has.
+pub(crate) const IMPORTANCE_FUNCTIONS: usize = 40;
+
+/// As [`IMPORTANCE_FUNCTIONS`].
+pub(crate) const IMPORTANCE_FEATURES: usize = 256;
+
 /// How many sampled functions a gain is the quantile of.
 pub(crate) const SAMPLED_FUNCTIONS: usize = 128;
 

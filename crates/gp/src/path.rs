@@ -90,6 +90,11 @@ impl SamplePath {
         Ok(self.mean + self.prior.value(point) + vector::dot(&column, &self.weights))
     }
 
+    /// The path at many points.
+    pub fn values(&self, points: &Points) -> Result<Vec<f64>> {
+        points.iter().map(|point| self.value(point)).collect()
+    }
+
     /// Sets `out[j]` to the path's derivative in coordinate j.
     ///
     /// Refused for Matern kernels with nu <= 1/2 at a row's own point.

@@ -232,13 +232,28 @@ impl Posterior {
         let (kernel, observed) = (self.prior.kernel(), self.observed());
         let mut covariances = vec![0.0; observed];
         kernel.fill(point, &self.points, 0..observed, &mut covariances);
-        let rows = most_correlated(&covariances, most);
+        self.given_rows(&most_correlated(&covariances, most)).predict(point)
+    }
+
+    /// The posterior given some of the observed rows, and nothing pending. Rows that are not observed are left out.
+    ///
+    /// ```
+    /// use manyhands_gp::{Kernel, Key, Posterior, Prior};
+    /// # fn main() -> manyhands_gp::Result<()> {
+    /// let mut posterior = Posterior::new(Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?, 1)?;
+    /// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+    /// posterior.observe(Key { id: 1, site: 1 }, &[0.8], -1.0)?;
+    /// assert!(posterior.given_rows(&[1]).predict(&[0.3])?.sd > posterior.predict(&[0.3])?.sd);
+    /// # Ok(()) }
+    /// ```
+    pub fn given_rows(&self, rows: &[usize]) -> Self {
+        let rows: Vec<usize> = rows.iter().copied().filter(|&row| row < self.observed()).collect();
         let flat = rows.iter().flat_map(|&row| self.points.get(row).iter().copied()).collect();
         let points = Points::trusted(self.points.dimension(), flat);
         let keys: Vec<Key> = rows.iter().map(|&row| self.keys[row]).collect();
         let residuals = rows.iter().map(|&row| self.residuals[row]).collect();
         let solved = LazySolution::new(Solution::at_once(points.clone()));
-        Self { prior: self.prior.clone(), points, keys, residuals, solved }.predict(point)
+        Self { prior: self.prior.clone(), points, keys, residuals, solved }
     }
 
     /// The information gained by the observed points, G = (1/2) ln det(I + K_O/lambda); equation (3) of the paper.

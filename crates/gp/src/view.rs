@@ -87,6 +87,28 @@ impl<'a> View<'a> {
         Ok(marginals)
     }
 
+    /// The means of many points, without their standard deviations: as many products for each point as rows give the mean.
+    ///
+    /// ```
+    /// use manyhands_gp::{Kernel, Key, Points, Posterior, Prior};
+    /// # fn main() -> manyhands_gp::Result<()> {
+    /// let mut posterior = Posterior::new(Prior::new(Kernel::squared_exponential(&[0.2])?, 0.0, 0.01)?, 1)?;
+    /// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.0)?;
+    /// let means = posterior.view().means(&Points::from_flat(1, vec![0.4, 0.9])?)?;
+    /// assert!((means[0] - posterior.predict(&[0.4])?.mean).abs() < 1e-12);
+    /// # Ok(()) }
+    /// ```
+    pub fn means(&self, points: &Points) -> Result<Vec<f64>> {
+        let (kernel, weights) = (self.prior().kernel(), self.weights());
+        let mut column = vec![0.0; self.observed];
+        let mean = |point| {
+            self.posterior.check(point)?;
+            kernel.fill(point, self.posterior.points(), 0..self.observed, &mut column);
+            Ok(self.prior().mean() + vector::dot(&column, &weights))
+        };
+        points.iter().map(mean).collect()
+    }
+
     /// The moments of a point from its column, solved for all rows of the posterior.
     fn marginal(&self, point: &[f64], column: &[f64]) -> Marginal {
         let (prior, observed) = (self.prior().kernel().variance_at(point), &column[..self.observed]);

@@ -1,21 +1,15 @@
-//! One axis of a picture: where a number is on it, and the labels of its ticks.
+//! One axis of a picture: where a number is on it, and its ticks.
 //!
-//! The drawing library is given *places*, not numbers: it treats spans below 2e-16 as empty, loses numbers near 1e300, and
-//! has no heat maps on logarithmic axes. A place is a multiple of a power of ten, counted from near the low end, or a logarithm.
+//! Panels are drawn in *places*: multiples of a power of ten, counted from near the low end, or logarithms. So spans below
+//! 2e-16 and numbers near 1e300 are drawn like any others.
 
-use std::sync::Arc;
-
-use kuva::render::layout::{Layout, TickFormat};
 use manyhands_core::text::significant;
-
-/// A logarithmic axis that spans fewer decades than this has ticks at powers of two.
-const FEW_DECADES: f64 = 1.5;
 
 /// No axis is shorter: near the smallest floats there is nothing to divide.
 const SMALLEST: f64 = 1e-305;
 
-/// About this many ticks.
-const TICKS: f64 = 5.0;
+/// A logarithmic axis whose ends have a smaller ratio than this has the ticks of a linear one.
+const NEARLY_LINEAR: f64 = 4.0;
 
 /// An axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,58 +19,55 @@ pub struct PlotAxis {
     ends: (f64, f64),
     /// The places that it shows.
     range: (f64, f64),
-    /// From tick to tick.
-    step: f64,
 }
 
 /// How a number becomes a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Measure {
     /// The number in units of 10^exponent, minus the origin.
-    Linear { exponent: i32, origin: f64, scientific: bool },
-    /// The logarithm.
-    Log { base: f64 },
+    Linear { exponent: i32, origin: f64, is_integer: bool, scientific: bool },
+    /// The logarithm to base 10.
+    Log,
+}
+
+/// A tick: where it is, and what it says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AxisTick {
+    /// Its place.
+    pub place: f64,
+    /// Its label.
+    pub label: String,
 }
 
 impl PlotAxis {
     /// From the lowest number to the highest, evenly.
     pub fn linear(low: f64, high: f64) -> Self {
-        Self::even(low, high, i32::MIN)
+        Self::even(low, high, false)
     }
 
     /// As [`PlotAxis::linear`], with ticks at integers only.
     pub fn integer(low: f64, high: f64) -> Self {
-        Self::even(low, high, 0)
+        Self::even(low, high, true)
     }
 
-    fn even(low: f64, high: f64, least_exponent: i32) -> Self {
+    fn even(low: f64, high: f64, is_integer: bool) -> Self {
         let (low, high) = apart(low, high);
-        let raw = (high / 2.0 - low / 2.0) / (TICKS / 2.0);
-        let exponent = (raw.log10().floor() as i32).max(least_exponent);
-        let unit = 10f64.powi(exponent);
-        let step = match raw / unit {
-            steps if steps <= 1.5 => 1.0,
-            steps if steps < 3.0 => 2.0,
-            steps if steps <= 7.0 => 5.0,
-            _ => 10.0,
-        };
-        // A multiple of every step, also of those that a colour scale chooses.
-        let origin = (low / unit / 10.0).floor() * 10.0;
+        let half = high / 2.0 - low / 2.0;
+        let exponent = (half / 5.0).log10().floor() as i32;
+        let exponent = if is_integer { exponent.max(0) } else { exponent };
+        // A multiple of every step that ticks may have.
+        let origin = (low / 10f64.powi(exponent) / 100.0).floor() * 100.0;
         let scientific = exponent < -5 || low.abs().max(high.abs()) >= 1e6;
-        let measure = Measure::Linear { exponent, origin, scientific };
+        let measure = Measure::Linear { exponent, origin, is_integer, scientific };
         let ends = (measure.place(low), measure.place(high));
-        Self { measure, ends, range: ends, step }
+        Self { measure, ends, range: ends }
     }
 
     /// From the lowest number to the highest, both positive, evenly in the logarithm.
     pub fn logarithmic(low: f64, high: f64) -> Self {
-        let base = if (high / low).log10() < FEW_DECADES { 2.0 } else { 10.0 };
-        let measure = Measure::Log { base };
-        let ends = (measure.place(low), measure.place(high));
-        let span = ends.1 - ends.0;
-        // Powers of two below one where the axis spans less than two octaves.
-        let step = if span < 2.0 { (span / TICKS).log2().ceil().exp2() } else { (span / (TICKS + 1.0)).ceil() };
-        Self { measure, ends, range: ends, step }
+        let (low, high) = if low < high { (low, high) } else { (low / 2.0, high * 2.0) };
+        let ends = (Measure::Log.place(low), Measure::Log.place(high));
+        Self { measure: Measure::Log, ends, range: ends }
     }
 
     /// With room beyond the ends, as fractions of the length between them.
@@ -85,9 +76,15 @@ impl PlotAxis {
         Self { range: (self.ends.0 - below * span, self.ends.1 + above * span), ..self }
     }
 
-    /// Where a number is; numbers beyond the axis are at its end.
+    /// Where a number is; those far beyond the axis are closer than they should be, and outside in any case.
     pub fn place(&self, number: f64) -> f64 {
-        self.measure.place(number).clamp(self.range.0, self.range.1)
+        let beyond = 50.0 * (self.range.1 - self.range.0);
+        self.measure.place(number).clamp(self.range.0 - beyond, self.range.1 + beyond)
+    }
+
+    /// Which part of the way from the low end of what is shown to its high end a place is.
+    pub fn part(&self, place: f64) -> f64 {
+        (place - self.range.0) / (self.range.1 - self.range.0)
     }
 
     /// The place at a fraction of the way from the low end to the high end.
@@ -100,57 +97,98 @@ impl PlotAxis {
         self.range.0 + part * (self.range.1 - self.range.0)
     }
 
-    /// The label of a tick at a place.
-    pub fn label(&self, place: f64) -> String {
+    /// At most `most` ticks at round numbers, no two with the same label.
+    pub fn ticks(&self, most: usize) -> Vec<AxisTick> {
         match self.measure {
-            Measure::Log { base } => tidy(&significant(base.powf(place), 3)),
-            Measure::Linear { exponent, origin, scientific } => {
-                // Ticks of a colour scale may be at fractions of a unit.
-                let units = ((origin + place) * 100.0).round() / 100.0;
-                let number = units * 10f64.powi(exponent);
-                if units == 0.0 {
-                    "0".to_string()
-                } else if scientific {
-                    let digits = units.abs().log10().floor().max(0.0) as usize + 1;
-                    tidy(&format!("{number:.digits$e}"))
-                } else {
-                    tidy(&format!("{number:.*}", (1 - exponent).max(0) as usize))
-                }
-            }
+            Measure::Linear { .. } => self.even_ticks(most),
+            Measure::Log => self.logarithmic_ticks(most),
         }
     }
 
-    /// The labels, as the drawing library wants them.
-    pub fn ticks(&self) -> TickFormat {
-        let axis = *self;
-        TickFormat::Custom(Arc::new(move |place| axis.label(place)))
+    fn even_ticks(&self, most: usize) -> Vec<AxisTick> {
+        let Measure::Linear { exponent, is_integer, .. } = self.measure else { return vec![] };
+        let span = self.range.1 - self.range.0;
+        // Steps of 1, 2 or 5 times a power of ten, in places; those of an integer axis are integers.
+        let first = (span / most.max(1) as f64 / 10.0).log10().floor() as i32;
+        let first = if is_integer { first.max(-exponent) } else { first };
+        let steps = (first..).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| (digit, power)));
+        // Rounding up near the largest float gives no float.
+        let is_float = |tick: &AxisTick| self.measure.number(tick.place).is_finite() && !tick.label.contains("inf");
+        for (digit, power) in steps.take(30) {
+            let step = digit * 10f64.powi(power);
+            let ticks = (((self.range.0 - 1e-9 * span) / step).ceil() as i64)
+                ..=(((self.range.1 + 1e-9 * span) / step).floor() as i64);
+            if ticks.clone().count() <= most {
+                let tick = |tick: i64| {
+                    let place = tick as f64 * step;
+                    AxisTick { place, label: self.label(place, power) }
+                };
+                return ticks.map(tick).filter(is_float).collect();
+            }
+        }
+        vec![]
     }
-}
 
-/// A layout with these axes.
-pub fn framed(layout: Layout, x: &PlotAxis, y: &PlotAxis) -> Layout {
-    let mut layout = layout
-        .with_title_size(14)
-        .with_label_size(13)
-        .with_tick_size(11)
-        .with_x_axis_min(x.range.0)
-        .with_x_axis_max(x.range.1)
-        .with_x_tick_step(x.step)
-        .with_x_tick_format(x.ticks())
-        .with_y_axis_min(y.range.0)
-        .with_y_axis_max(y.range.1)
-        .with_y_tick_step(y.step)
-        .with_y_tick_format(y.ticks());
-    // Margins are measured from these.
-    (layout.x_range, layout.y_range) = (x.range, y.range);
-    layout
+    /// The label of a linear axis at a place, in steps of 10^power places.
+    fn label(&self, place: f64, power: i32) -> String {
+        let Measure::Linear { exponent, origin, scientific, .. } = self.measure else { return String::new() };
+        let step = 10f64.powi(power);
+        let units = ((origin + place) / step).round() * step;
+        let number = units * 10f64.powi(exponent);
+        if units == 0.0 {
+            "0".to_string()
+        } else if scientific {
+            let digits = (units.abs().log10().floor() as i32 - power).clamp(0, 17) as usize;
+            tidy(&format!("{number:.digits$e}"))
+        } else {
+            tidy(&format!("{number:.*}", (-exponent - power).max(0) as usize))
+        }
+    }
+
+    /// Ones, twos and fives of every decade, or every decade, or every second and so on: the most that are allowed.
+    fn logarithmic_ticks(&self, most: usize) -> Vec<AxisTick> {
+        let (low, high) = (10f64.powf(self.range.0), 10f64.powf(self.range.1));
+        if high / low < NEARLY_LINEAR {
+            let even = Self::linear(low, high);
+            let tick = |tick: AxisTick| {
+                let number = Measure::number(even.measure, tick.place);
+                AxisTick { place: Measure::Log.place(number), ..tick }
+            };
+            return even.ticks(most).into_iter().map(tick).collect();
+        }
+        let decades = (self.range.0.floor() as i64)..=(self.range.1.ceil() as i64);
+        let inside = |tick: &AxisTick| (self.range.0 - 1e-9..=self.range.1 + 1e-9).contains(&tick.place);
+        let tick = |digit: f64, decade: i64| {
+            let number = digit * 10f64.powi(decade as i32);
+            AxisTick { place: Measure::Log.place(digit) + decade as f64, label: tidy(&significant(number, 3)) }
+        };
+        let digits: Vec<AxisTick> = decades
+            .clone()
+            .flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| tick(digit, decade)))
+            .filter(inside)
+            .collect();
+        if digits.len() <= most {
+            return digits;
+        }
+        let stride = |stride: i64| -> Vec<AxisTick> {
+            decades.clone().filter(|d| d.rem_euclid(stride) == 0).map(|d| tick(1.0, d)).filter(inside).collect()
+        };
+        (1..700).map(stride).find(|ticks| ticks.len() <= most).unwrap_or_default()
+    }
 }
 
 impl Measure {
     fn place(self, number: f64) -> f64 {
         match self {
             Self::Linear { exponent, origin, .. } => number / 10f64.powi(exponent) - origin,
-            Self::Log { base } => number.log2() / base.log2(),
+            Self::Log => number.log10(),
+        }
+    }
+
+    fn number(self, place: f64) -> f64 {
+        match self {
+            Self::Linear { exponent, origin, .. } => (place + origin) * 10f64.powi(exponent),
+            Self::Log => 10f64.powf(place),
         }
     }
 }
@@ -176,11 +214,8 @@ fn tidy(number: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The labels at the ticks, those at the ends among them in spite of rounding.
     fn labels(axis: &PlotAxis) -> Vec<String> {
-        let [first, last] = [axis.range.0 / axis.step, axis.range.1 / axis.step];
-        let ticks = (first - 1e-9).ceil() as i64..=(last + 1e-9).floor() as i64;
-        ticks.map(|tick| axis.label(tick as f64 * axis.step)).collect()
+        axis.ticks(6).into_iter().map(|tick| tick.label).collect()
     }
 
     #[test]
@@ -196,17 +231,30 @@ mod tests {
         );
     }
 
-    #[test]
-    fn every_pair_of_numbers_has_an_axis() {
+    /// Pairs of numbers of every size, in order.
+    fn pairs() -> Vec<(f64, f64)> {
         let sizes =
             [0.0, 5e-324, 1e-310, 2.3e-308, 1e-300, 1e-290, 1e-9, 1.0, 1.0 + f64::EPSILON, 1e17, 1e308, f64::MAX];
         let numbers: Vec<f64> = sizes.iter().flat_map(|&size| [-size, size]).collect();
-        for (&low, &high) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))).filter(|(a, b)| a <= b) {
+        let all = numbers.iter().flat_map(|a| numbers.iter().map(move |b| (*a, *b)));
+        all.filter(|(a, b)| a <= b).collect()
+    }
+
+    #[test]
+    fn every_pair_of_numbers_has_an_axis_with_few_distinct_ticks() {
+        for (low, high) in pairs() {
             let axis = PlotAxis::linear(low, high).padded(0.1, 0.05);
             let [first, last] = [axis.place(low), axis.place(high)];
             assert!(first.is_finite() && last.is_finite() && first <= last, "{low} to {high}: {axis:?}");
-            assert!(axis.step > 0.0 && (last - first) / axis.step < 20.0, "{low} to {high}: {axis:?}");
-            assert!(!axis.label(first).contains("NaN"), "{low} to {high}");
+            for most in 2..8 {
+                let labels: Vec<String> = axis.ticks(most).into_iter().map(|tick| tick.label).collect();
+                assert!(labels.len() <= most, "{low} to {high}: {labels:?}");
+                let mut distinct = labels.clone();
+                distinct.dedup();
+                assert_eq!(distinct, labels, "{low} to {high}");
+                assert!(labels.iter().all(|label| !label.contains("NaN") && !label.contains("inf")), "{labels:?}");
+            }
+            assert!(axis.ticks(6).len() >= 2, "{low} to {high}: {:?}", axis.ticks(6));
         }
     }
 
@@ -224,17 +272,20 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_ticks_are_powers_of_ten_or_of_two() {
+    fn logarithmic_ticks_are_round_numbers() {
         assert_eq!(labels(&PlotAxis::logarithmic(1e-5, 1e-1)), ["1e-5", "0.0001", "0.001", "0.01", "0.1"]);
-        assert_eq!(labels(&PlotAxis::logarithmic(1.0, 20.0)), ["1", "2", "4", "8", "16"]);
-        assert_eq!(labels(&PlotAxis::logarithmic(1e-150, 1e150)).len(), 7);
-        assert!(labels(&PlotAxis::logarithmic(1.0, 1.5)).len() > 2);
+        assert_eq!(labels(&PlotAxis::logarithmic(1.0, 20.0)), ["1", "2", "5", "10", "20"]);
+        assert_eq!(labels(&PlotAxis::logarithmic(16.0, 1024.0)), ["20", "50", "100", "200", "500", "1000"]);
+        assert_eq!(labels(&PlotAxis::logarithmic(1.0, 1.5)), ["1", "1.1", "1.2", "1.3", "1.4", "1.5"]);
+        assert_eq!(labels(&PlotAxis::logarithmic(3.0, 8.0)), ["3", "4", "5", "6", "7", "8"]);
+        assert!((4..=6).contains(&labels(&PlotAxis::logarithmic(1e-150, 1e150)).len()));
     }
 
     #[test]
-    fn places_beyond_the_axis_are_at_its_end() {
+    fn numbers_beyond_the_axis_are_outside_of_it() {
         let axis = PlotAxis::linear(0.0, 10.0).padded(0.1, 0.0);
-        assert_eq!([axis.place(-1e300), axis.place(1e300)], [axis.shown(0.0), axis.shown(1.0)]);
-        assert_eq!(axis.place(-1.0), axis.shown(0.0));
+        assert!(axis.part(axis.place(-1e300)) < 0.0 && axis.part(axis.place(1e300)) > 1.0);
+        assert!(axis.place(f64::INFINITY).is_finite() && axis.place(f64::NEG_INFINITY).is_finite());
+        assert_eq!(axis.part(axis.place(-1.0)), 0.0);
     }
 }

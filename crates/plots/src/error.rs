@@ -1,5 +1,7 @@
 //! What can go wrong when a picture is drawn.
 
+use crate::PictureKind;
+
 /// A picture that cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -7,6 +9,14 @@ pub enum Error {
     /// The study gives no prediction or no best trial.
     #[error(transparent)]
     Study(#[from] manyhands_core::Error),
+    /// There is nothing of this kind to draw.
+    #[error("cannot draw {}: {reason}", kind.name())]
+    NotDrawable {
+        /// What was to be drawn.
+        kind: PictureKind,
+        /// Why there is nothing.
+        reason: String,
+    },
     /// The renderer failed.
     #[error("cannot draw {what}: {reason}")]
     Rendering {
@@ -22,6 +32,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Study(error) => error.code(),
+            Self::NotDrawable { .. } => "nothing-to-draw",
             Self::Rendering { .. } => "picture",
         }
     }
@@ -30,6 +41,7 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Study(error) => error.hint(),
+            Self::NotDrawable { .. } => Some("without --kind, all that can be drawn is drawn on one page"),
             Self::Rendering { .. } => None,
         }
     }
@@ -38,7 +50,7 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Study(error) => error.is_bad_input(),
-            Self::Rendering { .. } => false,
+            Self::NotDrawable { .. } | Self::Rendering { .. } => false,
         }
     }
 }

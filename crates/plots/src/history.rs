@@ -1,56 +1,65 @@
-//! The first panel: value by trial, and the best so far.
+//! The panel of the history: value by trial, and the best so far.
 
-use kuva::plot::LinePlot;
-use kuva::render::layout::Layout;
-use kuva::render::plots::Plot;
-use manyhands_core::Direction;
+use manyhands_core::Trial;
+use manyhands_core::text::significant;
 
 use crate::Result;
-use crate::axis::{PlotAxis, framed};
-use crate::marks::{BLUE, LegendEntry, WITH_VALUES};
-use crate::overview::{Edge, Overview};
-use crate::page::PagePanel;
+use crate::axis::{AxisTick, PlotAxis};
+use crate::marks::{LegendEntry, WITH_VALUES};
+use crate::overview::Overview;
+use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
+use crate::scale::{Edge, ValueAxis};
 
-/// Observed, failed and pending trials by number.
-pub fn panel(overview: &Overview<'_>) -> Result<PagePanel> {
-    let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
-    let x = PlotAxis::integer(0.0, last).padded(0.03, 0.03);
-    let (y, edge) = value_axis(overview);
-    let (mut plots, mut legend) = (vec![], vec![]);
+/// Observed, failed and pending trials by number, and how many values are not shown.
+pub fn panel(overview: &Overview<'_>, size: (f64, f64)) -> Result<(PagePanel, usize)> {
+    let x = trial_axis(overview);
+    let values: Vec<f64> = overview.study.trials().iter().filter_map(Trial::value).collect();
+    let y = ValueAxis::of(&values, overview.direction());
+    let (mut layers, mut legend) = (vec![], vec![]);
     let best = best_so_far(overview, &x, &y)?;
     if !best.is_empty() {
-        plots.push(Plot::Line(LinePlot::new().with_data(best).with_color(BLUE).with_stroke_width(1.6).with_step()));
+        layers.push(Layer::Curve(best));
         let best = if overview.is_estimated() { "best estimate" } else { overview.direction().superlative() };
         legend.push(LegendEntry::Curve(format!("{best} so far")));
     }
-    let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
-        Some((x.place(trial.number() as f64), overview.height(trial, mark, &y, edge)?))
-    });
-    plots.extend(marks);
+    let (marks, entries) = overview
+        .marked(&WITH_VALUES, |trial, mark| Some((x.place(trial.number() as f64), overview.height(trial, mark, &y)?)));
+    layers.extend(marks);
     legend.extend(entries);
-    let layout = framed(Layout::new((0.0, 1.0), (0.0, 1.0)), &x, &y).with_x_label("trial").with_y_label("value");
-    Ok(PagePanel { plots, layout: layout.with_title("value by trial"), width: 540.0, legend })
+    let title = match y.best {
+        None if values.is_empty() => "value by trial: no values yet".to_string(),
+        None => "value by trial".to_string(),
+        Some(best) => format!("distance from the best value, {}, by trial", significant(best, 4)),
+    };
+    let ticks = match y.best {
+        Some(_) => SideTicks::Above(AxisTick { place: y.edge(Edge::Bottom), label: "0".to_string() }),
+        None if values.is_empty() => SideTicks::Blank,
+        None => SideTicks::Numbers,
+    };
+    let (x, side) = (PanelSide::numbers(x, "trial"), PanelSide { axis: y.axis, label: String::new(), ticks });
+    Ok((PagePanel { title, x, y: side, layers, colours: None, legend, size }, y.beyond))
 }
 
-/// From the lowest value shown to the highest, with room for trials without a value on the worse side.
-fn value_axis(overview: &Overview<'_>) -> (PlotAxis, Edge) {
-    let axis =
-        overview.shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
-    match overview.direction() {
-        Direction::Maximize => (axis.padded(0.14, 0.08), Edge::Bottom),
-        Direction::Minimize => (axis.padded(0.08, 0.14), Edge::Top),
-    }
+/// The numbers of all trials.
+pub fn trial_axis(overview: &Overview<'_>) -> PlotAxis {
+    let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
+    PlotAxis::integer(0.0, last).padded(0.03, 0.03)
 }
 
-/// The best value up to each trial, from the first value on; where values are noisy, the best of the present estimates.
-fn best_so_far(overview: &Overview<'_>, x: &PlotAxis, y: &PlotAxis) -> Result<Vec<(f64, f64)>> {
-    let (mut compared, mut best) = (overview.compared()?.into_iter().peekable(), None);
-    let mut line = Vec::new();
-    for trial in 0..overview.study.trials().len() {
-        if let Some((_, value)) = compared.next_if(|(number, _)| *number == trial) {
-            best = best.filter(|best| !overview.direction().is_better(value, *best)).or(Some(value));
+/// The best value up to each trial, from the first value on, in steps; where values are noisy, the best of the present
+/// estimates.
+fn best_so_far(overview: &Overview<'_>, x: &PlotAxis, y: &ValueAxis) -> Result<Vec<(f64, f64)>> {
+    let (mut best, mut line): (Option<f64>, Vec<(f64, f64)>) = (None, vec![]);
+    let last = overview.study.trials().len().saturating_sub(1);
+    for (trial, value) in overview.compared()? {
+        if best.is_some_and(|best| !overview.direction().is_better(value, best)) {
+            continue;
         }
-        line.extend(best.map(|best| (x.place(trial as f64), y.place(best))));
+        best = Some(value);
+        let at = x.place(trial as f64);
+        line.extend(line.last().map(|before| (at, before.1)));
+        line.push((at, y.place(value)));
     }
+    line.extend(line.last().map(|before| (x.place(last as f64), before.1)));
     Ok(line)
 }

@@ -1,4 +1,5 @@
-//! Pictures of a study: its values by trial and, where one or two parameters vary, the posterior over them.
+//! Pictures of a study on one page: its values by trial, how much each parameter matters, slices of the posterior through the
+//! best point, and maps over the two most important parameters.
 //!
 //! ```
 //! use manyhands_core::Study;
@@ -15,46 +16,55 @@
 //! ```
 
 mod axis;
-mod curve;
+mod bar;
+mod cells;
+mod colours;
+mod compose;
 mod error;
 mod history;
-mod map;
+mod importance;
+mod kind;
 mod marks;
+mod metrics;
 mod overview;
 mod page;
+mod pairs;
+mod panel;
 mod parameter;
 mod picture;
+mod scale;
 mod shown;
+mod slices;
+mod text;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::{Error, Result};
+pub use kind::PictureKind;
 use manyhands_core::Study;
 pub use picture::Picture;
 
-use self::overview::Overview;
-use self::page::{Page, PagePanel};
-use self::parameter::PlottedParameter;
+use self::compose::Composition;
 
-/// Draws a study: the values of its trials, and the posterior over its varying parameters if there are one or two of them.
-/// The same study gives the same bytes.
+/// Draws all that there is to see of a study on one page. The same study gives the same bytes.
 pub fn draw(study: &mut Study, name: &str) -> Result<Picture> {
-    let overview = Overview::of(study)?;
-    let panels = [history::panel(&overview)?].into_iter().chain(posterior(&overview)?).collect();
-    let page = Page { title: name.to_string(), summary: overview.summary(), panels };
-    Picture::of(name, &page.scene())
+    draw_kind(study, name, PictureKind::Page)
 }
 
-/// Empty where more than two parameters vary, where one has too many categories, and before the first value of a learned
-/// model.
-fn posterior(overview: &Overview<'_>) -> Result<Vec<PagePanel>> {
-    if overview.study.spec().learns() && overview.shown.is_none() {
-        return Ok(vec![]);
-    }
-    match PlottedParameter::all(overview.study.spec().domain()).as_slice() {
-        [one] => Ok(curve::panel(overview, one)?.into_iter().collect()),
-        [x, y] => map::panels(overview, &[x.clone(), y.clone()]),
-        _ => Ok(vec![]),
-    }
+/// Draws one kind of picture; refused where there is nothing of it to draw.
+///
+/// ```
+/// use manyhands_core::Study;
+/// use manyhands_core::file::Draft;
+/// use manyhands_plots::{Error, PictureKind, draw_kind};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = "name = \"demo\"\n[space]\nx = { float = [0.0, 1.0] }\ny = { float = [0.0, 1.0] }\n";
+/// let mut study = Study::new(Draft::parse(text)?.finish(&[])?.spec)?;
+/// let refused = draw_kind(&mut study, "demo", PictureKind::Pairs);
+/// assert!(matches!(refused, Err(Error::NotDrawable { .. })), "there are no values yet");
+/// # Ok(()) }
+/// ```
+pub fn draw_kind(study: &mut Study, name: &str, kind: PictureKind) -> Result<Picture> {
+    Picture::of(name, &Composition::of(study, name, kind)?.page(kind)?.scene())
 }

@@ -1,26 +1,31 @@
 //! The marks of trials, the same in every panel, and the entries of the legend.
 
-use kuva::plot::ScatterPlot;
-use kuva::plot::scatter::MarkerShape;
-use kuva::render::plots::Plot;
 use kuva::render::render::{PathData, Primitive};
 use manyhands_core::Aim;
 
 /// Observed values; what is pending.
-const INK: &str = "#222222";
-/// Curves and bands. This and the next are of Okabe and Ito (2008), safe for the colour-blind.
+pub const INK: &str = "#222222";
+/// Curves, bands and bars. This and the next are of Okabe and Ito (2008), safe for the colour-blind.
 pub const BLUE: &str = "#0072B2";
 const ORANGE: &str = "#D55E00";
 const RED: &str = "#C00000";
-const GREY: &str = "#555555";
+const GREY: &str = "#666666";
 /// Of Okabe and Ito too.
 const GREEN: &str = "#009E73";
+/// Around marks, so that they are visible on each other and on maps.
+const WHITE: &str = "#ffffff";
 
 /// How opaque a band is.
 pub const FAINT: f64 = 0.2;
 
 /// More trials than this are drawn smaller.
 const MANY: usize = 300;
+
+/// And more than this, smaller still.
+const VERY_MANY: usize = 1_500;
+
+/// The width of what is white around a mark.
+const HALO: f64 = 0.8;
 
 /// A kind of mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +47,9 @@ pub enum Mark {
 }
 
 /// The marks of a panel with a value axis, the lowest first.
-pub const WITH_VALUES: [Mark; 10] = [
+pub const WITH_VALUES: [Mark; 11] = [
     Mark::Aimed(Aim::Design),
+    Mark::Aimed(Aim::Requested),
     Mark::Aimed(Aim::Exploring),
     Mark::Aimed(Aim::Wide),
     Mark::Aimed(Aim::Greedy),
@@ -61,23 +67,34 @@ impl Mark {
         WITH_VALUES.into_iter().filter(|mark| !matches!(mark, Self::Above | Self::Below)).collect()
     }
 
-    /// Marks at these places.
-    pub fn plot(self, places: Vec<(f64, f64)>) -> Plot {
-        let size = if places.len() > MANY { 2.0 } else { 3.2 };
-        let scatter = ScatterPlot::new().with_data(places).with_size(size);
-        let open = |scatter: ScatterPlot, width| scatter.with_marker_opacity(0.0).with_marker_stroke_width(width);
-        Plot::Scatter(match self {
-            Self::Observed => scatter.with_color(INK),
-            Self::Aimed(Aim::Design) => scatter.with_color(GREY).with_marker(MarkerShape::Square),
-            Self::Aimed(Aim::Exploring) => scatter.with_color(GREY).with_marker(MarkerShape::Diamond),
-            Self::Aimed(Aim::Greedy) => scatter.with_color(GREEN),
-            Self::Aimed(_) => scatter.with_color(INK),
-            Self::Best => open(scatter.with_color(ORANGE).with_size(6.5), 2.2),
-            Self::Pending => open(scatter.with_color(INK), 1.2),
-            Self::Failed => scatter.with_color(RED).with_marker(MarkerShape::Cross).with_size(4.0),
-            Self::Above => scatter.with_color(INK).with_marker(MarkerShape::Triangle).with_size(4.0),
-            Self::Below => scatter.with_color(INK).with_marker(MarkerShape::TriangleDown).with_size(4.0),
-        })
+    /// Marks at these points of the page.
+    pub fn drawn(self, points: &[(f64, f64)]) -> Vec<Primitive> {
+        if points.is_empty() {
+            return vec![];
+        }
+        let size = match points.len() {
+            count if count > VERY_MANY => 0.8,
+            count if count > MANY => 1.6,
+            _ => 3.0,
+        };
+        // So many hardly differ in shape; small squares are short to write.
+        let dots = |points: &[(f64, f64)], size: f64, color: &str| match points.len() {
+            0..=MANY => dots(points, size, color),
+            _ => path(points.iter().map(|at| square(*at, size)).collect(), Some(color), color, 0.0),
+        };
+        match self {
+            Self::Observed => vec![dots(points, size, INK)],
+            Self::Aimed(Aim::Design) => vec![shapes(points, GREY, |at| square(at, size))],
+            Self::Aimed(Aim::Exploring) => vec![shapes(points, GREY, |at| diamond(at, 1.35 * size))],
+            Self::Aimed(Aim::Greedy) => vec![dots(points, size, GREEN)],
+            Self::Aimed(Aim::Requested) => vec![shapes(points, BLUE, |at| square(at, size))],
+            Self::Aimed(_) => vec![dots(points, size, INK)],
+            Self::Best => vec![rings(points, 6.5, WHITE, 4.0), rings(points, 6.5, ORANGE, 2.2)],
+            Self::Pending => vec![open_dots(points, size)],
+            Self::Failed => vec![crosses(points, WHITE, 3.6), crosses(points, RED, 1.8)],
+            Self::Above => vec![shapes(points, INK, |at| triangle(at, -1.0))],
+            Self::Below => vec![shapes(points, INK, |at| triangle(at, 1.0))],
+        }
     }
 }
 
@@ -110,68 +127,83 @@ impl LegendEntry {
     /// Its symbol around a point.
     pub fn symbol(&self, x: f64, y: f64) -> Vec<Primitive> {
         match self {
-            Self::Mark(Mark::Observed) => vec![circle((x, y), 3.5, INK, None)],
-            Self::Mark(Mark::Aimed(Aim::Design)) => vec![square(x, y)],
-            Self::Mark(Mark::Aimed(Aim::Exploring)) => vec![diamond(x, y)],
-            Self::Mark(Mark::Aimed(Aim::Greedy)) => vec![circle((x, y), 3.5, GREEN, None)],
-            Self::Mark(Mark::Aimed(_)) => vec![circle((x, y), 3.5, INK, None)],
-            Self::Mark(Mark::Best) => vec![circle((x, y), 6.0, ORANGE, Some(2.2))],
-            Self::Mark(Mark::Pending) => vec![circle((x, y), 3.5, INK, Some(1.2))],
-            Self::Mark(Mark::Failed) => {
-                vec![
-                    line((x - 4.0, y - 4.0), (x + 4.0, y + 4.0), RED),
-                    line((x - 4.0, y + 4.0), (x + 4.0, y - 4.0), RED),
-                ]
-            }
-            Self::Mark(Mark::Above) => vec![triangle(x, y, -1.0)],
-            Self::Mark(Mark::Below) => vec![triangle(x, y, 1.0)],
-            Self::Curve(_) => vec![line((x - 8.0, y), (x + 8.0, y), BLUE)],
-            Self::Band(_) => vec![Primitive::Rect {
-                x: x - 8.0,
-                y: y - 5.0,
-                width: 16.0,
-                height: 10.0,
-                fill: BLUE.into(),
-                stroke: None,
-                stroke_width: None,
-                opacity: Some(FAINT),
-            }],
+            Self::Mark(mark) => mark.drawn(&[(x, y)]),
+            Self::Curve(_) => vec![line((x - 8.0, y), (x + 8.0, y), BLUE, 1.8)],
+            Self::Band(_) => vec![filled((x - 8.0, y - 5.0), (16.0, 10.0), BLUE, Some(FAINT))],
         }
     }
 }
 
-/// A dot, or a ring of this width.
-fn circle((cx, cy): (f64, f64), r: f64, color: &str, ring: Option<f64>) -> Primitive {
-    let (fill_opacity, stroke) = (ring.map(|_| 0.0), ring.map(|_| color.into()));
-    Primitive::Circle { cx, cy, r, fill: color.into(), fill_opacity, stroke, stroke_width: ring }
+/// A line.
+pub fn line((x1, y1): (f64, f64), (x2, y2): (f64, f64), color: &str, width: f64) -> Primitive {
+    Primitive::Line { x1, y1, x2, y2, stroke: color.into(), stroke_width: width, stroke_dasharray: None }
 }
 
-fn line((x1, y1): (f64, f64), (x2, y2): (f64, f64), color: &str) -> Primitive {
-    Primitive::Line { x1, y1, x2, y2, stroke: color.into(), stroke_width: 1.6, stroke_dasharray: None }
+/// A filled rectangle.
+pub fn filled((x, y): (f64, f64), (width, height): (f64, f64), color: &str, opacity: Option<f64>) -> Primitive {
+    Primitive::Rect { x, y, width, height, fill: color.into(), stroke: None, stroke_width: None, opacity }
+}
+
+/// Dots of this radius.
+pub fn dots(points: &[(f64, f64)], r: f64, color: &str) -> Primitive {
+    circles(points, r, (color, None), (WHITE, HALO))
+}
+
+fn open_dots(points: &[(f64, f64)], r: f64) -> Primitive {
+    circles(points, r, (WHITE, None), (INK, 1.3))
+}
+
+fn rings(points: &[(f64, f64)], r: f64, color: &str, width: f64) -> Primitive {
+    circles(points, r, (color, Some(0.0)), (color, width))
+}
+
+fn circles(
+    points: &[(f64, f64)],
+    r: f64,
+    (fill, fill_opacity): (&str, Option<f64>),
+    (stroke, width): (&str, f64),
+) -> Primitive {
+    let (cx, cy) = points.iter().map(|&(x, y)| (tenth(x), tenth(y))).unzip();
+    let (stroke, stroke_width) = (Some(stroke.into()), Some(width));
+    Primitive::CircleBatch { cx, cy, r, fill: fill.into(), fill_opacity, stroke, stroke_width }
+}
+
+fn crosses(points: &[(f64, f64)], color: &str, width: f64) -> Primitive {
+    let cross = |(x, y): (f64, f64)| {
+        let (x, y) = (tenth(x - 3.5), tenth(y - 3.5));
+        format!("M{x} {y}l7 7M{x} {}l7-7", tenth(y + 7.0))
+    };
+    path(points.iter().copied().map(cross).collect(), None, color, width)
+}
+
+fn square((x, y): (f64, f64), half: f64) -> String {
+    let side = tenth(2.0 * half);
+    format!("M{} {}h{side}v{side}h-{side}z", tenth(x - half), tenth(y - half))
+}
+
+fn diamond((x, y): (f64, f64), half: f64) -> String {
+    let half = tenth(half);
+    format!("M{} {}l{half} {half}l-{half} {half}l-{half}-{half}z", tenth(x), tenth(y - half))
 }
 
 /// Points up where `down` is -1.
-fn triangle(x: f64, y: f64, down: f64) -> Primitive {
-    let (tip, base) = (y + 4.0 * down, y - 3.0 * down);
-    shape(format!("M{x},{tip} L{},{base} L{},{base} Z", x - 4.0, x + 4.0), INK)
+fn triangle((x, y): (f64, f64), down: f64) -> String {
+    let (tip, base) = (tenth(y + 4.0 * down), tenth(y - 3.0 * down));
+    format!("M{} {tip}L{} {base}h8z", tenth(x), tenth(x - 4.0))
 }
 
-fn square(x: f64, y: f64) -> Primitive {
-    shape(format!("M{},{} h6 v6 h-6 Z", x - 3.0, y - 3.0), GREY)
+/// Filled outlines.
+fn shapes(points: &[(f64, f64)], color: &str, outline: impl Fn((f64, f64)) -> String) -> Primitive {
+    path(points.iter().copied().map(outline).collect(), Some(color), WHITE, HALO)
 }
 
-fn diamond(x: f64, y: f64) -> Primitive {
-    shape(format!("M{x},{} L{},{y} L{x},{} L{},{y} Z", y - 4.0, x + 4.0, y + 4.0, x - 4.0), GREY)
+/// A path, filled or not.
+pub fn path(d: String, fill: Option<&str>, stroke: &str, stroke_width: f64) -> Primitive {
+    let (fill, stroke) = (fill.map(Into::into), stroke.into());
+    Primitive::Path(Box::new(PathData { d, fill, stroke, stroke_width, opacity: None, stroke_dasharray: None }))
 }
 
-/// A filled outline.
-fn shape(d: String, color: &str) -> Primitive {
-    Primitive::Path(Box::new(PathData {
-        d,
-        fill: Some(color.into()),
-        stroke: color.into(),
-        stroke_width: 0.5,
-        opacity: None,
-        stroke_dasharray: None,
-    }))
+/// Tenths of a unit are finer than anyone sees, and short to write.
+pub fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
 }

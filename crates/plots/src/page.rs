@@ -1,35 +1,18 @@
-//! The page: title, summary, legend, and the panels side by side.
+//! The page: title, summary, legend, and rows of panels under their headings.
 
-use kuva::render::layout::Layout;
-use kuva::render::plots::Plot;
-use kuva::render::render::{Primitive, Scene, TextAnchor, render_multiple};
+use kuva::render::render::{Scene, TextAnchor};
 
 use crate::marks::LegendEntry;
+use crate::panel::PagePanel;
+use crate::text::{FAMILY, Writing, fitted, width, wrapped};
 
-const HEIGHT: f64 = 380.0;
-const MARGIN: f64 = 12.0;
+const MARGIN: f64 = 14.0;
 const TITLE_SIZE: u32 = 18;
 const TEXT_SIZE: u32 = 13;
 const LEGEND_SIZE: u32 = 12;
 const LINE: f64 = 20.0;
-/// The width of a letter, as a fraction of the type size.
-const LETTER: f64 = 0.62;
-/// The width of a narrow letter.
-const NARROW: f64 = 0.36;
-/// A longer name of a variable is cut.
-const LONGEST_LABEL: usize = 32;
-
-/// One panel.
-pub struct PagePanel {
-    /// What is drawn, the lowest first.
-    pub plots: Vec<Plot>,
-    /// Its frame.
-    pub layout: Layout,
-    /// How wide it is.
-    pub width: f64,
-    /// What its marks mean.
-    pub legend: Vec<LegendEntry>,
-}
+/// Above a heading.
+const SPACE: f64 = 12.0;
 
 /// A page.
 pub struct Page {
@@ -37,112 +20,124 @@ pub struct Page {
     pub title: String,
     /// Under it.
     pub summary: String,
+    /// From top to bottom.
+    pub rows: Vec<PanelRow>,
+    /// What is left out and why, at the end.
+    pub notes: Vec<String>,
+}
+
+/// Panels side by side.
+pub struct PanelRow {
+    /// Above them; may be empty.
+    pub heading: String,
     /// From left to right.
     pub panels: Vec<PagePanel>,
 }
 
+impl PanelRow {
+    /// Without a heading.
+    pub fn plain(panels: Vec<PagePanel>) -> Self {
+        Self { heading: String::new(), panels }
+    }
+
+    fn width(&self) -> f64 {
+        self.panels.iter().map(|panel| panel.size.0).sum()
+    }
+
+    fn height(&self) -> f64 {
+        self.panels.iter().map(|panel| panel.size.1).fold(0.0, f64::max)
+    }
+}
+
 impl Page {
     /// Lays everything out.
-    pub fn scene(self) -> Scene {
-        let width = self.panels.iter().map(|panel| panel.width).sum::<f64>() + 2.0 * MARGIN;
-        let legend = rows(&self.panels, width - 2.0 * MARGIN);
+    pub fn scene(&self) -> Scene {
+        let inner = self.rows.iter().map(PanelRow::width).fold(480.0, f64::max);
+        let (legend, notes) = (legend_lines(&self.rows, inner), self.note_lines(inner));
+        let headings: f64 = self.rows.iter().map(|row| heading_lines(&row.heading, inner).len() as f64 * LINE).sum();
+        let spaces = self.rows.iter().filter(|row| !row.heading.is_empty()).count() as f64 * SPACE;
+        let panels: f64 = self.rows.iter().map(PanelRow::height).sum();
         let top = MARGIN + 26.0 + LINE * (1 + legend.len()) as f64;
-        let mut scene = Scene::new(width, top + HEIGHT + MARGIN);
-        scene.font_family = Some("DejaVu Sans, Verdana, Liberation Sans, Arial, sans-serif".to_string());
-        let middle = |baseline, size| Text { x: width / 2.0, baseline, size, anchor: TextAnchor::Middle };
-        scene.add(middle(MARGIN + 16.0, fitting_size(&self.title, TITLE_SIZE, width)).with_content(&self.title));
-        scene.add(middle(MARGIN + 38.0, fitting_size(&self.summary, TEXT_SIZE, width)).with_content(&self.summary));
-        for (row, entries) in legend.iter().enumerate() {
+        let below = if notes.is_empty() { 0.0 } else { SPACE + LINE * notes.len() as f64 };
+        let mut scene = Scene::new(inner + 2.0 * MARGIN, (top + headings + spaces + panels + below + MARGIN).ceil());
+        scene.font_family = Some(FAMILY.to_string());
+        self.draw_head(&mut scene, inner, &legend);
+        let mut y = top;
+        for row in &self.rows {
+            y = row.draw(&mut scene, y, inner);
+        }
+        for (i, line) in notes.iter().enumerate() {
+            let y = y + SPACE + LINE * i as f64 + 8.0;
+            scene.add(Writing::new(MARGIN + 4.0, y, LEGEND_SIZE, TextAnchor::Start).of(line));
+        }
+        scene
+    }
+
+    fn note_lines(&self, inner: f64) -> Vec<String> {
+        self.notes.iter().flat_map(|note| wrapped(note, LEGEND_SIZE, inner - 8.0)).collect()
+    }
+
+    fn draw_head(&self, scene: &mut Scene, inner: f64, legend: &[Vec<LegendEntry>]) {
+        let middle = |y, size| Writing::new(MARGIN + inner / 2.0, y, size, TextAnchor::Middle);
+        scene.add(middle(MARGIN + 16.0, TITLE_SIZE).of(&fitted(&self.title, TITLE_SIZE, inner)));
+        scene.add(middle(MARGIN + 38.0, TEXT_SIZE).of(&fitted(&self.summary, TEXT_SIZE, inner)));
+        for (line, entries) in legend.iter().enumerate() {
             let used: f64 = entries.iter().map(entry_width).sum();
-            let mut x = (width - used) / 2.0;
-            let y = MARGIN + 38.0 + LINE * (row + 1) as f64;
+            let mut x = MARGIN + (inner - used) / 2.0;
+            let y = MARGIN + 38.0 + LINE * (line + 1) as f64;
             for entry in entries {
                 entry.symbol(x + 10.0, y - 4.0).into_iter().for_each(|part| scene.add(part));
-                let text = Text { x: x + 24.0, baseline: y, size: LEGEND_SIZE, anchor: TextAnchor::Start };
-                scene.add(text.with_content(entry.label()));
+                scene.add(Writing::new(x + 24.0, y, LEGEND_SIZE, TextAnchor::Start).of(entry.label()));
                 x += entry_width(entry);
             }
         }
-        self.panels.into_iter().fold(MARGIN, |x, panel| panel.draw(&mut scene, x, top));
-        scene
     }
 }
 
-impl PagePanel {
-    /// Draws it at this place; where the next one begins.
-    fn draw(self, scene: &mut Scene, x: f64, y: f64) -> f64 {
-        let mut layout = self.layout.with_width(self.width).with_height(HEIGHT);
-        layout.show_legend = false;
-        let drawn = render_multiple(self.plots, layout);
-        scene.defs.extend(drawn.defs);
-        scene.add(Primitive::GroupStart {
-            transform: Some(format!("translate({x},{y})")),
-            title: None,
-            extra_attrs: None,
-        });
-        drawn.elements.into_iter().for_each(|part| scene.add(part));
-        scene.add(Primitive::GroupEnd);
-        x + self.width
+impl PanelRow {
+    /// Draws it; where the next row begins.
+    fn draw(&self, scene: &mut Scene, mut y: f64, inner: f64) -> f64 {
+        if !self.heading.is_empty() {
+            y += SPACE;
+        }
+        for line in heading_lines(&self.heading, inner) {
+            scene.add(Writing::new(MARGIN + inner / 2.0, y + 12.0, TEXT_SIZE, TextAnchor::Middle).of(&line));
+            y += LINE;
+        }
+        let mut x = MARGIN;
+        for panel in &self.panels {
+            panel.draw(scene, (x, y));
+            x += panel.size.0;
+        }
+        y + self.height()
     }
 }
 
-/// The entries of all panels, each once, in rows that fit.
-fn rows(panels: &[PagePanel], width: f64) -> Vec<Vec<LegendEntry>> {
-    let mut rows: Vec<Vec<LegendEntry>> = vec![];
+fn heading_lines(heading: &str, inner: f64) -> Vec<String> {
+    if heading.is_empty() { vec![] } else { wrapped(heading, TEXT_SIZE, inner) }
+}
+
+/// The entries of all panels, each once, in lines that fit.
+fn legend_lines(rows: &[PanelRow], inner: f64) -> Vec<Vec<LegendEntry>> {
+    let mut lines: Vec<Vec<LegendEntry>> = vec![];
     let mut left = 0.0;
-    for entry in panels.iter().flat_map(|panel| &panel.legend) {
-        if rows.iter().flatten().any(|known| known.label() == entry.label()) {
+    for entry in rows.iter().flat_map(|row| &row.panels).flat_map(|panel| &panel.legend) {
+        if lines.iter().flatten().any(|known| known.label() == entry.label()) {
             continue;
         }
         let needed = entry_width(entry);
-        match rows.last_mut() {
-            Some(row) if needed <= left => row.push(entry.clone()),
+        match lines.last_mut() {
+            Some(line) if needed <= left => line.push(entry.clone()),
             _ => {
-                rows.push(vec![entry.clone()]);
-                left = width;
+                lines.push(vec![entry.clone()]);
+                left = inner;
             }
         }
         left -= needed;
     }
-    rows
+    lines
 }
 
 fn entry_width(entry: &LegendEntry) -> f64 {
-    46.0 + f64::from(LEGEND_SIZE) * text_width(entry.label())
-}
-
-/// The approximate width of a text at type size 1.
-fn text_width(text: &str) -> f64 {
-    text.chars().map(|letter| if " .,:;()fijlrtI1".contains(letter) { NARROW } else { LETTER }).sum()
-}
-
-/// The largest type size, up to `size`, at which a text fits.
-fn fitting_size(text: &str, size: u32, width: f64) -> u32 {
-    size.min((width / text_width(text).max(1.0)) as u32).max(5)
-}
-
-/// Where and how a text is written.
-struct Text {
-    x: f64,
-    baseline: f64,
-    size: u32,
-    anchor: TextAnchor,
-}
-
-impl Text {
-    fn with_content(self, text: &str) -> Primitive {
-        let Self { x, baseline, size, anchor } = self;
-        Primitive::Text { x, y: baseline, content: literal(text), size, anchor, rotate: None, bold: false, color: None }
-    }
-}
-
-/// A text without formulas: the drawing library reads what is between dollar signs as one.
-fn literal(text: &str) -> String {
-    text.replace('$', "\\$")
-}
-
-/// The name of a variable, cut to what an axis has room for.
-pub fn label(name: &str) -> String {
-    let short: String = name.chars().take(LONGEST_LABEL).collect();
-    literal(&if short.len() < name.len() { short + "…" } else { short })
+    46.0 + width(entry.label(), LEGEND_SIZE)
 }

@@ -42,6 +42,22 @@ impl Shown {
         Some(Self { low, high, beyond })
     }
 
+    /// Both ends.
+    pub fn ends(self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
+    /// The numbers that lie in the range; those outside are at its ends.
+    pub fn within(self, numbers: &[f64]) -> Vec<f64> {
+        numbers.iter().map(|number| number.clamp(self.low, self.high)).collect()
+    }
+
+    /// From the lowest number to the highest, outliers and all.
+    pub fn covering(numbers: &[f64]) -> Option<Self> {
+        let low = numbers.iter().copied().reduce(f64::min)?;
+        Some(Self { low, high: numbers.iter().copied().fold(low, f64::max), beyond: 0 })
+    }
+
     /// The range widened to contain other values, by at most half its length at each end.
     pub fn widened_by(self, others: &[f64]) -> Self {
         let reach = if self.high > self.low { self.high / 2.0 - self.low / 2.0 } else { f64::MAX };

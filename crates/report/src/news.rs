@@ -1,7 +1,9 @@
 //! What happens during a run, one line per piece of news.
 
+use std::time::Duration;
+
 use manyhands_core::text::{counted, short};
-use manyhands_run::{CallOffReason, News, StartReason};
+use manyhands_run::{CallOffReason, Failure, News, StartReason};
 use manyhands_store::Reported;
 
 use crate::run::{enough, seconds};
@@ -24,7 +26,9 @@ pub fn line(news: &News) -> Option<String> {
             Some(format!("enough: {}{finishing}", enough(reason)))
         }
         News::Warning { what } => Some(format!("warning: {what}")),
-        News::Waiting { pending, elsewhere, most } => Some(waiting(*pending, *elsewhere, *most)),
+        News::Waiting { pending, elsewhere, by_hand, most } => Some(waiting(*pending, *elsewhere, by_hand, *most)),
+        News::ByHand { trials } => Some(by_hand(trials)),
+        News::Suspended { failed, running } => Some(suspended(*failed, *running)),
         _ => None,
     }
 }
@@ -40,6 +44,7 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
         News::Failed { trial, failure, took, .. } => {
             (*trial, format!("failed after {}: {}", seconds(*took), failure.to_string().replace('\n', "\n    ")))
         }
+        News::HeldBack { trial, failure, took } => (*trial, held_back(failure, *took)),
         News::Retried { trial, failure } => (*trial, format!("failed, trying again: {}", failure.cause)),
         News::Stopped { trial } => (*trial, "stopped, to be run again".to_string()),
         News::CalledOff { trial, reason: CallOffReason::GivenAway } => {
@@ -64,6 +69,8 @@ fn started(reason: StartReason) -> Option<&'static str> {
         StartReason::LeftUnfinished => Some("left unfinished, run again"),
         StartReason::Silent => Some("taken over from a worker that no longer renews its lease"),
         StartReason::TakenAway => Some("taken over"),
+        StartReason::Reopened => Some("reopened, run again"),
+        StartReason::Adopted => Some("asked for by hand, run here"),
         StartReason::New => None,
     }
 }
@@ -90,20 +97,50 @@ fn stopping(running: usize, urgent: bool) -> String {
 }
 
 /// What is waited for, and what to do about trials that nobody runs.
-fn waiting(pending: usize, elsewhere: usize, most: Option<usize>) -> String {
-    let by_hand = pending.saturating_sub(elsewhere);
+fn waiting(pending: usize, elsewhere: usize, by_hand: &[usize], most: Option<usize>) -> String {
     let mut text = format!("waiting for {}", trials(pending, "pending"));
     if elsewhere > 0 {
         let workers = if elsewhere == 1 { "another worker" } else { "other workers" };
         text += &format!(", {elsewhere} with {workers}");
     }
-    if by_hand > 0 {
-        text += &format!(", {by_hand} asked for manually (tell, fail or cancel those that nobody runs)");
+    if !by_hand.is_empty() {
+        let numbers = numbered(by_hand);
+        let them = them(by_hand);
+        text += &format!("; {numbers} asked for by hand: tell, fail or cancel {them}, or let `run --adopt` run {them}");
     }
     match most.filter(|most| pending >= *most) {
         Some(most) => text + &format!("; at most {most} may be pending (max_pending, or else workers)"),
         None => text,
     }
+}
+
+/// The trials that were asked for by hand before the run began.
+fn by_hand(trials: &[usize]) -> String {
+    let (numbers, them) = (numbered(trials), them(trials));
+    format!("{numbers} asked for by hand, not run here; --adopt runs {them}, and tell, fail or cancel end {them}")
+}
+
+/// The word for trials that were named.
+pub(crate) fn them(trials: &[usize]) -> &'static str {
+    if trials.len() == 1 { "it" } else { "them" }
+}
+
+/// Trials by their numbers, and the verb for them.
+pub(crate) fn numbered(trials: &[usize]) -> String {
+    let were = if trials.len() == 1 { "was" } else { "were" };
+    format!("{} {were}", manyhands_core::text::trials(trials))
+}
+
+fn suspended(failed: usize, running: usize) -> String {
+    let hope = match running {
+        1 => "the running trial succeeds".to_string(),
+        running => format!("one of the {running} running trials succeeds"),
+    };
+    format!("the first {failed} trials failed in the same way: nothing more is started unless {hope}")
+}
+
+fn held_back(failure: &Failure, took: Duration) -> String {
+    format!("failed after {}: {}; not recorded yet, as no trial has succeeded", seconds(took), failure.brief())
 }
 
 fn trials(count: usize, state: &str) -> String {

@@ -9,6 +9,8 @@ use manyhands_run::{StudyProgress, Summary};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
+use crate::news::{numbered, them};
+
 /// What `run` gives: the study's status, whether the run was interrupted, why it stopped early, and where the picture is.
 pub fn json(mut status: Json, summary: Summary, picture: Option<&str>) -> Json {
     status["interrupted"] = summary.interrupted.into();
@@ -30,17 +32,23 @@ pub fn picture_line(path: &str) -> String {
     format!("picture: {path}")
 }
 
-/// The last lines of `run`: why it ended before the study has all its values. `pending` trials are left.
-pub fn endings(summary: Summary, pending: usize) -> Vec<String> {
+/// The last lines of `run`: why it ended before the study has all its values. `pending` trials are left, of which those
+/// `by_hand` were asked for by hand.
+pub fn endings(summary: Summary, pending: usize, by_hand: &[usize]) -> Vec<String> {
     let stopped = summary.enough.map(|reason| stopped_line(&reason));
     let exhausted = summary.exhausted.then(|| "every candidate has been tried".to_string());
     let interrupted = summary.interrupted.then(|| HOW_TO_CONTINUE.to_string());
-    let left = (!summary.interrupted && pending > 0).then(|| {
-        let are = if pending == 1 { "is" } else { "are" };
-        let advice = "tell, fail or cancel what nobody runs, or run it with --take";
-        format!("{} {are} pending, asked for manually or run elsewhere; {advice}", counted(pending, "trial"))
+    let asked = (!by_hand.is_empty()).then(|| {
+        let (numbers, them) = (numbered(by_hand), them(by_hand));
+        format!("{numbers} asked for by hand, still pending: tell, fail or cancel {them}, or run {them} with --adopt")
     });
-    stopped.into_iter().chain(exhausted).chain(interrupted).chain(left).collect()
+    let elsewhere = pending.saturating_sub(by_hand.len());
+    let left = (!summary.interrupted && elsewhere > 0).then(|| {
+        let are = if elsewhere == 1 { "is" } else { "are" };
+        let advice = "tell, fail or cancel what nobody runs, or run it with --take";
+        format!("{} {are} pending, run elsewhere; {advice}", counted(elsewhere, "trial"))
+    });
+    stopped.into_iter().chain(exhausted).chain(interrupted).chain(asked).chain(left).collect()
 }
 
 /// Why a study has enough trials.
@@ -134,12 +142,16 @@ impl Progress {
     }
 }
 
+/// A length of time in whole seconds.
+pub fn whole_seconds(time: Duration) -> String {
+    humantime::format_duration(Duration::from_secs(time.as_secs())).to_string()
+}
+
 /// A length of time, short.
 pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0..10 => format!("{:.1}s", time.as_secs_f64()),
-        10..60 => format!("{}s", time.as_secs()),
-        whole => humantime::format_duration(Duration::from_secs(whole)).to_string(),
+        _ => whole_seconds(time),
     }
 }
 

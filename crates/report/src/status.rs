@@ -34,6 +34,7 @@ pub fn json(session: &mut Session, effort: Effort) -> Result<Json> {
         "failed": ledger.count(TrialState::Failed),
         "cancelled": ledger.count(TrialState::Cancelled),
         "late_results": ledger.late(),
+        "enqueued": ledger.queue().len(),
         "running": workers::json(session)?,
         "best": best.map(|best| best::json(&best, domain)),
         "information": quantities.map(|quantities| quantities.information),
@@ -146,6 +147,10 @@ fn counts(session: &Session) -> String {
     }
     if late > 0 {
         text += &format!(", {}", counted(late, "late result"));
+    }
+    let enqueued = ledger.queue().len();
+    if enqueued > 0 {
+        text += &format!(", {} enqueued", counted(enqueued, "point"));
     }
     text
 }

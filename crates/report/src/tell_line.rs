@@ -2,14 +2,14 @@
 
 use manyhands_core::Value;
 use manyhands_core::text::quoted;
-use manyhands_store::{Evaluation, ExternalEvaluation};
+use manyhands_store::{ExternalEvaluation, TrialResult};
 use serde_json::{Map, Value as Json};
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TellLine {
     /// `{"trial":7,"value":1.3}`: a trial has a value; further numbers as `"metrics":{..}`.
-    Value(usize, Evaluation),
+    Value(usize, TrialResult),
     /// `{"trial":7,"failed":"why"}`: a trial has none, and why.
     Failed(usize, String),
     /// `{"params":{..},"value":1.3}` or `{"params":{..},"pending":true}`: an evaluation made, or under way, elsewhere.
@@ -50,7 +50,7 @@ pub fn read(line: &str) -> Result<TellLine, BadLine> {
         Ok(TellLine::External(ExternalEvaluation { params: named(params)?, outcome, metrics: metrics.clone() }))
     };
     match (trial, params, value, failed, is_pending) {
-        (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, Evaluation { value, metrics })),
+        (Some(trial), None, Some(value), None, false) => Ok(TellLine::Value(trial, TrialResult { value, metrics })),
         (Some(trial), None, None, Some(reason), false) if metrics.is_empty() => Ok(TellLine::Failed(trial, reason)),
         (None, Some(params), Some(value), None, false) => outside(params, Some(Ok(value))),
         (None, Some(params), None, Some(reason), false) => outside(params, Some(Err(reason))),
@@ -153,7 +153,7 @@ mod tests {
     fn further_numbers_of_a_line_are_metrics_in_their_order() {
         let metrics = vec![("epochs".to_string(), 3.0), ("a".to_string(), 0.5)];
         let told = read("{\"trial\":7,\"value\":1.3,\"metrics\":{\"epochs\":3,\"a\":0.5}}").unwrap();
-        assert_eq!(told, TellLine::Value(7, Evaluation { value: 1.3, metrics }));
+        assert_eq!(told, TellLine::Value(7, TrialResult { value: 1.3, metrics }));
         assert!(read("{\"trial\":7,\"value\":1.3,\"metrics\":{\"epochs\":\"3\"}}").is_err());
     }
 

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use manyhands_core::{Value, json};
+use manyhands_store::TrialResult;
 
 use crate::failure::{Cause, Failure};
 use crate::group::{Ended, Group, NotStarted};
 use crate::output::{Output, Printed};
 use crate::template::Placeholders;
-use crate::value::value_of;
+use crate::value::{PrintedValue, dropped_text, value_of};
 use crate::{Error, News, Plan, Result, Stop};
 
 /// Variables that say where the store is and hold its password. They are removed from a command's environment, unless
@@ -34,6 +35,8 @@ pub struct Job {
     pub trial: usize,
     /// Its parameters.
     pub params: Vec<(String, Value)>,
+    /// Which of the run's workers it has, from 0: no two trials that run at the same time have the same.
+    pub slot: usize,
     /// Set when the trial was cancelled or given to another worker: its command is to be stopped.
     pub called_off: Arc<AtomicBool>,
 }
@@ -41,8 +44,8 @@ pub struct Job {
 /// What became of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It has a value.
-    Value(f64),
+    /// It has a value, and perhaps metrics.
+    Value(TrialResult),
     /// It failed, and has no retries left.
     Failed(Failure),
     /// It was stopped.
@@ -52,10 +55,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What is to be recorded, if anything is: a value, or the text that is stored of a failure.
-    pub fn report(&self) -> Option<std::result::Result<f64, String>> {
+    /// What is to be recorded, if anything is: a value with its metrics, or the text that is stored of a failure.
+    pub fn report(&self) -> Option<std::result::Result<TrialResult, String>> {
         match self {
-            Self::Value(value) => Some(Ok(*value)),
+            Self::Value(evaluation) => Some(Ok(evaluation.clone())),
             Self::Failed(failure) => Some(Err(failure.to_string())),
             Self::Stopped | Self::Impossible(_) => None,
         }
@@ -113,13 +116,29 @@ impl Job {
             }
         }
         Ok(match ended {
-            Ended::ByItself(status) => outcome_of(status, &out, &err),
+            Ended::ByItself(status) => self.outcome_of(status, &out, &err, notify),
             Ended::Stopped if is_stop_wanted() => Outcome::Stopped,
             Ended::Stopped => {
                 let limit = plan.settings.timeout.unwrap_or_default();
                 Outcome::Failed(Failure::new(Cause::TimedOut(limit), &err.tail))
             }
         })
+    }
+
+    /// The outcome of a command that has ended by itself.
+    fn outcome_of(&self, status: ExitStatus, out: &Printed, err: &Printed, notify: &dyn Fn(News)) -> Outcome {
+        let cause = match value_of(out) {
+            _ if !status.success() => Cause::of(status),
+            Ok(PrintedValue { evaluation, dropped }) => {
+                if dropped > 0 {
+                    let what = format!("trial {}: {}", self.trial, dropped_text(dropped));
+                    notify(News::Warning { what });
+                }
+                return Outcome::Value(evaluation);
+            }
+            Err(unreadable) => Cause::NoValue(unreadable),
+        };
+        Outcome::Failed(Failure::new(cause, &err.tail))
     }
 
     fn command(&self, plan: &Plan, work: Option<&Path>) -> Result<Command> {
@@ -138,7 +157,8 @@ impl Job {
         }
         command
             .env("MANYHANDS_PARAMS", json::named(named.iter().copied()).to_string())
-            .env("MANYHANDS_TRIAL", self.trial.to_string());
+            .env("MANYHANDS_TRIAL", self.trial.to_string())
+            .env("MANYHANDS_SLOT", self.slot.to_string());
         command.env("MANYHANDS_STUDY", &self.study).env("MANYHANDS_FOLDER", &plan.folder);
         command.envs(plan.settings.env.iter().map(|(key, value)| (key, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -193,16 +213,6 @@ fn unless_there<T>(made: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The outcome of a command that has ended by itself.
-fn outcome_of(status: ExitStatus, out: &Printed, err: &Printed) -> Outcome {
-    let cause = match value_of(out) {
-        _ if !status.success() => Cause::of(status),
-        Ok(value) => return Outcome::Value(value),
-        Err(unreadable) => Cause::NoValue(unreadable),
-    };
-    Outcome::Failed(Failure::new(cause, &err.tail))
 }
 
 /// What the system said, without its number.

@@ -1,10 +1,47 @@
 //! Why a run could not continue.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use manyhands_core::text::quoted;
+use manyhands_core::text::{quoted, trials};
 
-use crate::Failure;
+use crate::{Cause, Failure};
+
+/// A command that fails in the same way whatever its parameters are: it cannot work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mistake {
+    /// The command's words, with placeholders.
+    pub command: String,
+    /// How many trials failed so.
+    pub failed: usize,
+    /// Why the last one did.
+    pub failure: Failure,
+    /// The trials, which are cancelled and do not count; not those that someone else has ended.
+    pub cancelled: Vec<usize>,
+    /// Where their logs are.
+    pub logs: PathBuf,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, failed, failure, cancelled, .. } = self;
+        write!(f, "the command {} failed in its first {failed} trials in the same way: ", quoted(command))?;
+        match &failure.cause {
+            Cause::NoValue(unreadable) => write!(f, "exit code 0, but {unreadable}")?,
+            cause => write!(f, "{cause}")?,
+        }
+        match failure.last_line() {
+            "" => write!(f, "; nothing on standard error")?,
+            // It is safe to print already.
+            line => write!(f, "; standard error ends with \"{line}\"")?,
+        }
+        match &cancelled[..] {
+            [] => write!(f, "; none of them counts"),
+            [_] => write!(f, "; {} was cancelled and does not count", trials(cancelled)),
+            _ => write!(f, "; {} were cancelled and do not count", trials(cancelled)),
+        }
+    }
+}
 
 /// Why a run ended early; what was recorded stays.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -67,6 +104,9 @@ pub enum Error {
         /// Where their logs are.
         logs: PathBuf,
     },
+    /// The command fails in the same way whatever its parameters are.
+    #[error("{0}")]
+    Mistake(Box<Mistake>),
     /// The study has all its trials, and none of them a value.
     #[error("{}", all_failed(*failed))]
     NoneSucceeded {
@@ -128,7 +168,7 @@ impl Error {
             Self::CannotStart { .. } | Self::NoGuard { .. } | Self::LostCommand { .. } | Self::NoThread { .. } => {
                 "cannot-start"
             }
-            Self::AllFail { .. } | Self::NoneSucceeded { .. } => "all-fail",
+            Self::AllFail { .. } | Self::Mistake(_) | Self::NoneSucceeded { .. } => "all-fail",
             Self::Logs { .. } | Self::UnreadableFolder { .. } => "logs",
             Self::Internal { .. } => "internal",
         }
@@ -145,6 +185,7 @@ impl Error {
             | Self::NoThread { .. }
             | Self::UnreadableFolder { .. }
             | Self::AllFail { .. }
+            | Self::Mistake(_)
             | Self::NoneSucceeded { .. }
             | Self::Logs { .. }
             | Self::Internal { .. } => false,
@@ -177,6 +218,13 @@ impl Error {
             Self::AllFail { logs, .. } => {
                 let logs = logs.display();
                 return Some(format!("look at the logs in {logs}; --keep-going continues anyway"));
+            }
+            Self::Mistake(mistake) => {
+                let logs = mistake.logs.display();
+                return Some(format!(
+                    "look at the logs in {logs}, fix the command, and run it again; --keep-going records such trials as \
+                     failed and goes on"
+                ));
             }
             Self::NoneSucceeded { logs, .. } => {
                 let logs = logs.display();

@@ -70,6 +70,40 @@ impl Failure {
         Self { cause, stderr_tail: printable(&lines) }
     }
 
+    /// Whether another trial of the same command is likely to fail as this one did, whatever its parameters. A command that
+    /// gives a number can work, and one that takes long may be about to.
+    pub(crate) fn may_be_a_mistake(&self) -> bool {
+        match &self.cause {
+            Cause::ExitCode(_) | Cause::Signal(_) | Cause::UnknownEnd => true,
+            Cause::NoValue(Unreadable::NotFinite(_)) => false,
+            Cause::NoValue(_) => true,
+            Cause::TimedOut(_) | Cause::Refused(_) => false,
+        }
+    }
+
+    /// Whether both commands ended in the same way, with the same last line of their standard error.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let is_same_end = match (&self.cause, &other.cause) {
+            // Both have exit code 0; what is no value may differ.
+            (Cause::NoValue(_), Cause::NoValue(_)) => true,
+            (one, other) => one == other,
+        };
+        is_same_end && self.last_line() == other.last_line()
+    }
+
+    /// On one line: the cause, and the last line of standard error if there is one.
+    pub fn brief(&self) -> String {
+        match self.last_line() {
+            "" => self.cause.to_string(),
+            line => format!("{} ({line})", self.cause),
+        }
+    }
+
+    /// The last line of standard error that is not blank; empty if there is none.
+    pub(crate) fn last_line(&self) -> &str {
+        self.stderr_tail.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim()
+    }
+
     /// The first line of a reason that is read from a log, without the end of standard error: of a failure, its cause. A log
     /// holds texts, also those that users gave as reasons of their own; where a failure is at hand, its cause is this line.
     ///
@@ -110,6 +144,21 @@ mod tests {
             "killed by signal 9; standard error ends with:\na\n50%\nb"
         );
         assert_eq!(failure(Cause::TimedOut(Duration::from_millis(1500)), ""), "timed out after 1s 500ms");
+    }
+
+    #[test]
+    fn failures_are_alike_if_the_command_ended_so_and_its_last_line_of_standard_error_is_the_same() {
+        let exit = |code, stderr: &str| Failure::new(Cause::ExitCode(code), stderr);
+        let no_value = |line: &str| Failure::new(Cause::NoValue(Unreadable::NotAValue(line.to_string())), "");
+        assert!(exit(1, "at 10:31\nKeyError: 'lr'\n\n").is_like(&exit(1, "KeyError: 'lr'  ")));
+        assert!(exit(1, "").is_like(&exit(1, "")) && no_value("loss 1").is_like(&no_value("loss 2")));
+        for other in [exit(2, "a"), exit(1, "b"), exit(1, ""), Failure::new(Cause::Signal(1), "a"), no_value("a")] {
+            assert!(!exit(1, "a").is_like(&other), "{other:?}");
+        }
+        let nan = Cause::NoValue(Unreadable::NotFinite("nan".to_string()));
+        for cause in [nan, Cause::TimedOut(Duration::from_secs(1)), Cause::Refused("too large".to_string())] {
+            assert!(!Failure::new(cause, "").may_be_a_mistake());
+        }
     }
 
     #[test]

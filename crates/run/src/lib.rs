@@ -57,7 +57,7 @@ mod template;
 mod unreported;
 mod value;
 
-pub use error::{Error, Result};
+pub use error::{Error, Mistake, Result};
 pub use failure::{Cause, Failure};
 pub use plan::{CallOffReason, News, Plan, StartReason, StudyProgress, Summary};
 pub use runner::{Control, run};

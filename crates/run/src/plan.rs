@@ -27,13 +27,15 @@ pub struct Plan {
     pub leave_when_idle: Option<Duration>,
     /// Trials to take away from whoever holds them, before anything else.
     pub take: Vec<usize>,
+    /// Run the trials that were asked for by hand before the run began.
+    pub adopt: bool,
 }
 
 impl Plan {
     /// As the settings say, in this folder; a worker's lease lasts for `term` unless it is renewed. The rest is off.
     pub fn new(settings: RunSettings, folder: PathBuf, term: Duration) -> Self {
-        let (sync, keep_going, leave_when_idle, take) = (false, false, None, vec![]);
-        Self { settings, folder, sync, keep_going, term, leave_when_idle, take }
+        let (sync, keep_going, leave_when_idle, take, adopt) = (false, false, None, vec![], false);
+        Self { settings, folder, sync, keep_going, term, leave_when_idle, take, adopt }
     }
 
     /// The folder of a study's logs.
@@ -71,6 +73,10 @@ pub enum StartReason {
     Silent,
     /// The user took it away from the worker that held it.
     TakenAway,
+    /// It had failed and was reopened, and may have been left unfinished since.
+    Reopened,
+    /// It was asked for by hand, and the user wants it to be run here.
+    Adopted,
 }
 
 /// Why a trial that ran here was stopped although nobody stopped the run.
@@ -116,6 +122,28 @@ pub enum News {
         took: Duration,
         /// How the study stands with it.
         progress: StudyProgress,
+    },
+    /// A trial has failed before any trial of the study has succeeded: it is recorded, or cancelled, once it is known
+    /// whether its command can work.
+    HeldBack {
+        /// The trial.
+        trial: usize,
+        /// Why it failed.
+        failure: Failure,
+        /// How long it took.
+        took: Duration,
+    },
+    /// The first trials failed in the same way: nothing more is started unless one that is running succeeds.
+    Suspended {
+        /// How many failed.
+        failed: usize,
+        /// How many trials are running.
+        running: usize,
+    },
+    /// Trials that were asked for by hand are pending when the run begins. They are not run here.
+    ByHand {
+        /// Which.
+        trials: Vec<usize>,
     },
     /// A failure is in the log.
     Failed {
@@ -197,6 +225,8 @@ pub enum News {
         pending: usize,
         /// How many of them are held by workers elsewhere.
         elsewhere: usize,
+        /// Those that were asked for by hand and nobody runs, as far as is known.
+        by_hand: Vec<usize>,
         /// How many may be, if that is bounded.
         most: Option<usize>,
     },

@@ -4,10 +4,12 @@
 //! seconds and must not hold up a result. Each running trial has a thread that waits for its command.
 
 mod asker;
+mod first_failures;
 mod report;
 mod start;
 mod watch;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,7 +20,9 @@ use manyhands_core::study::StopReason;
 use manyhands_core::{Error as Refusal, TrialState};
 use manyhands_store::{Claimed, Error as StoreError, LeaseRenewer, Session};
 
-use self::asker::AskerHandle;
+use self::asker::{AskRequest, AskerHandle};
+use self::first_failures::FirstFailures;
+use self::start::WantedTrial;
 use self::watch::Watch;
 use crate::attempt::Outcome;
 use crate::unreported::Unreported;
@@ -48,12 +52,12 @@ pub fn run(session: Session, plan: Plan, control: &Control, notify: impl Fn(News
     let (plan, (messages, inbox)) = (Arc::new(plan), channel());
     let asker = AskerHandle::start(session.another_session(), plan.clone(), messages.clone())?;
     let watch = Watch::new(&session, plan.term);
-    let trials = RunningTrials { running: vec![], messages };
-    let progress = RunProgress::default();
-    let mut workers = WorkerPool { session, plan, control, notify, asker, trials, watch, progress };
+    let trials = RunningTrials { running: vec![], wanted: VecDeque::new(), messages };
+    let (first_failures, progress) = (FirstFailures::default(), RunProgress::default());
+    let mut workers = WorkerPool { session, plan, control, notify, asker, trials, first_failures, watch, progress };
     let result = workers
         .report_left_over()
-        .and_then(|()| workers.take_requested())
+        .and_then(|()| workers.want_requested())
         .and_then(|()| workers.run_until_done(&inbox));
     workers.save_unreported(&result);
     result
@@ -83,15 +87,18 @@ struct Running {
     claimed: Claimed,
     /// The name of its report.
     origin: String,
+    /// Which of the workers it has, from 0.
+    slot: usize,
     /// Renews the lease while the trial runs.
     renewer: LeaseRenewer,
     /// Stops its command.
     called_off: Arc<AtomicBool>,
 }
 
-/// The trials that run here.
+/// The trials that run here, and those that are to run here before any other.
 struct RunningTrials {
     running: Vec<Running>,
+    wanted: VecDeque<WantedTrial>,
     /// Where their threads send what became of them.
     messages: Sender<Message>,
 }
@@ -118,6 +125,7 @@ struct WorkerPool<'a, F> {
     notify: F,
     asker: AskerHandle,
     trials: RunningTrials,
+    first_failures: FirstFailures,
     /// When to check what other processes do.
     watch: Watch,
     progress: RunProgress,
@@ -129,6 +137,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             let is_urgent = self.announce_stop();
             // An urgent stop leaves no time for the store, nor for a choice that is under way.
             if !is_urgent {
+                self.judge_first_failures()?;
                 self.stop_cancelled()?;
                 self.assign_free_workers()?;
             }
@@ -146,6 +155,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }
+        self.settle_first_failures()?;
         match self.progress.error.take() {
             Some(error) => Err(error),
             None => {
@@ -197,32 +207,49 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         self.stop().is_requested() || self.progress.error.is_some()
     }
 
+    /// Whether a trial that comes now is left to others: the run ends, or its command seems not to work.
+    fn starts_nothing(&self) -> bool {
+        self.is_ending() || self.first_failures.is_mistake()
+    }
+
     /// Gives every free worker a trial: one that was left behind, or a new one.
     fn assign_free_workers(&mut self) -> Result<()> {
-        if self.is_ending() || self.asker.is_asking {
+        if self.starts_nothing() || self.asker.is_asking {
             return Ok(());
         }
-        let mut free = self.plan.settings.workers.saturating_sub(self.trials.running.len());
+        let mut free = self.free_workers();
         if free > 0 && self.watch.is_time_to_take_over() {
             free -= self.take_over(free)?;
         }
+        free -= self.start_wanted(free)?;
         let is_batch_over = !self.plan.sync || self.trials.running.is_empty();
         if free == 0 || !is_batch_over || self.is_complete() {
             return Ok(());
         }
         let count = free.min(self.free_places());
         if count > 0 {
-            self.asker.ask(count);
+            self.asker.ask(AskRequest { count, held_back: self.first_failures.len() });
         }
         Ok(())
+    }
+
+    fn free_workers(&self) -> usize {
+        self.plan.settings.workers.saturating_sub(self.trials.running.len())
     }
 
     /// How many more trials may be asked for, as far as this process knows.
     fn free_places(&self) -> usize {
         let to_come =
             self.plan.settings.trials.map_or(usize::MAX, |trials| trials.saturating_sub(self.session.begun()));
-        let most = self.session.most_pending().unwrap_or(usize::MAX);
-        to_come.min(most.saturating_sub(self.session.ledger().pending()))
+        let places = match (self.session.spec().strategy().max_pending, self.session.most_pending()) {
+            (Some(most), _) => most.saturating_sub(self.session.ledger().pending()),
+            // The number of workers bounds what workers hold; trials asked for by hand take none of their places.
+            (None, Some(workers)) => {
+                workers.saturating_sub(self.trials.running.len() + self.watch.elsewhere(&self.session))
+            }
+            (None, None) => usize::MAX,
+        };
+        to_come.min(places)
     }
 
     /// Whether nothing more is to be asked for; what was asked for may still be pending.
@@ -250,7 +277,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         if self.is_leaving(pending) {
             return Ok(true);
         }
-        (self.notify)(News::Waiting { pending, elsewhere: self.watch.elsewhere().min(pending), most });
+        let (elsewhere, by_hand) = (self.watch.elsewhere(&self.session), self.watch.by_hand(&self.session));
+        (self.notify)(News::Waiting { pending, elsewhere, by_hand, most });
         sleep(TICK);
         Ok(false)
     }
@@ -270,6 +298,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             Message::News(news) => (self.notify)(news),
             Message::Asked(Ok(claims)) => {
                 self.asker.is_asking = false;
+                if claims.is_empty() && !self.is_ending() {
+                    // Others got there first, or have left something behind: that is read before anything is asked for again.
+                    self.take_over(self.free_workers())?;
+                }
                 for claimed in claims {
                     self.start(claimed, StartReason::New)?;
                 }

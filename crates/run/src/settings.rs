@@ -151,7 +151,8 @@ fn logs(table: &TomlTable) -> Checked<String> {
 }
 
 /// Variables that the runner sets for every command.
-const RESERVED: [&str; 4] = ["MANYHANDS_PARAMS", "MANYHANDS_TRIAL", "MANYHANDS_STUDY", "MANYHANDS_FOLDER"];
+const RESERVED: [&str; 5] =
+    ["MANYHANDS_PARAMS", "MANYHANDS_TRIAL", "MANYHANDS_STUDY", "MANYHANDS_FOLDER", "MANYHANDS_SLOT"];
 
 fn environment(entry: &TomlEntry) -> Checked<Vec<(String, String)>> {
     let table = entry.node().table("env", "{ KEY = \"value\" }")?;

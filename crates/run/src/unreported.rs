@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use manyhands_store::{Session, TemporaryFile};
+use manyhands_store::{Claimed, Session, TemporaryFile, TrialResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Plan, Result};
@@ -26,8 +26,15 @@ pub(crate) struct Finished {
     pub token: u64,
     /// The name of its report: a report is stored once per name.
     pub origin: String,
-    /// Its value, or why there is none.
-    pub outcome: std::result::Result<f64, String>,
+    /// Its value with its metrics, or why there is none.
+    pub outcome: std::result::Result<TrialResult, String>,
+}
+
+impl Finished {
+    /// The outcome of a trial under this claim.
+    pub fn of(claimed: &Claimed, origin: String, outcome: std::result::Result<TrialResult, String>) -> Self {
+        Self { trial: claimed.trial, attempt: claimed.attempt, token: claimed.token, origin, outcome }
+    }
 }
 
 /// One study of one store, as distinct from a study of the same name that was deleted or is in another store.
@@ -54,6 +61,9 @@ struct UnreportedFile {
     origin: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
+    /// None in files of an older manyhands, which kept none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    metrics: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
 }
@@ -152,13 +162,13 @@ impl Unreported {
 
     fn write(&self, finished: &Finished) -> Result<PathBuf> {
         let Finished { trial, attempt, token, origin, outcome } = finished.clone();
-        let (value, failed) = match outcome {
-            Ok(value) => (Some(value), None),
-            Err(reason) => (None, Some(reason)),
+        let (value, metrics, failed) = match outcome {
+            Ok(TrialResult { value, metrics }) => (Some(value), metrics, None),
+            Err(reason) => (None, vec![], Some(reason)),
         };
-        let identity = self.identity.clone();
-        let manyhands_unreported = FORMAT;
-        let written = UnreportedFile { manyhands_unreported, identity, trial, attempt, token, origin, value, failed };
+        let (manyhands_unreported, identity) = (FORMAT, self.identity.clone());
+        let written =
+            UnreportedFile { manyhands_unreported, identity, trial, attempt, token, origin, value, metrics, failed };
         let name = format!("trial-{trial}-{token}");
         let write = || {
             let text = serde_json::to_string(&written)?;
@@ -193,7 +203,7 @@ impl Unreported {
         let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
         let written: UnreportedFile =
             serde_json::from_str(&text).map_err(|error| format!("it cannot be read: {error}"))?;
-        let UnreportedFile { manyhands_unreported: format, identity, value, failed, .. } = written;
+        let UnreportedFile { manyhands_unreported: format, identity, value, metrics, failed, .. } = written;
         let (trial, attempt, token, origin) = (written.trial, written.attempt, written.token, written.origin);
         if format != FORMAT {
             return Err(format!("its format is {format}, this manyhands knows {FORMAT}"));
@@ -202,7 +212,7 @@ impl Unreported {
             return Err(format!("it belongs to another study of the name \"{}\"", identity.study));
         }
         let outcome = match (value, failed) {
-            (Some(value), None) => Ok(value),
+            (Some(value), None) => Ok(TrialResult { value, metrics }),
             (None, Some(reason)) => Err(reason),
             _ => return Err("it must have either \"value\" or \"failed\"".to_string()),
         };
@@ -238,7 +248,23 @@ mod tests {
     }
 
     fn finished(trial: usize, outcome: std::result::Result<f64, &str>) -> Finished {
-        Finished { trial, attempt: 1, token: 3, origin: format!("o{trial}"), outcome: outcome.map_err(str::to_string) }
+        let outcome = outcome.map(TrialResult::from).map_err(str::to_string);
+        Finished::of(&Claimed::restored(trial, 1, 3), format!("o{trial}"), outcome)
+    }
+
+    #[test]
+    fn metrics_are_kept_and_a_file_of_an_older_version_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let unreported = unreported(folder.path(), 7);
+        let metrics = vec![("time.train".to_string(), 0.1 + 0.2), ("epochs".to_string(), -3.0)];
+        let with = Finished { outcome: Ok(TrialResult { value: 1.5, metrics }), ..finished(0, Ok(1.5)) };
+        unreported.add(with.clone());
+        let file = unreported.save().pop().unwrap().file.unwrap();
+        assert_eq!(unreported.left_over().unwrap(), [(file.clone(), Ok(with))]);
+        let older = r#"{"manyhands_unreported":1,"study":"s","key":1,"created":7,"trial":0,"token":3,"origin":"o0","value":1.5}"#;
+        fs::write(&file, older).unwrap();
+        let read = unreported.left_over().unwrap().pop().unwrap().1.unwrap();
+        assert_eq!((read.attempt, read.outcome), (0, Ok(1.5.into())));
     }
 
     #[test]

@@ -1,6 +1,9 @@
-//! The value that a command prints: the last line of its standard output, a number or a JSON object with "value".
+//! The value that a command prints: the last line of its standard output, a number or a JSON object with "value", whose
+//! other numbers are kept as metrics.
 
-use manyhands_core::text::printable;
+use manyhands_core::text::{counted, printable};
+use manyhands_store::TrialResult;
+use serde_json::{Map, Value as Json};
 
 use crate::output::{LINE_LIMIT, Printed};
 
@@ -27,8 +30,31 @@ pub enum Unreadable {
 /// How many characters of a line are shown.
 const SHOWN: usize = 80;
 
+/// The most metrics of one trial.
+const MOST_METRICS: usize = 1_000;
+
+/// The longest name of a metric, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// What a command has printed as its result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PrintedValue {
+    pub evaluation: TrialResult,
+    /// How many numbers are not kept as metrics, because they are too many or because of their names.
+    pub dropped: usize,
+}
+
+/// What to say of numbers that are not kept.
+pub(crate) fn dropped_text(dropped: usize) -> String {
+    let (numbers, are) = (counted(dropped, "number"), if dropped == 1 { "is" } else { "are" });
+    format!(
+        "{numbers} that it printed {are} not kept as metrics: at most {MOST_METRICS} are, each with a name of its own of \
+         1 to {LONGEST_NAME} characters without control characters"
+    )
+}
+
 /// The value in the last line of a command's output.
-pub(crate) fn value_of(printed: &Printed) -> Result<f64, Unreadable> {
+pub(crate) fn value_of(printed: &Printed) -> Result<PrintedValue, Unreadable> {
     if printed.is_cut {
         Err(Unreadable::TooLong { begins: shown(&printed.last_line) })
     } else {
@@ -37,17 +63,23 @@ pub(crate) fn value_of(printed: &Printed) -> Result<f64, Unreadable> {
 }
 
 /// The value in a line.
-pub(crate) fn read_value(line: &str) -> Result<f64, Unreadable> {
+pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
     let line = line.trim();
     if line.is_empty() {
         return Err(Unreadable::Nothing);
     }
     if let Ok(value) = line.parse::<f64>() {
-        return finite(value, line);
+        return finite(value, line).map(|value| PrintedValue { evaluation: value.into(), dropped: 0 });
     }
-    match serde_json::from_str::<serde_json::Value>(line) {
-        Ok(serde_json::Value::Object(object)) => match object.get("value") {
-            Some(serde_json::Value::Number(number)) => finite(number.as_f64().unwrap_or(f64::NAN), &number.to_string()),
+    match serde_json::from_str::<Json>(line) {
+        Ok(Json::Object(object)) => match object.get("value") {
+            Some(Json::Number(number)) => {
+                let value = finite(number.as_f64().unwrap_or(f64::NAN), &number.to_string())?;
+                let mut metrics = MetricReader::default();
+                metrics.read("", object.iter().filter(|(name, _)| *name != "value"));
+                let MetricReader { metrics, dropped } = metrics;
+                Ok(PrintedValue { evaluation: TrialResult { value, metrics }, dropped })
+            }
             Some(other) => Err(Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string())))),
             None => Err(Unreadable::NotAValue(format!("an object without \"value\": {}", shown(line)))),
         },
@@ -57,6 +89,52 @@ pub(crate) fn read_value(line: &str) -> Result<f64, Unreadable> {
         }
         _ => Err(Unreadable::NotAValue(format!("\"{}\"", shown(line)))),
     }
+}
+
+/// Collects the numbers of an object.
+#[derive(Default)]
+struct MetricReader {
+    metrics: Vec<(String, f64)>,
+    dropped: usize,
+}
+
+impl MetricReader {
+    /// Reads the members of an object that has this name. Those of an object in it have both names, with a dot between
+    /// them; what is neither a number nor an object is no metric.
+    fn read<'a>(&mut self, of: &str, members: impl Iterator<Item = (&'a String, &'a Json)>) {
+        for (name, member) in members {
+            let is_nameable = of.len() + name.len() <= 4 * LONGEST_NAME;
+            let name = || if of.is_empty() { name.clone() } else { format!("{of}.{name}") };
+            match member {
+                Json::Number(number) if is_nameable => self.keep(name(), number.as_f64()),
+                Json::Object(object) if is_nameable => self.read(&name(), object.iter()),
+                Json::Number(_) => self.dropped += 1,
+                Json::Object(object) => self.dropped += numbers(object),
+                Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) => {}
+            }
+        }
+    }
+
+    fn keep(&mut self, name: String, number: Option<f64>) {
+        let is_name = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+        let has_room = self.metrics.len() < MOST_METRICS;
+        match number.filter(|number| number.is_finite()) {
+            Some(number) if is_name && has_room && self.metrics.iter().all(|(known, _)| *known != name) => {
+                self.metrics.push((name, number));
+            }
+            _ => self.dropped += 1,
+        }
+    }
+}
+
+/// How many numbers an object holds, those of objects in it too.
+fn numbers(object: &Map<String, Json>) -> usize {
+    let count = |member: &Json| match member {
+        Json::Number(_) => 1,
+        Json::Object(object) => numbers(object),
+        _ => 0,
+    };
+    object.values().map(count).sum()
 }
 
 fn finite(value: f64, text: &str) -> Result<f64, Unreadable> {
@@ -81,6 +159,40 @@ pub(crate) mod tests {
         ProptestConfig { cases, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
     }
 
+    fn read_number(line: &str) -> Result<f64, Unreadable> {
+        read_value(line).map(|read| read.evaluation.value)
+    }
+
+    fn metrics(line: &str) -> (Vec<(String, f64)>, usize) {
+        let read = read_value(line).map(|read| (read.evaluation.metrics, read.dropped));
+        read.unwrap_or_default()
+    }
+
+    #[test]
+    fn every_other_number_of_an_object_is_a_metric_in_its_order() {
+        let line = r#"{"epochs":3,"value":1,"time":{"train":3.5,"eval":{"cpu":-1e-3},"list":[1]},"done":true,"x":null,"n":"4"}"#;
+        let named =
+            |all: &[(&str, f64)]| all.iter().map(|(name, number)| (name.to_string(), *number)).collect::<Vec<_>>();
+        let kept = named(&[("epochs", 3.0), ("time.train", 3.5), ("time.eval.cpu", -1e-3)]);
+        assert_eq!(metrics(line), (kept, 0));
+        assert_eq!(metrics("0.5"), (vec![], 0));
+        assert_eq!(metrics(r#"{"value":2,"t":{"value":3}}"#), (named(&[("t.value", 3.0)]), 0));
+    }
+
+    #[test]
+    fn what_cannot_be_kept_as_a_metric_is_counted_and_the_rest_is_kept() {
+        let many: Vec<String> = (0..1_003).map(|i| format!("\"m{i}\":{i}")).collect();
+        let (kept, dropped) = metrics(&format!("{{\"value\":1,{}}}", many.join(",")));
+        assert_eq!((kept.len(), kept[999].clone(), dropped), (1_000, ("m999".to_string(), 999.0), 3));
+        let long = "x".repeat(201);
+        let line = format!(r#"{{"value":1,"":1,"a\nb":2,"{long}":3,"{long}":{{"c":4,"d":{{"e":5}}}},"ok":6}}"#);
+        assert_eq!(metrics(&line), (vec![("ok".to_string(), 6.0)], 4), "the later of two equal keys counts");
+        assert_eq!(metrics(r#"{"value":1,"a.b":1,"a":{"b":2}}"#), (vec![("a.b".to_string(), 1.0)], 1));
+        let deep = format!("{}1{}", format!("{{\"{}\":", "k".repeat(7_000)).repeat(100), "}".repeat(100));
+        assert_eq!(metrics(&format!("{{\"value\":1,\"deep\":{deep}}}")), (vec![], 1));
+        assert!(dropped_text(1).starts_with("1 number that it printed is not kept as metrics: at most 1000 are"));
+    }
+
     #[test]
     fn numbers_and_objects_with_a_value_are_read() {
         for (line, value) in [
@@ -90,7 +202,7 @@ pub(crate) mod tests {
             ("{\"value\": 0.1, \"epochs\": 3}", 0.1),
             ("{\"value\":-2}", -2.0),
         ] {
-            assert_eq!(read_value(line), Ok(value), "{line}");
+            assert_eq!(read_number(line), Ok(value), "{line}");
         }
     }
 
@@ -121,7 +233,8 @@ pub(crate) mod tests {
         let refusal = value_of(&printed).map_err(|error| error.to_string());
         let said = "the last line must be at most 1 MiB long to be read as a value, it begins with \"3.000\"";
         assert_eq!(refusal, Err(said.to_string()));
-        assert_eq!(value_of(&Printed { is_cut: false, ..printed }), Ok(3.0));
+        let whole = value_of(&Printed { is_cut: false, ..printed }).map(|read| read.evaluation);
+        assert_eq!(whole, Ok(3.0.into()));
     }
 
     proptest! {
@@ -129,7 +242,7 @@ pub(crate) mod tests {
 
         #[test]
         fn any_line_is_a_finite_value_or_refused(line in "\\PC*|[-+.0-9eE]*|\\{\"value\":[ -~]*\\}") {
-            if let Ok(value) = read_value(&line) {
+            if let Ok(value) = read_number(&line) {
                 prop_assert!(value.is_finite());
             }
         }
@@ -144,10 +257,10 @@ pub(crate) mod tests {
             let start = at % line.len();
             let end = (start + removed).min(line.len());
             let text = [&line[..start], added, &line[end..]].concat();
-            match read_value(text.lines().last().unwrap_or_default()) {
+            match read_number(text.lines().last().unwrap_or_default()) {
                 Ok(value) => {
                     prop_assert!(value.is_finite());
-                    prop_assert_eq!(read_value(&format!("{value:?}")), Ok(value));
+                    prop_assert_eq!(read_number(&format!("{value:?}")), Ok(value));
                 }
                 Err(unreadable) => {
                     let message = unreadable.to_string();
@@ -158,8 +271,8 @@ pub(crate) mod tests {
 
         #[test]
         fn every_printed_number_is_read_back(value in any::<f64>().prop_filter("finite", |v| v.is_finite())) {
-            prop_assert_eq!(read_value(&format!("{value:?}")), Ok(value));
-            prop_assert_eq!(read_value(&format!("{{\"value\":{value:?}}}")), Ok(value));
+            prop_assert_eq!(read_number(&format!("{value:?}")), Ok(value));
+            prop_assert_eq!(read_number(&format!("{{\"value\":{value:?}}}")), Ok(value));
         }
     }
 }

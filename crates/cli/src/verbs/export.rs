@@ -15,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   manyhands export study.toml > trials.csv
   manyhands export branin --format jsonl -o trials.jsonl
+  manyhands export old.toml --csv | manyhands tell new.toml -   results of one study for another
   manyhands export branin --format log -o branin.log     the whole study, for import into another store";
 
 /// What an export looks like.
@@ -37,13 +38,16 @@ pub struct Options {
     /// What to write [default: csv; jsonl with --json]
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// The same as --format csv
+    #[arg(long, conflicts_with = "format")]
+    csv: bool,
     /// The file to write to; - for standard output, which is the default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let default = if options.target.json { Format::Jsonl } else { Format::Csv };
+    let default = if options.target.json && !options.csv { Format::Jsonl } else { Format::Csv };
     let text = match options.format.unwrap_or(default) {
         Format::Csv => {
             let session = options.target.open_to_read()?;

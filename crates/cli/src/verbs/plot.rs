@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::picture;
+use crate::picture::{self, PlotKind};
 use crate::stderr::say;
 use crate::target::Target;
 
@@ -13,9 +13,11 @@ const EXAMPLES: &str = "\
 Examples:
   manyhands plot study.toml -o branin.svg
   manyhands plot branin -o branin.png
+  manyhands plot branin -o which-matter.png --kind importance
 
-It shows the values by trial with the best so far and, for one or two parameters, the posterior mean with its
-band and the trials on it.";
+Without --kind it is one page: the values by trial, on a logarithmic scale of the distance from the best where they span
+magnitudes; how much of the posterior mean's variance each parameter has a part in; slices of the posterior through the best
+point, each with its interval; maps over the two most important parameters; and metrics, where trials have any.";
 
 /// Draw a picture of a study.
 #[derive(Debug, Args)]
@@ -26,12 +28,15 @@ pub struct Options {
     /// The file to write, .svg or .png
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Only this part of the page
+    #[arg(long, value_enum)]
+    kind: Option<PlotKind>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
     picture::check(&options.output)?;
     let mut session = options.target.open_to_read()?;
-    picture::write(&mut session, &options.output)?;
+    picture::write(&mut session, &options.output, options.kind)?;
     say(&format!("wrote {}", options.output.display()));
     Ok(())
 }

@@ -24,6 +24,7 @@ Examples:
   manyhands run study.toml                 again: it continues where it stopped
   manyhands run study.toml --workers 8 --trials 200
   manyhands run study.toml --sync          in batches: nothing is started before the whole batch has ended
+  manyhands run study.toml --adopt         after `ask`: it runs the trials that were asked for, too
 
 Ctrl-C waits for the running trials and starts no more. A second Ctrl-C, or TERM, stops them, to be run again next time, and
 ends the process within three seconds; a result that cannot be recorded by then is kept beside the logs, and the same
@@ -104,7 +105,8 @@ fn finish(options: &Options, session: Session, summary: Summary, plan: &Plan) ->
     } else {
         print(&report::status::text(&mut session, Effort::Bounded)?)?;
         shown.map_or(Ok(()), |path| print(&report::run::picture_line(&path)))?;
-        report::run::endings(summary, session.ledger().pending()).iter().for_each(|line| say(line));
+        let by_hand = session.by_hand()?;
+        report::run::endings(summary, session.ledger().pending(), &by_hand).iter().for_each(|line| say(line));
     }
     drawn?;
     let failed = session.ledger().count(TrialState::Failed);
@@ -126,5 +128,5 @@ fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
 fn draw(session: &mut Session, path: &Path) -> Result<bool> {
     let folder = write::folder_of(path);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    picture::write(session, path)
+    picture::write(session, path, None)
 }

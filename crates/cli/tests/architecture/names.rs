@@ -24,7 +24,7 @@ const RESERVED: [(&str, &str); 6] = [
     ("Outcome", "crates/run/src"),
     ("Pool", "crates/core/src/pool.rs"),
     ("Study", "crates/core/src/study"),
-    ("Trial", "crates/core/src/ledger.rs"),
+    ("Trial", "crates/core/src/trial.rs"),
 ];
 
 /// The types that a file declares.
@@ -69,7 +69,7 @@ fn some_names_are_declared_in_one_place() {
 #[test]
 fn kinds_of_events_have_their_names_in_one_file() {
     // States of trials are named after what ended them.
-    let homes = ["crates/core/src/event.rs", "crates/core/src/ledger.rs"];
+    let homes = ["crates/core/src/event.rs", "crates/core/src/trial.rs"];
     let steps = ["crates/store/src/sqlite/schema.rs", "crates/store/src/postgres/schema.rs"];
     for source in sources().iter().filter(|source| source.is_in(&["crates/core/src", "crates/store/src"])) {
         for kind in EventKind::ALL.map(EventKind::name) {

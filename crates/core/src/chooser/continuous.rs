@@ -72,7 +72,7 @@ impl Continuous {
 
     fn choice(&self, context: Context<'_>, found: &Maximum) -> Result<Choice> {
         let Context { view, trial: candidate, .. } = context;
-        let params = self.space.params(&found.point);
+        let params = self.space.logged(&found.point);
         let Marginal { mean, sd, .. } = view.predict(&self.space.embed(&params)?)?;
         Ok(Choice { candidate, params, mean, sd, score: found.score, ..Choice::wide() })
     }

@@ -85,6 +85,10 @@ fn kind(kind: &Kind) -> String {
         }
         Kind::Int { low, high, scale } => format!("int from {low} to {high}{}", on(*scale)),
         Kind::Levels(levels) => format!("levels {}", list(levels.iter().map(|level| plain(*level)).collect())),
+        // As floats of the same size: how a file writes its levels makes no other study.
+        Kind::IntLevels(levels) => {
+            format!("levels {}", list(levels.iter().map(|level| plain(*level as f64)).collect()))
+        }
         Kind::Choice(values) => format!("choice of {}", list(values.iter().map(Value::to_string).collect())),
         Kind::Constant(value) => format!("constant {value}"),
     }

@@ -232,6 +232,7 @@ fn range(kind: &Kind) -> std::result::Result<f64, &'static str> {
         Kind::Float { low, high, .. } | Kind::Even { low, high, .. } => Ok(high - low),
         Kind::Int { low, high, .. } => Ok((high - low) as f64),
         Kind::Levels(levels) => Ok(levels[levels.len() - 1] - levels[0]),
+        Kind::IntLevels(levels) => Ok((levels[levels.len() - 1] - levels[0]) as f64),
         Kind::Choice(_) | Kind::Constant(_) => Err("its categories have no units"),
     }
 }

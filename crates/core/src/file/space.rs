@@ -3,6 +3,7 @@
 use super::error::{Checked, Fault};
 use super::tree::{TomlEntry, TomlNode, TomlTable, TomlValue};
 use crate::error::ParameterPart as Part;
+use crate::space::LARGEST_INT;
 use crate::text::quoted;
 use crate::{Constraint, Error, Parameter, ParameterKind as Kind, Relation, Scale, Space, Value};
 
@@ -55,8 +56,7 @@ fn parameter(entry: &TomlEntry) -> Checked<Parameter> {
         }
         "levels" => {
             table.allow_only(&["levels"])?;
-            let list = form.node.list("levels", "numbers")?;
-            Kind::Levels(list.iter().map(|node| node.number("a level")).collect::<Checked<Vec<_>>>()?)
+            levels(form.node.list("levels", "numbers")?)?
         }
         _ => {
             table.allow_only(&["constant"])?;
@@ -116,6 +116,21 @@ fn int(table: &TomlTable, form: &TomlEntry) -> Checked<Kind> {
     let scale = table.word("scale", &SCALES)?.unwrap_or_default();
     let [low, high] = pair(form, "integers, [low, high]")?;
     Ok(Kind::Int { low: low.integer("the low end")?, high: high.integer("the high end")?, scale })
+}
+
+/// Levels that are all written as integers are integers; those beyond 2^53 are not, as no float has their last digit.
+fn levels(list: &[TomlNode]) -> Checked<Kind> {
+    let integer = |node: &TomlNode| match node.value {
+        TomlValue::Scalar(Value::Int(level)) => {
+            Some(level).filter(|level| (-LARGEST_INT..=LARGEST_INT).contains(level))
+        }
+        _ => None,
+    };
+    let integers: Option<Vec<i64>> = list.iter().map(integer).collect();
+    match integers {
+        Some(levels) => Ok(Kind::IntLevels(levels)),
+        None => Ok(Kind::Levels(list.iter().map(|node| node.number("a level")).collect::<Checked<_>>()?)),
+    }
 }
 
 fn pair<'a>(form: &'a TomlEntry, of: &str) -> Checked<&'a [TomlNode; 2]> {

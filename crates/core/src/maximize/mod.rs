@@ -5,7 +5,7 @@ mod descending;
 mod quasirandom;
 
 pub(crate) use descending::descending;
-pub(crate) use quasirandom::Quasirandom;
+pub(crate) use quasirandom::{Quasirandom, even_points};
 
 use manyhands_gp::climb;
 use rand::Rng;

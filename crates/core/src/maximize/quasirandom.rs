@@ -26,16 +26,8 @@ impl<'a, R: Rng> Quasirandom<'a, R> {
     /// The shift comes from `shifts`, the same for all points of one sequence; `rng` is the fallback where a point of the
     /// sequence is infeasible, and must differ between sequences that start at different points.
     pub fn new(space: &'a Space, first: usize, shifts: &mut impl Rng, rng: R) -> Self {
-        static DIRECTIONS: OnceLock<JoeKuoD6> = OnceLock::new();
-        let dimension = space.cube_dimension();
-        let shift = (0..dimension).map(|_| shifts.random::<u64>() >> 12).collect();
-        let sequence: Box<dyn Iterator<Item = Vec<f64>>> = if dimension <= DIMENSIONS {
-            let directions = DIRECTIONS.get_or_init(JoeKuoD6::minimal);
-            Box::new(Sobol::<f64>::new(dimension, directions).skip(first))
-        } else {
-            Box::new(std::iter::empty())
-        };
-        Self { space, sequence, shift, rng }
+        let shift = shift(space.cube_dimension(), shifts);
+        Self { space, sequence: sequence(space.cube_dimension(), first), shift, rng }
     }
 }
 
@@ -50,6 +42,29 @@ impl<R: Rng> Iterator for Quasirandom<'_, R> {
         let placed = self.space.from_cube(&cube);
         Some(if self.space.feasible(&placed) { placed } else { self.space.sample(&mut self.rng) })
     }
+}
+
+/// Points of the unit cube, spread evenly; plain random ones where there are more dimensions than direction numbers cover.
+pub(crate) fn even_points(dimension: usize, count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
+    let (shift, mut sequence) = (shift(dimension, rng), sequence(dimension, 0));
+    let point = |_| match sequence.next() {
+        Some(point) => point.iter().zip(&shift).map(|(u, shift)| shifted(*u, *shift)).collect(),
+        None => (0..dimension).map(|_| rng.random()).collect(),
+    };
+    (0..count).map(point).collect()
+}
+
+/// The sequence itself; empty where there are more dimensions than direction numbers cover.
+fn sequence<'a>(dimension: usize, first: usize) -> Box<dyn Iterator<Item = Vec<f64>> + 'a> {
+    static DIRECTIONS: OnceLock<JoeKuoD6> = OnceLock::new();
+    if dimension > DIMENSIONS {
+        return Box::new(std::iter::empty());
+    }
+    Box::new(Sobol::<f64>::new(dimension, DIRECTIONS.get_or_init(JoeKuoD6::minimal)).skip(first))
+}
+
+fn shift(dimension: usize, rng: &mut impl Rng) -> Vec<u64> {
+    (0..dimension).map(|_| rng.random::<u64>() >> 12).collect()
 }
 
 /// u with its binary digits flipped where `shift` has ones.

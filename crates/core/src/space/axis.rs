@@ -108,6 +108,15 @@ impl CubeAxis {
         }
     }
 
+    /// The value nearest to a number that was logged; none where the axis has no discrete numbers.
+    pub fn nearest(&self, number: f64) -> Option<Value> {
+        match self {
+            Self::Fixed(only) => Some(only.clone()),
+            Self::Ladder(ladder) => Some(ladder.named(ladder.nearest_value(number))),
+            Self::Line(_) | Self::Choice(_) => None,
+        }
+    }
+
     /// The coordinates of a value, if it is one of the axis' own.
     pub fn embed(&self, parameter: &Parameter, value: &Value, to: &mut Vec<f64>) -> Result<()> {
         let found = match self {
@@ -137,6 +146,7 @@ impl Ladder {
     fn named(&self, rung: usize) -> Value {
         match self {
             Self::Integers { low, .. } | Self::LogIntegers { low, .. } => Value::Int(low + rung as i64),
+            Self::Levels { are_integers: true, .. } => Value::Int(self.value(rung) as i64),
             Self::Even { .. } | Self::Levels { .. } => Value::Float(self.value(rung)),
         }
     }
@@ -173,6 +183,7 @@ fn refusal(parameter: &Parameter, value: &Value, axis: &CubeAxis) -> Error {
             format!("one of {points} evenly spaced numbers from {} to {}", plain(*low), plain(*high))
         }
         Kind::Levels(levels) => one_of(levels.iter().map(|level| plain(*level))),
+        Kind::IntLevels(levels) => one_of(levels.iter().map(ToString::to_string)),
         Kind::Choice(categories) => one_of(categories.iter().map(|category| beginning(&category.to_string()))),
         Kind::Constant(constant) => format!("{}, its constant value", beginning(&constant.to_string())),
     };

@@ -11,16 +11,25 @@ pub(super) enum Ladder {
     LogIntegers { low: i64, high: i64, interval: Interval },
     /// `points` numbers, evenly spaced on the interval's scale.
     Even { points: usize, interval: Interval },
-    /// These numbers, spaced by their size.
-    Levels { values: Vec<f64>, coordinates: Vec<f64> },
+    /// These numbers, spaced by their size; users write them as integers where `are_integers`.
+    Levels { values: Vec<f64>, coordinates: Vec<f64>, are_integers: bool },
 }
 
 impl Ladder {
+    /// These integers, at least two in increasing order, each of which is a float too.
+    pub fn int_levels(values: &[i64]) -> Self {
+        Self::spaced_by_size(values.iter().map(|value| *value as f64).collect(), true)
+    }
+
     /// These numbers, at least two in increasing order.
     pub fn levels(values: Vec<f64>) -> Self {
+        Self::spaced_by_size(values, false)
+    }
+
+    fn spaced_by_size(values: Vec<f64>, are_integers: bool) -> Self {
         let (low, high) = (values[0], values[values.len() - 1]);
         let coordinates = values.iter().map(|value| (value - low) / (high - low)).collect();
-        Self::Levels { values, coordinates }
+        Self::Levels { values, coordinates, are_integers }
     }
 
     /// How many rungs.
@@ -114,6 +123,7 @@ mod tests {
             Ladder::Even { points: 100, interval: Interval::new(0.1, 0.7, Scale::Linear) },
             Ladder::Even { points: 2, interval: Interval::new(1e-9, 1e9, Scale::Log) },
             Ladder::levels(vec![0.1, 0.3, 1.0, 1e6]),
+            Ladder::int_levels(&[-7, 16, 32, 1 << 53]),
         ]
     }
 

@@ -23,6 +23,7 @@ pub use value::Value;
 use constraint::Linear;
 use feasible::Feasible;
 use parameter::Kind;
+pub(crate) use parameter::LARGEST_INT;
 
 use crate::{Error, Result};
 
@@ -150,6 +151,26 @@ impl Space {
     /// Panics, as a slice does, if there are fewer coordinates than the space has.
     pub fn params(&self, coordinates: &[f64]) -> Vec<Value> {
         self.parts(coordinates).map(|(axis, part)| axis.value(part)).collect()
+    }
+
+    /// As [`Space::params`], as the log has them: there every level is a float, whether or not the study file writes it as
+    /// an integer. So a log does not depend on how levels are written, and those of older versions are alike.
+    pub(crate) fn logged(&self, coordinates: &[f64]) -> Vec<Value> {
+        let logged = |(parameter, value): (&Parameter, Value)| match (parameter.kind(), value) {
+            (Kind::IntLevels(_), Value::Int(level)) => Value::Float(level as f64),
+            (_, value) => value,
+        };
+        self.parameters.iter().zip(self.params(coordinates)).map(logged).collect()
+    }
+
+    /// Values from the log as a user writes them.
+    pub(crate) fn user_params(&self, logged: &[Value]) -> Vec<Value> {
+        let value = |((axis, parameter), value): ((&CubeAxis, &Parameter), &Value)| match parameter.kind() {
+            Kind::IntLevels(_) => value.number().and_then(|number| axis.nearest(number)),
+            _ => None,
+        };
+        let own = self.axes.iter().zip(&self.parameters).zip(logged);
+        own.map(|pair| value(pair).unwrap_or_else(|| pair.1.clone())).collect()
     }
 
     /// The coordinates of the nearest valid values, constraints aside; snapping twice changes nothing.

@@ -53,6 +53,8 @@ pub enum Kind {
     },
     /// Some numbers, in increasing order.
     Levels(Vec<f64>),
+    /// Some integers, in increasing order. The log has them as it has other levels, as floats.
+    IntLevels(Vec<i64>),
     /// Some categories, in no order.
     Choice(Vec<Value>),
     /// One value, always.
@@ -128,6 +130,19 @@ impl Parameter {
         Self::new(name, Kind::Levels(levels.to_vec()))
     }
 
+    /// Some integers, in increasing order.
+    ///
+    /// ```
+    /// # use manyhands_core::{Parameter, Space, Value};
+    /// # fn main() -> manyhands_core::Result<()> {
+    /// let space = Space::new(vec![Parameter::int_levels("batch", &[16, 32, 64])?], vec![])?;
+    /// assert_eq!(space.params(&[1.0]), [Value::Int(64)]);
+    /// # Ok(()) }
+    /// ```
+    pub fn int_levels(name: &str, levels: &[i64]) -> Result<Self> {
+        Self::new(name, Kind::IntLevels(levels.to_vec()))
+    }
+
     /// Some categories, in no order.
     pub fn choice<V: Clone + Into<Value>>(name: &str, categories: &[V]) -> Result<Self> {
         Self::new(name, Kind::Choice(categories.iter().cloned().map(Into::into).collect()))
@@ -150,7 +165,7 @@ impl Parameter {
 }
 
 /// The largest integer up to which every integer is a float.
-const LARGEST_INT: i64 = 1 << 53;
+pub(crate) const LARGEST_INT: i64 = 1 << 53;
 /// Wider, neighbouring integers would share a coordinate.
 const WIDEST_INT: i64 = 1 << 50;
 /// Larger, neighbouring integers would share a coordinate on a log scale.
@@ -176,6 +191,8 @@ impl Kind {
             }
             Self::Levels(ref levels) if levels.len() == 1 => CubeAxis::Fixed(Value::Float(levels[0])),
             Self::Levels(ref levels) => CubeAxis::Ladder(Ladder::levels(levels.clone())),
+            Self::IntLevels(ref levels) if levels.len() == 1 => CubeAxis::Fixed(Value::Int(levels[0])),
+            Self::IntLevels(ref levels) => CubeAxis::Ladder(Ladder::int_levels(levels)),
             Self::Choice(ref categories) if categories.len() == 1 => CubeAxis::Fixed(categories[0].clone()),
             Self::Choice(ref categories) => CubeAxis::Choice(categories.clone()),
             Self::Constant(ref value) => CubeAxis::Fixed(value.clone()),
@@ -189,6 +206,7 @@ impl Kind {
             Self::Even { low, high, scale, points } => check.even(*low, *high, *scale, *points),
             Self::Int { low, high, scale } => check.int(*low, *high, *scale),
             Self::Levels(levels) => check.levels(levels),
+            Self::IntLevels(levels) => check.int_levels(levels),
             Self::Choice(categories) => check.choice(categories),
             Self::Constant(value) => check.plain(Part::Constant, value),
         }
@@ -257,13 +275,21 @@ impl Check<'_> {
         let (low, high) = (levels[0], levels[levels.len() - 1]);
         let both = format!("{} to {}", plain(low), plain(high));
         self.require((high - low).is_finite(), Part::LevelSpan, "less than 1.7e308", both)?;
-        if let Ladder::Levels { values, coordinates } = Ladder::levels(levels.to_vec()) {
+        if let Ladder::Levels { values, coordinates, .. } = Ladder::levels(levels.to_vec()) {
             for (pair, c) in values.windows(2).zip(coordinates.windows(2)) {
                 let both = format!("{} and {}", plain(pair[0]), plain(pair[1]));
                 self.require(c[0] < c[1], Part::LevelPair, "apart by more than rounding", both)?;
             }
         }
         Ok(())
+    }
+
+    fn int_levels(&self, levels: &[i64]) -> Result<()> {
+        for level in levels {
+            let is_float = (-LARGEST_INT..=LARGEST_INT).contains(level);
+            self.require(is_float, Part::Level, "from -2^53 to 2^53", level)?;
+        }
+        self.levels(&levels.iter().map(|level| *level as f64).collect::<Vec<_>>())
     }
 
     fn choice(&self, categories: &[Value]) -> Result<()> {

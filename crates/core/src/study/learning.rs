@@ -120,7 +120,7 @@ impl Study {
         learner.prior(&fitted.hyperparameters).map(drop)
     }
 
-    /// The same study with a fit of all values so far, for predictions before the first ask that fits.
+    /// The same study with a fit of all values so far, for predictions before the next ask fits them.
     pub(super) fn with_fit(&self) -> Result<Self> {
         let mut study = self.clone();
         study.discard_tentative();
@@ -129,9 +129,10 @@ impl Study {
         Ok(study)
     }
 
-    /// Whether there are values and no fit.
+    /// Whether there are values and no fit of them: none was made yet, or values have been amended since.
     pub(super) fn is_unfitted(&self) -> bool {
-        self.learner.is_some() && !self.learning.is_fitted() && self.posterior.observed() > 0
+        let is_fitted = self.learning.is_fitted() && !self.learning.is_outdated;
+        self.learner.is_some() && !is_fitted && self.posterior.observed() > 0
     }
 
     /// The observed values in the model's units.

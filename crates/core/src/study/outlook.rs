@@ -101,6 +101,9 @@ pub enum Silence {
 impl Study {
     /// What the model expects still to be gained over the best point.
     pub fn outlook(&mut self) -> Result<Outlook> {
+        if self.is_unfitted() {
+            return self.with_fit()?.outlook();
+        }
         let (record, widened) = self.judged();
         let (gain, silence) = match self.silence(&record) {
             Some(silence) => (None, Some(silence)),
@@ -192,7 +195,7 @@ impl Study {
     }
 
     /// Random numbers that belong to no trial, keyed by (seed, length of the log).
-    fn draws_of_log(&self) -> ChaCha8Rng {
+    pub(super) fn draws_of_log(&self) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.spec.seed());
         rng.set_stream((1 << 63) | self.ledger.events().len() as u64);
         rng

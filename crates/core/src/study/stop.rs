@@ -60,6 +60,9 @@ impl Study {
         if *rule == StopRule::default() || !self.may_stop() {
             return Ok(None);
         }
+        if self.is_unfitted() {
+            return self.with_fit()?.stop_reason(rule);
+        }
         if let Some(trials) = rule.trials_without_gain
             && self.is_without_gain(trials)?
         {

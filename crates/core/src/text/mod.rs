@@ -75,6 +75,25 @@ pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
+/// How many numbers of trials a message lists.
+const LISTED: usize = 10;
+
+/// Trials by their numbers, with the end of a long list left out.
+///
+/// ```
+/// # use manyhands_core::text::trials;
+/// assert_eq!([trials(&[7]), trials(&[0, 1, 4])], ["trial 7", "trials 0, 1 and 4"]);
+/// assert_eq!(trials(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), "trials 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1 more");
+/// ```
+pub fn trials(numbers: &[usize]) -> String {
+    let shown: Vec<String> = numbers.iter().take(LISTED).map(ToString::to_string).collect();
+    match (numbers.len().saturating_sub(LISTED), shown.split_last()) {
+        (0, Some((only, []))) => format!("trial {only}"),
+        (0, Some((last, before))) => format!("trials {} and {last}", before.join(", ")),
+        (more, _) => format!("trials {} and {more} more", shown.join(", ")),
+    }
+}
+
 fn is_terminal_control(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     is_control || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

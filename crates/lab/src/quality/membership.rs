@@ -36,6 +36,7 @@ fn coordinate(kind: &ParameterKind, value: &Value) -> Option<f64> {
             value.number().filter(|x| x.fract() == 0.0 && (*low as f64..=*high as f64).contains(x))
         }
         ParameterKind::Levels(levels) => value.number().filter(|x| levels.contains(x)),
+        ParameterKind::IntLevels(levels) => value.number().filter(|x| levels.iter().any(|level| *level as f64 == *x)),
         ParameterKind::Choice(categories) => position(categories.iter().position(|category| category == value)),
         ParameterKind::Constant(constant) => (constant == value).then_some(0.0),
     }

@@ -79,6 +79,7 @@ fn parameter(parameter: &Parameter) -> Json {
         }
         ParameterKind::Int { low, high, scale } => with_scale("int", json!(low), json!(high), *scale),
         ParameterKind::Levels(levels) => json!({"name": parameter.name(), "levels": levels}),
+        ParameterKind::IntLevels(levels) => json!({"name": parameter.name(), "levels": levels}),
         ParameterKind::Choice(categories) => {
             json!({"name": parameter.name(), "choice": categories})
         }

@@ -124,6 +124,7 @@ fn value(kind: &ParameterKind, rng: &mut ChaCha8Rng) -> Value {
             Value::Int((real.round() as i64).clamp(*low, *high))
         }
         ParameterKind::Levels(levels) => Value::Float(levels[rng.random_range(0..levels.len())]),
+        ParameterKind::IntLevels(levels) => Value::Int(levels[rng.random_range(0..levels.len())]),
         ParameterKind::Choice(categories) => categories[rng.random_range(0..categories.len())].clone(),
         ParameterKind::Constant(constant) => constant.clone(),
     }

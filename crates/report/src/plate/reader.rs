@@ -11,7 +11,7 @@ use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetP
 const ROUNDED_DIGITS: usize = 4;
 
 /// How a trial ended: a value, or why there is none.
-type Outcome = Option<Result<f64, String>>;
+type RowOutcome = Option<Result<f64, String>>;
 
 /// Reads rows.
 pub(super) struct RowReader<'a> {
@@ -53,7 +53,7 @@ impl RowReader<'_> {
     fn external(
         &self,
         row: &SpreadsheetRow,
-        outcome: Outcome,
+        outcome: RowOutcome,
         metrics: Vec<(String, f64)>,
     ) -> Result<Entry, BadSpreadsheet> {
         let named = self.columns.params.iter().filter(|(_, column)| !row.cell(*column).is_empty());
@@ -72,7 +72,7 @@ impl RowReader<'_> {
         usize::try_from(number).map(Some).map_err(wrong)
     }
 
-    fn outcome(&self, row: &SpreadsheetRow) -> Result<Outcome, BadSpreadsheet> {
+    fn outcome(&self, row: &SpreadsheetRow) -> Result<RowOutcome, BadSpreadsheet> {
         let (cell, reason) = (row.cell(self.columns.value), self.columns.reason.map_or("", |column| row.cell(column)));
         let state = self.columns.state.map_or("", |column| row.cell(column)).to_lowercase();
         if state == "failed" || state == "cancelled" || state == "pending" {

@@ -6,8 +6,8 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
-use manyhands_core::Value;
 use manyhands_core::text::{one_line, printable, short};
+use manyhands_core::{Trial, Value};
 use manyhands_run::Failure;
 use manyhands_store::{Result, Session};
 use serde_json::{Map, Value as Json};
@@ -21,7 +21,9 @@ use crate::{table, value};
 /// How many metrics a table for people shows at most.
 const MOST_METRICS: usize = 6;
 
-/// The selected trials as a JSON array, the parameters of each as one object, and its metrics as another.
+/// The selected trials as a JSON array, the parameters of each as one object, and its metrics as another. `amendments` is how often
+/// its record was amended, `attempts` how often it was begun, and `requested` has the parameters as they were suggested, where it
+/// was made with others.
 pub fn json(session: &Session, selection: &TrialSelection) -> Result<Json> {
     let columns = TrialColumns::of(session);
     let rows = selection.numbers(session)?.into_iter().map(|number| {
@@ -41,9 +43,20 @@ pub fn json(session: &Session, selection: &TrialSelection) -> Result<Json> {
                 row.insert("metrics".to_string(), Json::Object(metrics.collect()));
             }
         }
+        row.insert("amendments".to_string(), record.trial.amendments().into());
+        row.insert("attempts".to_string(), (record.trial.attempt() + 1).into());
+        row.insert("requested".to_string(), requested(session, record.trial));
         Ok(Json::Object(row))
     });
     rows.collect()
+}
+
+/// The parameters of a trial as they were suggested; null where it was made with them.
+fn requested(session: &Session, trial: &Trial) -> Json {
+    match trial.is_moved() {
+        true => value::params(session.spec().domain().named(trial.requested_params())),
+        false => Json::Null,
+    }
 }
 
 /// All trials as rows, one field per parameter and per metric.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use manyhands_core::TrialState;
-use manyhands_store::{Access, Evaluation, Location, Session, Source};
+use manyhands_store::{Access, Location, Session, Source, TrialResult};
 use serde_json::json;
 
 use super::*;
@@ -89,7 +89,7 @@ fn measured(mut session: Session, metrics: &[(usize, &[(&str, f64)])]) -> Sessio
     for (trial, metrics) in metrics {
         let value = session.ledger().trial(*trial).unwrap().value().unwrap();
         let metrics = metrics.iter().map(|(name, value)| (name.to_string(), *value)).collect();
-        session.tell(*trial, Evaluation { value, metrics }).unwrap();
+        session.tell(*trial, TrialResult { value, metrics }).unwrap();
     }
     session
 }

@@ -10,9 +10,17 @@ use manyhands_store::Session;
 use super::Message;
 use crate::{Error, Plan, Result};
 
+/// What the thread is asked for.
+pub(super) struct AskRequest {
+    /// How many trials.
+    pub count: usize,
+    /// How many trials this process holds and does not run: they take no worker's place.
+    pub held_back: usize,
+}
+
 /// A thread that chooses as many trials as it is asked for, unless the study has enough.
 pub(super) struct AskerHandle {
-    requests: Sender<usize>,
+    requests: Sender<AskRequest>,
     /// Whether an ask is under way.
     pub is_asking: bool,
 }
@@ -21,9 +29,11 @@ impl AskerHandle {
     /// Starts the thread. It ends by itself when its requests can no longer come; trials that it has chosen when nobody
     /// receives them any more are released for others.
     pub fn start(mut session: Session, plan: Arc<Plan>, messages: Sender<Message>) -> Result<Self> {
-        let (requests, wanted) = channel();
+        let (requests, wanted) = channel::<AskRequest>();
+        let workers = session.workers();
         let work = move || {
-            for count in wanted {
+            for AskRequest { count, held_back } in wanted {
+                session.set_workers(workers.map(|workers| workers + held_back));
                 let ask = || match stop_reason(&mut session, &plan) {
                     Ok(Some(reason)) => Message::Enough(reason),
                     Ok(None) => Message::Asked(session.ask_for_worker(count, plan.settings.trials, plan.term)),
@@ -48,10 +58,10 @@ impl AskerHandle {
         thread.map(|_| Self { requests, is_asking: false }).map_err(Error::no_thread("chooses trials"))
     }
 
-    /// Asks for so many trials.
-    pub fn ask(&mut self, count: usize) {
+    /// Asks for trials.
+    pub fn ask(&mut self, request: AskRequest) {
         // The thread receives until this handle is dropped, unless it has panicked, which it reports itself.
-        self.is_asking = self.requests.send(count).is_ok();
+        self.is_asking = self.requests.send(request).is_ok();
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use manyhands_core::TrialState;
-use manyhands_store::{Claimed, Error as StoreError, Evaluation, Reported};
+use manyhands_store::{Claimed, Error as StoreError, Reported, TrialResult};
 
+use super::first_failures::FailedTrial;
 use super::{FAILURES_TO_GIVE_UP, Running, WorkerPool};
 use crate::attempt::Outcome;
 use crate::unreported::{Finished, Saved};
@@ -39,7 +40,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             return Ok(());
         };
         self.control.unreported.remove(path)?;
-        let progress = StudyProgress::of(&self.session);
+        let (progress, outcome) = (StudyProgress::of(&self.session), outcome.map(|evaluation| evaluation.value));
         (self.notify)(News::Delivered { trial, outcome, reported, progress });
         Ok(())
     }
@@ -56,10 +57,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let Some(place) = self.trials.running.iter().position(|running| running.claimed.trial == trial) else {
             return Ok(());
         };
-        let Running { claimed, origin, renewer, called_off } = self.trials.running.remove(place);
+        let Running { claimed, origin, renewer, called_off, .. } = self.trials.running.remove(place);
         match outcome {
-            Outcome::Value(value) => self.record(&claimed, &origin, Ok(value), took)?,
-            Outcome::Failed(failure) => self.record(&claimed, &origin, Err(failure), took)?,
+            Outcome::Value(evaluation) => self.record(&claimed, &origin, Ok(evaluation), took)?,
+            Outcome::Failed(failure) => self.fail(FailedTrial { claimed, origin, renewer, failure, took })?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
                 let reason = match self.session.trial(trial)?.state() {
                     TrialState::Cancelled => CallOffReason::Cancelled,
@@ -90,12 +91,20 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
     }
 
+    /// Records a failure.
+    pub(super) fn record_failure(&mut self, failed: FailedTrial) -> Result<()> {
+        let FailedTrial { claimed, origin, renewer, failure, took } = failed;
+        let recorded = self.record(&claimed, &origin, Err(failure), took);
+        drop(renewer);
+        recorded
+    }
+
     /// Records a result in the log, however long that takes: it may have cost hours.
     fn record(
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<f64, Failure>,
+        outcome: std::result::Result<TrialResult, Failure>,
         took: Duration,
     ) -> Result<()> {
         let trial = claimed.trial;
@@ -104,18 +113,23 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             // An urgent stop came first: it is kept for the next run.
             None => {}
             Some((Reported::TooLate, _)) => (self.notify)(News::TooLate { trial }),
-            Some((Reported::Recorded, Ok(value))) => {
+            Some((Reported::Recorded, Ok(TrialResult { value, .. }))) => {
                 self.progress.summary.told += 1;
                 self.progress.failures_in_a_row = 0;
                 let progress = StudyProgress::of(&self.session);
                 let aim = self.session.trial(trial)?.aim();
                 (self.notify)(News::Told { trial, value, aim, took, progress });
+                self.record_first_failures()?;
             }
             Some((Reported::Recorded, Err(failure))) => {
                 self.progress.summary.failed += 1;
                 self.progress.failures_in_a_row += 1;
                 let progress = StudyProgress::of(&self.session);
                 (self.notify)(News::Failed { trial, failure: failure.clone(), took, progress });
+                if matches!(failure.cause, Cause::Refused(_)) {
+                    // It gave a number: the command can work.
+                    self.record_first_failures()?;
+                }
                 self.give_up_if_all_fail(failure);
             }
         }
@@ -137,13 +151,11 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<f64, E>,
+        outcome: std::result::Result<TrialResult, E>,
         refused: fn(String) -> E,
-    ) -> Result<Option<(Reported, std::result::Result<f64, E>)>> {
-        let report = outcome.as_ref().map(|value| *value).map_err(ToString::to_string);
-        let reported = match self
-            .with_retries(|session, _| session.report(claimed, origin, report.clone().map(Evaluation::from)))
-        {
+    ) -> Result<Option<(Reported, std::result::Result<TrialResult, E>)>> {
+        let report = outcome.as_ref().map(Clone::clone).map_err(ToString::to_string);
+        let reported = match self.with_retries(|session, _| session.report(claimed, origin, report.clone())) {
             Err(Error::Session(StoreError::Study(refusal))) if outcome.is_ok() => {
                 return self.deliver(claimed, origin, Err(refused(refusal.to_string())), refused);
             }
@@ -164,7 +176,7 @@ impl Saved {
             Ok(path) => News::Kept { trial, path: path.clone() },
             Err(error) => {
                 let outcome = match &self.finished.outcome {
-                    Ok(value) => format!("value {value}"),
+                    Ok(evaluation) => format!("value {}", evaluation.value),
                     Err(reason) => format!("failure ({reason})"),
                 };
                 News::Warning { what: format!("trial {trial}: its {outcome} could not be recorded, nor kept: {error}") }

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use manyhands_store::{Error, Lease, Liveness, Session};
+use manyhands_core::TrialState;
+use manyhands_store::{Error, Lease, Liveness, Session, Survey};
 
 /// How often to look for what has been left behind and for cancelled trials, at most.
 const POLL: Duration = Duration::from_secs(1);
@@ -24,6 +25,8 @@ pub struct Watch {
     pause: Duration,
     /// Who held trials then.
     elsewhere: Vec<(usize, Lease)>,
+    /// The pending trials that were asked for by hand.
+    by_hand: Vec<usize>,
     cancellations: CancellationCheck,
 }
 
@@ -54,6 +57,7 @@ impl Watch {
             events: 0,
             pause: poll_interval,
             elsewhere: vec![],
+            by_hand: vec![],
             cancellations: CancellationCheck::first(poll_interval),
         }
     }
@@ -64,23 +68,28 @@ impl Watch {
     }
 
     /// Records what a look at the store found; `change_counter` was read before it.
-    pub fn record_look(
-        &mut self,
-        change_counter: Result<Option<u64>, Error>,
-        elsewhere: Vec<(usize, Lease)>,
-        session: &Session,
-    ) {
-        (self.looked, self.change_counter, self.elsewhere) =
-            (Some(Instant::now()), change_counter.ok().flatten(), elsewhere);
+    pub fn record_look(&mut self, change_counter: Result<Option<u64>, Error>, found: Survey, session: &Session) {
+        (self.looked, self.change_counter) = (Some(Instant::now()), change_counter.ok().flatten());
+        (self.elsewhere, self.by_hand) = (found.elsewhere, found.by_hand);
         let events = session.ledger().events().len();
         self.pause =
             if events == self.events { (2 * self.pause).min(4 * self.poll_interval) } else { self.poll_interval };
         self.events = events;
     }
 
-    /// How many trials others held at the last look.
-    pub fn elsewhere(&self) -> usize {
-        self.elsewhere.len()
+    /// Whether there was a look at what others hold.
+    pub fn has_looked(&self) -> bool {
+        self.looked.is_some()
+    }
+
+    /// How many trials others held at the last look, and have not ended as far as is known.
+    pub fn elsewhere(&self, session: &Session) -> usize {
+        self.elsewhere.iter().filter(|(trial, _)| is_pending(session, *trial)).count()
+    }
+
+    /// The trials asked for by hand at the last look that have not ended as far as is known.
+    pub fn by_hand(&self, session: &Session) -> Vec<usize> {
+        self.by_hand.iter().copied().filter(|trial| is_pending(session, *trial)).collect()
     }
 
     /// Whether there was a look, and nobody else held a trial.
@@ -122,4 +131,9 @@ impl Watch {
         }
         is_due
     }
+}
+
+/// Whether a trial has not ended as far as is known; one that a session has not read of yet has just begun.
+fn is_pending(session: &Session, trial: usize) -> bool {
+    session.trial(trial).map_or(true, |trial| trial.state() == TrialState::Pending)
 }

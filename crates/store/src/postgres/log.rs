@@ -64,8 +64,9 @@ pub fn append_check<'a>(study: StudyId, append: &Append<'a>) -> Statement<'a> {
         lists.push(keys.iter().map(|key| key.attempt as i64).collect());
         let (trials, attempts, kinds) = (lists.len() + 2, lists.len() + 3, wanted.kinds());
         format!(
-            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND kind IN ({kinds}) AND \
-             (trial, attempt) IN (SELECT * FROM unnest(${trials}::bigint[], ${attempts}::bigint[])))"
+            // The trials alone find the few rows of an index; which attempts they are of is checked there.
+            "(SELECT min(trial) FROM manyhands_events WHERE study = $1 AND trial = ANY(${trials}) AND kind IN ({kinds}) \
+             AND (trial, attempt) IN (SELECT * FROM unnest(${trials}::bigint[], ${attempts}::bigint[])))"
         )
     };
     let taken = Unique::ALL.map(&mut taken).join(", ");

@@ -83,13 +83,12 @@ impl Session {
     }
 
     /// As [`Session::ask`], for a worker of this process, which gets a lease of `term` on each trial and renews it. Fewer
-    /// than `count` trials, or none, where the study is to have only `trials`, where only so many may be pending, or where a
-    /// pool without repeats has fewer candidates left; an error where that has none left.
+    /// than `count` trials, or none, where the study is to have only `trials`, where only so many may be pending or with
+    /// workers, or where a pool without repeats has fewer candidates left; an error where that has none left.
     pub fn ask_for_worker(&mut self, count: usize, trials: Option<usize>, term: Duration) -> Result<Vec<Claimed>> {
         let available = |session: &Self| {
             let to_come = trials.map_or(usize::MAX, |trials| trials.saturating_sub(session.begun()));
-            let most = session.most_pending().unwrap_or(usize::MAX);
-            Ok(count.min(to_come).min(most.saturating_sub(session.ledger().pending())))
+            Ok(count.min(to_come).min(session.places()?))
         };
         let chosen = self.ask_in_turn(Request { count: &available, term: Some(term), key: None })?;
         Ok(chosen
@@ -104,6 +103,19 @@ impl Session {
     pub fn begun(&self) -> usize {
         let counts = |trial: &&Trial| trial.choice().is_some() && trial.state() != TrialState::Cancelled;
         self.ledger().trials().iter().filter(counts).count()
+    }
+
+    /// How many more trials workers may have. `max_pending` counts every pending trial; where the number of workers is the
+    /// bound, only those that workers hold count, and not those that were asked for by hand.
+    fn places(&self) -> Result<usize> {
+        match (self.spec().strategy().max_pending, self.workers) {
+            (Some(most), _) => Ok(most.saturating_sub(self.ledger().pending())),
+            (None, Some(workers)) => {
+                let held = self.pending_leases()?.iter().filter(|(_, lease)| !lease.is_released()).count();
+                Ok(workers.saturating_sub(held))
+            }
+            (None, None) => Ok(usize::MAX),
+        }
     }
 
     fn ask_in_turn(&mut self, request: Request<'_>) -> Result<Chosen> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use manyhands_core::Error as Refusal;
+use manyhands_core::{Error as Refusal, Trial, TrialState};
 
 use super::Session;
 use crate::lease::{Acquired, Claim, Fence, Lease, trial_of, trial_resource};
@@ -41,6 +41,8 @@ pub struct Survey {
     pub silent: Vec<usize>,
     /// The leases of trials that others hold.
     pub elsewhere: Vec<(usize, Lease)>,
+    /// Pending trials that were asked for by hand: no worker has held them.
+    pub by_hand: Vec<usize>,
 }
 
 impl Session {
@@ -48,9 +50,13 @@ impl Session {
     /// released, or has lapsed, or its process, on this host, has ended. A process that is known to run keeps its trials,
     /// however long ago it renewed them: its machine may have slept.
     pub fn survey(&mut self, most: usize, term: Duration) -> Result<Survey> {
-        self.sync()?;
-        let mut survey = Survey::default();
-        for (trial, lease) in self.pending_leases()? {
+        // As of one moment: a trial that has just ended has no lease either.
+        let read = self.handle.backend().events_and_leases(self.handle.id, self.ledger().events().len());
+        let (records, leases) = read.map_err(|error| error.of_study(self.name()))?;
+        self.apply(&records)?;
+        let leases = self.of_pending_trials(leases);
+        let mut survey = Survey { by_hand: self.without_lease(&leases), ..Survey::default() };
+        for (trial, lease) in leases {
             let liveness = lease.holder.liveness();
             let is_silent = liveness == Liveness::Unknown && lease.has_lapsed() && !lease.is_released();
             let is_free = lease.is_released() || liveness == Liveness::Gone || is_silent;
@@ -81,19 +87,41 @@ impl Session {
         }
     }
 
+    /// Claims a trial that was asked for by hand; none if it has ended, or another worker holds it.
+    pub fn adopt(&mut self, trial: usize, term: Duration) -> Result<Option<Claimed>> {
+        self.claim_trial(trial, term, None)
+    }
+
+    /// The pending trials that were asked for by hand and that no worker has held; as [`Session::pending_leases`].
+    pub fn by_hand(&self) -> Result<Vec<usize>> {
+        Ok(self.without_lease(&self.pending_leases()?))
+    }
+
+    /// The pending trials that were suggested and have no lease.
+    fn without_lease(&self, leases: &[(usize, Lease)]) -> Vec<usize> {
+        let is_free = |trial: &&Trial| {
+            let is_suggested = trial.state() == TrialState::Pending && trial.choice().is_some();
+            is_suggested && !leases.iter().any(|(held, _)| *held == trial.number())
+        };
+        self.ledger().trials().iter().filter(is_free).map(Trial::number).collect()
+    }
+
     /// The leases of pending trials: of a frozen session, as of the same moment as its log; of any other, as of now.
     pub fn pending_leases(&self) -> Result<Vec<(usize, Lease)>> {
+        Ok(self.of_pending_trials(match &self.frozen_leases {
+            Some(leases) => leases.clone(),
+            None => self.handle.backend().leases(self.handle.id)?,
+        }))
+    }
+
+    fn of_pending_trials(&self, leases: Vec<Lease>) -> Vec<(usize, Lease)> {
         let is_pending = |trial: &usize| match self.ledger().pending_trial(*trial) {
             // A trial that is unknown to this session has begun since it last read the log.
             Err(error) => matches!(error, Refusal::UnknownTrial { .. }),
             Ok(_) => true,
         };
-        let leases = match &self.frozen_leases {
-            Some(leases) => leases.clone(),
-            None => self.handle.backend().leases(self.handle.id)?,
-        };
         let of_trials = leases.into_iter().filter_map(|lease| Some((trial_of(&lease.resource)?, lease)));
-        Ok(of_trials.filter(|(trial, _)| is_pending(trial)).collect())
+        of_trials.filter(|(trial, _)| is_pending(trial)).collect()
     }
 
     /// Releases a trial that was not finished: another worker may take it at once.

@@ -78,9 +78,9 @@ impl Session {
     ) -> Result<std::result::Result<Vec<Recorded>, EntryFaults>> {
         let mut decided = Ok(vec![]);
         self.log_decided(|session| {
-            let mut scratch = Scratch::new(session.spec(), session.ledger().clone());
-            decided = scratch.decide(entries, on_conflict);
-            Ok(if decided.is_ok() { scratch.events } else { vec![] })
+            let mut rehearsal = Rehearsal::new(session.spec(), session.ledger().clone());
+            decided = rehearsal.decide(entries, on_conflict);
+            Ok(if decided.is_ok() { rehearsal.events } else { vec![] })
         })?;
         Ok(decided)
     }
@@ -92,12 +92,12 @@ impl Session {
         source: Source,
         entries: &[Entry],
     ) -> std::result::Result<std::result::Result<(Self, Vec<Recorded>), EntryFaults>, E> {
-        let mut scratch = Scratch::new(&source.study().spec, Ledger::default());
-        let recorded = match scratch.decide(entries, OnConflict::Refuse) {
+        let mut rehearsal = Rehearsal::new(&source.study().spec, Ledger::default());
+        let recorded = match rehearsal.decide(entries, OnConflict::Refuse) {
             Ok(recorded) => recorded,
             Err(faults) => return Ok(Err(faults)),
         };
-        let events = encoded_after(&mut Ledger::default(), &scratch.events)?;
+        let events = encoded_after(&mut Ledger::default(), &rehearsal.events)?;
         let store = store()?;
         let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
         Ok(Ok((Self::unread(store, &row, source).following()?, recorded)))
@@ -105,7 +105,7 @@ impl Session {
 }
 
 /// A ledger that entries are applied to before anything is logged.
-struct Scratch<'a> {
+struct Rehearsal<'a> {
     spec: &'a Spec,
     ledger: Ledger,
     events: Vec<Event>,
@@ -115,7 +115,7 @@ struct Scratch<'a> {
     earlier: Vec<usize>,
 }
 
-impl<'a> Scratch<'a> {
+impl<'a> Rehearsal<'a> {
     fn new(spec: &'a Spec, ledger: Ledger) -> Self {
         let trials = ledger.trials().len();
         Self { spec, ledger, events: vec![], trials, earlier: (0..trials).collect() }

@@ -22,7 +22,7 @@ pub use self::copy::{CopyPlan, CopyReport};
 pub use self::entries::{Change, Entry, EntryFaults, NO_REASON, OnConflict, Recorded, TrialEntry};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
-pub use self::tell::{Evaluation, ExternalEvaluation, Reported};
+pub use self::tell::{ExternalEvaluation, Reported, TrialResult};
 use crate::backend::Backend;
 use crate::history::History;
 use crate::lease::Lease;
@@ -287,9 +287,15 @@ impl Session {
         self.handle.created
     }
 
-    /// Allows at most this many pending trials where the study has no `max_pending`; none, as at first, for any number.
+    /// Where the study has no `max_pending`, allows workers at most this many trials, and [`Session::ask`] this many
+    /// pending ones; none, as at first, for any number.
     pub fn set_workers(&mut self, workers: Option<usize>) {
         self.workers = workers;
+    }
+
+    /// The number of workers, where it is a bound.
+    pub fn workers(&self) -> Option<usize> {
+        self.workers
     }
 
     /// The most trials that may be pending: `max_pending`, or else the number of workers.

@@ -9,14 +9,14 @@ use crate::{Error, Result, Time};
 
 /// The result of a trial: its value, and further numbers that came with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evaluation {
+pub struct TrialResult {
     /// The value.
     pub value: f64,
     /// Further numbers, by name; the model does not see them.
     pub metrics: Vec<(String, f64)>,
 }
 
-impl From<f64> for Evaluation {
+impl From<f64> for TrialResult {
     fn from(value: f64) -> Self {
         Self { value, metrics: vec![] }
     }
@@ -51,8 +51,8 @@ pub enum Reported {
 
 impl Session {
     /// A trial's value arrived, perhaps with further numbers. Telling a trial what it was told before changes nothing.
-    pub fn tell(&mut self, trial: usize, evaluation: impl Into<Evaluation>) -> Result<()> {
-        let Evaluation { value, metrics } = evaluation.into();
+    pub fn tell(&mut self, trial: usize, evaluation: impl Into<TrialResult>) -> Result<()> {
+        let TrialResult { value, metrics } = evaluation.into();
         self.spec().check_value(trial, value)?;
         Self::check_metrics(&metrics)?;
         self.end(trial, &Event::Told { trial, value }, &metrics)
@@ -96,12 +96,12 @@ impl Session {
         &mut self,
         claimed: &Claimed,
         origin: &str,
-        outcome: std::result::Result<Evaluation, String>,
+        outcome: std::result::Result<TrialResult, String>,
     ) -> Result<Reported> {
         let Claimed { trial, attempt, .. } = *claimed;
         let mut events = Vec::new();
         match &outcome {
-            Ok(Evaluation { value, metrics }) => {
+            Ok(TrialResult { value, metrics }) => {
                 self.spec().check_value(trial, *value)?;
                 Self::check_metrics(metrics)?;
                 events.push(encode(&Event::Told { trial, value: *value }, attempt)?);
@@ -120,6 +120,17 @@ impl Session {
                 self.append(&Append { origin: &origin, events: &events, ..Append::default() })?;
                 Ok(Reported::TooLate)
             }
+        }
+    }
+
+    /// Cancels a trial that a worker holds, as its command cannot work. [`Reported::TooLate`], and nothing is logged, if
+    /// someone else was given the trial, or it has ended.
+    pub fn withdraw(&mut self, claimed: &Claimed, origin: &str) -> Result<Reported> {
+        let Claimed { trial, attempt, .. } = *claimed;
+        let (events, fence) = ([encode(&Event::Cancelled { trial }, attempt)?], Some(claimed.fence()));
+        match self.append(&Append { origin, events: &events, fence, ..Append::default() })? {
+            Appended::Stored { .. } => Ok(Reported::Recorded),
+            Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => Ok(Reported::TooLate),
         }
     }
 

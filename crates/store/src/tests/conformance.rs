@@ -214,14 +214,9 @@ fn an_append_under_an_old_token_stores_nothing() {
             let fence = Fence { resource: "ask", token };
             let (claims, releases) = ([claim("trial:5", &me)], [fence]);
             let events = [event("asked", Some(trial))];
-            let append = Append {
-                origin: &origin(),
-                events: &events,
-                fence: Some(fence),
-                claims: &claims,
-                releases: &releases,
-                ..Append::default()
-            };
+            let (origin, fence) = (origin(), Some(fence));
+            let append =
+                Append { origin: &origin, events: &events, fence, after: None, claims: &claims, releases: &releases };
             outcome(store.append(id, &append).unwrap())
         };
         assert_eq!(append(1, 0), Ok(vec![1]));

@@ -8,7 +8,7 @@ use super::common::study::{ALL, GRID, LEARNED, POOL, outside, session, value};
 use super::common::{event, origin, places};
 use crate::backend::NewStudy;
 use crate::record::{Append, Appended};
-use crate::{Amendment, Error, Evaluation, ExternalEvaluation, Reported, Session};
+use crate::{Amendment, Error, ExternalEvaluation, Reported, Session, TrialResult};
 use manyhands_core::event::EventKind;
 
 const TERM: Duration = Duration::from_secs(60);
@@ -200,7 +200,7 @@ fn metrics_are_kept_with_the_value_and_added_to_by_name() {
         let metrics = |pairs: &[(&str, f64)]| -> Vec<(String, f64)> {
             pairs.iter().map(|(name, number)| (name.to_string(), *number)).collect()
         };
-        let told = |pairs| Evaluation { value: 0.5, metrics: metrics(pairs) };
+        let told = |pairs| TrialResult { value: 0.5, metrics: metrics(pairs) };
         session.tell(0, told(&[("epochs", 3.0), ("loss", 0.1)])).unwrap();
         let logged = session.ledger().events().len();
         session.tell(0, told(&[("epochs", 3.0)])).unwrap();

@@ -313,14 +313,14 @@ fn a_trial_that_ends_between_two_looks_is_not_run_again() {
         let (mut worker, mut idle) = (session(place.open(), GRID), session(store.clone(), GRID));
         let claimed = worker.ask_for_worker(3, None, LONG).unwrap();
         let told = claimed[0].clone();
-        store.plan(Point::AfterEvents, move || {
+        store.plan(Point::AfterLeases, move || {
             assert_eq!(worker.report(&told, &origin(), Ok(1.0.into()))?, Reported::Recorded);
             Ok(())
         });
         let survey = idle.survey(9, LONG).unwrap();
         assert!(store.is_done());
         assert_eq!(survey.taken, []);
-        // And with the log and the leases of a moment ago.
+        // And where its lease was given back before.
         let (mut worker, told) = (session(place.open(), GRID), claimed[1].clone());
         worker.release(&told).unwrap();
         store.plan(Point::AfterLeases, move || {

@@ -212,6 +212,13 @@ fn no_more_trials_are_pending_than_may_be() {
         by_workers.cancel(0).unwrap();
         assert_eq!(by_workers.ask_for_worker(5, Some(4), TERM).unwrap().len(), 1, "a cancelled one does not count");
         assert_eq!(records(&by_workers).len(), 6);
+        by_workers.ask(4).unwrap();
+        by_workers.set_workers(Some(5));
+        assert_eq!(
+            by_workers.ask_for_worker(5, None, TERM).unwrap().len(),
+            1,
+            "workers have four, and others are by hand"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use manyhands_core::Study;
 
 use crate::memory::Memory;
 use crate::record::Record;
-use crate::{Amendment, Error, Evaluation, ExternalEvaluation, Session, Store, StudyLog};
+use crate::{Amendment, Error, ExternalEvaluation, Session, Store, StudyLog, TrialResult};
 
 /// A study with an event of every kind, and trials pending.
 fn lived(store: impl Into<Store>, text: &str) -> Session {
@@ -35,7 +35,7 @@ fn correct(session: &mut Session, text: &str, failed: usize) {
     session.amend(failed, &outcome(Err("diverged".to_string()))).unwrap();
     session.reopen(failed).unwrap();
     let metrics = vec![("time.train".to_string(), 3.25), ("ü".to_string(), -0.0)];
-    session.tell(failed, Evaluation { value: 0.25, metrics }).unwrap();
+    session.tell(failed, TrialResult { value: 0.25, metrics }).unwrap();
     let point = if text == POOL { outside(text, false) } else { outside(text, true) };
     session.enqueue(std::slice::from_ref(&point)).unwrap();
     assert_eq!(session.clear_queue().unwrap(), 1);

@@ -101,7 +101,9 @@ impl Backend for Interceptor {
 
     fn events_and_leases(&self, study: StudyId, after: usize) -> Result<(Vec<Record>, Vec<Lease>)> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        self.inner.events_and_leases(study, after)
+        let read = self.inner.events_and_leases(study, after)?;
+        self.now(Point::AfterLeases)?;
+        Ok(read)
     }
 
     fn append(&self, study: StudyId, append: &Append<'_>) -> Result<Appended> {

@@ -1,0 +1,56 @@
+//! The panel of importance: each parameter's share of the posterior mean's variance, with its interval.
+
+use manyhands_core::Importance;
+
+use crate::axis::PlotAxis;
+use crate::bar::ShareBar;
+use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
+
+/// At most this many bars.
+pub const MOST: usize = 12;
+
+/// There is room for this many.
+const FEWEST: f64 = 5.0;
+
+/// A bar for each of the most important parameters, the most important on top.
+pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
+    let mut shown: Vec<usize> = importance.ranking();
+    shown.truncate(MOST);
+    let last = shown.len().saturating_sub(1) as f64;
+    // Few bars are on top, and not far apart.
+    let empty = (FEWEST - 1.0 - last).max(0.0);
+    let y = PlotAxis::integer(0.0, last.max(1.0)).padded((0.6 + empty) / last.max(1.0), 0.6 / last.max(1.0));
+    let x = PlotAxis::linear(0.0, 100.0).padded(0.0, 0.13);
+    let bar = |(rank, &i): (usize, &usize)| {
+        let share = &importance.shares[i];
+        let place = |part: f64| x.place(100.0 * part);
+        ShareBar {
+            y: y.place(last - rank as f64),
+            zero: x.place(0.0),
+            dark: place(share.alone.unwrap_or(share.share)),
+            end: place(share.share),
+            interval: (place(share.low), place(share.high)),
+            label: percent(share.share),
+        }
+    };
+    let bars = shown.iter().enumerate().map(bar).collect();
+    let words = shown.iter().rev().map(|&i| importance.shares[i].name.clone()).collect();
+    let label = match importance.shares.iter().all(|share| share.alone.is_some()) {
+        true => "% of the variance it has a part in; dark: by itself; line: 90 % interval",
+        false => "% of the variance it has a part in; line: 90 % interval",
+    };
+    PagePanel {
+        title: "importance: share of the posterior mean's variance".to_string(),
+        x: PanelSide::numbers(x, label),
+        y: PanelSide { axis: y, label: String::new(), ticks: SideTicks::Words(words) },
+        layers: vec![Layer::Bars(bars)],
+        colours: None,
+        legend: vec![],
+        size,
+    }
+}
+
+/// A share in whole percent, or what a small one is below.
+fn percent(share: f64) -> String {
+    if share < 0.005 { "< 1 %".to_string() } else { format!("{:.0} %", 100.0 * share) }
+}

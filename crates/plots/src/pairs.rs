@@ -1,0 +1,159 @@
+//! The maps over two parameters: posterior mean and half the width of its interval, the others as at the best point.
+
+use manyhands_core::study::PROBABILITY;
+use manyhands_core::text::significant;
+use manyhands_core::{BoundKind, Prediction, Value};
+
+use crate::Result;
+use crate::axis::PlotAxis;
+use crate::cells::CellMap;
+use crate::colours::level;
+use crate::marks::Mark;
+use crate::overview::Overview;
+use crate::panel::{Layer, PagePanel};
+use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
+use crate::scale::ValueAxis;
+use crate::shown::Shown;
+
+/// At most this many cells along each axis, and as many where a prediction takes long.
+const CELLS: (usize, usize) = (64, 40);
+
+/// With more values a prediction takes long.
+const MANY: usize = 500;
+
+/// Widths whose ratio is larger than this are shown by their logarithms.
+const MAGNITUDES: f64 = 30.0;
+
+/// The widest band that has a colour of its own, in multiples of the range of the values.
+const WIDEST: f64 = 100.0;
+
+/// One number per cell, from the bottom row to the top one; none where a constraint forbids the cell's centre.
+type Cells = Vec<Vec<Option<f64>>>;
+
+/// One panel for the mean, one for its uncertainty; none where no cell satisfies the constraints.
+pub fn panels(
+    overview: &Overview<'_>,
+    all: &[PlottedParameter],
+    pair: [&PlottedParameter; 2],
+    size: (f64, f64),
+) -> Result<Vec<PagePanel>> {
+    let predicted = predictions(overview, all, pair)?;
+    let Some(kind) = predicted.iter().flatten().flatten().map(|prediction| prediction.kind).next() else {
+        return Ok(vec![]);
+    };
+    let of = |number: fn(&Prediction) -> f64| -> Cells {
+        predicted.iter().map(|row| row.iter().map(|cell| cell.as_ref().map(number)).collect()).collect()
+    };
+    let (means, widths) = (of(|at| at.mean), of(|at| 0.5 * at.upper - 0.5 * at.lower));
+    let width = match kind {
+        BoundKind::Theorem => "half the width of the band (theorem)".to_string(),
+        _ => format!("half the {} % interval of the model", 100.0 * PROBABILITY),
+    };
+    let colours = colours_of_widths(&known(&widths), overview.shown);
+    let coloured = [coloured_means(overview, means), Coloured { what: width, cells: widths, colours }];
+    Ok(coloured.iter().map(|coloured| panel(overview, pair, coloured, size)).collect())
+}
+
+/// The means, or where they span magnitudes their distances from the best of them.
+fn coloured_means(overview: &Overview<'_>, means: Cells) -> Coloured {
+    let scale = ValueAxis::of(&known(&means), overview.direction());
+    let Some(best) = scale.best else {
+        let colours = colours_of_means(&known(&means), overview.shown);
+        return Coloured { what: "posterior mean".to_string(), cells: means, colours };
+    };
+    let what = format!("posterior mean: distance from its best here, {}", significant(best, 3));
+    let distances = |row: &Vec<Option<f64>>| row.iter().map(|mean| mean.map(|mean| scale.distance(mean))).collect();
+    let cells: Cells = means.iter().map(distances).collect();
+    let (low, high) = scale.limits();
+    Coloured { what, cells, colours: PlotAxis::logarithmic(low, high) }
+}
+
+/// What one panel shows.
+struct Coloured {
+    what: String,
+    cells: Cells,
+    colours: PlotAxis,
+}
+
+fn known(cells: &Cells) -> Vec<f64> {
+    cells.iter().flatten().flatten().copied().collect()
+}
+
+fn panel(overview: &Overview<'_>, pair: [&PlottedParameter; 2], coloured: &Coloured, size: (f64, f64)) -> PagePanel {
+    let Coloured { what, cells, colours } = coloured;
+    let known = known(cells);
+    let is_flat = known.iter().all(|number| *number == known[0]);
+    let most = cells_along(overview);
+    let [x, y] = pair.map(|parameter| parameter.side(Some(most)));
+    let (marks, legend) = overview.marked(&Mark::on_parameters(), |trial, _| {
+        let params = overview.study.params(trial.number()).ok()?;
+        let place =
+            |parameter: &PlottedParameter, axis: &PlotAxis| Some(axis.place(parameter.read(parameter.of(&params)?)?));
+        Some((place(pair[0], &x.axis)?, place(pair[1], &y.axis)?))
+    });
+    let shade = |cell: &Option<f64>| cell.map(|number| level(colours.part(colours.place(number))));
+    let rows = cells.iter().map(|row| row.iter().map(shade).collect()).collect();
+    let reach = |axis: &PlotAxis, parameter: &PlottedParameter| {
+        let beyond = parameter.beyond(most);
+        (axis.between(-beyond), axis.between(1.0 + beyond))
+    };
+    let map = CellMap { rows, x: reach(&x.axis, pair[0]), y: reach(&y.axis, pair[1]) };
+    let blank = if cells.iter().flatten().any(Option::is_none) { " (blank: not allowed)" } else { "" };
+    let title = match is_flat {
+        true => format!("{what}: {} everywhere{blank}", significant(known[0], 3)),
+        false => format!("{what}{blank}"),
+    };
+    let layers = [Layer::Cells(map)].into_iter().chain(marks).collect();
+    PagePanel { title, x, y, layers, colours: (!is_flat).then_some(*colours), legend, size }
+}
+
+/// Around the values that are shown, or over all means if those lie elsewhere; no wider than the means are.
+fn colours_of_means(means: &[f64], shown: Option<Shown>) -> PlotAxis {
+    let (low, high) = ends(means);
+    match shown.map(|shown| shown.widened_by(means)) {
+        Some(shown) if shown.low < high && shown.high > low => {
+            PlotAxis::linear(shown.low.max(low), shown.high.min(high))
+        }
+        _ => PlotAxis::linear(low, high),
+    }
+}
+
+/// Over the widths, which may span many magnitudes where the model is learned. Widths far beyond the values' range share a
+/// colour.
+fn colours_of_widths(widths: &[f64], shown: Option<Shown>) -> PlotAxis {
+    let (low, high) = ends(widths);
+    let useful = shown.map_or(f64::MAX, |shown| WIDEST * (shown.high - shown.low));
+    let high = if useful > low { high.min(useful) } else { high };
+    if low > 0.0 && high > MAGNITUDES * low { PlotAxis::logarithmic(low, high) } else { PlotAxis::linear(low, high) }
+}
+
+/// The lowest and the highest number.
+fn ends(numbers: &[f64]) -> (f64, f64) {
+    let finite = || numbers.iter().copied().filter(|number| number.is_finite());
+    (finite().fold(f64::MAX, f64::min), finite().fold(f64::MIN, f64::max))
+}
+
+/// How many cells there are along each axis, unless a parameter has fewer values.
+fn cells_along(overview: &Overview<'_>) -> usize {
+    if overview.model().posterior().observed() > MANY { CELLS.1 } else { CELLS.0 }
+}
+
+/// The prediction at every cell's centre.
+fn predictions(
+    overview: &Overview<'_>,
+    all: &[PlottedParameter],
+    pair: [&PlottedParameter; 2],
+) -> Result<Vec<Vec<Option<Prediction>>>> {
+    let params = overview.best.as_ref().map_or(&[][..], |best| &best.params);
+    let base = BaseSetting::new(overview.study.spec().domain(), all, params);
+    let most = cells_along(overview);
+    let [xs, ys] = pair.map(|parameter| parameter.centres(most));
+    let row = |y: &Value| xs.iter().map(|x| base.with(&[(pair[0], x), (pair[1], y)])).collect();
+    let cells: Vec<Vec<Option<NamedValues>>> = ys.iter().map(row).collect();
+    let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();
+    let mut predictions = overview.model().predict_named(&allowed)?.into_iter();
+    Ok(cells
+        .iter()
+        .map(|row| row.iter().map(|cell| cell.as_ref().and_then(|_| predictions.next())).collect())
+        .collect())
+}

@@ -1,0 +1,181 @@
+//! The axis of the values: linear, or the distance to the best one on a logarithmic scale where the values span magnitudes.
+//!
+//! They do where on a linear axis a quarter of them would be within a hundredth of its length from the best one, and at least
+//! eight are not equal to it. Outliers are beyond the linear axis and do not decide; a search that has converged does, and so
+//! do values whose magnitudes differ.
+
+use manyhands_core::Direction;
+
+use crate::axis::PlotAxis;
+use crate::shown::Shown;
+
+/// The length of a linear axis over the lower quartile of the distances.
+const MAGNITUDES: f64 = 100.0;
+
+/// Fewer distances say nothing.
+const FEWEST: usize = 8;
+
+/// Distances below this share of the largest are rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// The distance of marks without a value from the edge, as a fraction of the height.
+const EDGE: f64 = 0.035;
+
+/// An edge of a panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    Bottom,
+    Top,
+}
+
+/// An axis of values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ValueAxis {
+    /// The axis.
+    pub axis: PlotAxis,
+    /// Where trials without a value are.
+    pub worse: Edge,
+    /// How many values are beyond it.
+    pub beyond: usize,
+    /// The best value, if distances to it are shown.
+    pub best: Option<f64>,
+    /// The lowest and the highest number that has a place of its own.
+    limits: (f64, f64),
+}
+
+impl ValueAxis {
+    /// The axis of these values: logarithmic in the distance to the best of them where they span magnitudes.
+    pub fn of(values: &[f64], direction: Direction) -> Self {
+        let better = |a: f64, b: f64| if direction.is_better(b, a) { b } else { a };
+        let best = values.iter().copied().reduce(better);
+        match best.and_then(|best| Self::of_distances(values, best)) {
+            Some(axis) => axis,
+            None => Self::linear(Shown::of(values), direction),
+        }
+    }
+
+    /// A linear axis of the values that are shown, with room for trials without one on the worse side.
+    pub fn linear(shown: Option<Shown>, direction: Direction) -> Self {
+        let axis = shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
+        let (axis, worse) = match direction {
+            Direction::Maximize => (axis.padded(0.14, 0.08), Edge::Bottom),
+            Direction::Minimize => (axis.padded(0.08, 0.14), Edge::Top),
+        };
+        let (limits, beyond) = shown.map_or(((f64::MIN, f64::MAX), 0), |shown| ((shown.low, shown.high), shown.beyond));
+        Self { axis, worse, beyond, best: None, limits }
+    }
+
+    /// The same values on another axis.
+    pub fn on(self, axis: PlotAxis) -> Self {
+        Self { axis, ..self }
+    }
+
+    /// The logarithmic axis of the distances, where they span magnitudes.
+    fn of_distances(values: &[f64], best: f64) -> Option<Self> {
+        let mut distances: Vec<f64> = values.iter().map(|value| distance(*value, best)).collect();
+        distances.sort_by(f64::total_cmp);
+        let largest = *distances.last()?;
+        distances.retain(|distance| *distance > ROUNDING * largest.max(best.abs()));
+        let quartile = *distances.get(distances.len() / 4)?;
+        let Shown { low, high, .. } = Shown::of(values)?;
+        if distances.len() < FEWEST || distance(high, low) <= MAGNITUDES * quartile {
+            return None;
+        }
+        let shown = Shown::of(&distances.iter().map(|distance| distance.log10()).collect::<Vec<_>>())?;
+        let (low, high) = (10f64.powf(shown.low), 10f64.powf(shown.high));
+        let beyond = distances.iter().filter(|distance| **distance > 1.000_001 * high).count();
+        let axis = PlotAxis::logarithmic(low, high).padded(0.16, 0.14);
+        Some(Self { axis, worse: Edge::Top, beyond, best: Some(best), limits: (low, high) })
+    }
+
+    /// The lowest and the highest number that has a place of its own.
+    pub fn limits(&self) -> (f64, f64) {
+        self.limits
+    }
+
+    /// How far a value is from the best one, and not closer than the axis shows; the value itself on a linear axis.
+    pub fn distance(&self, value: f64) -> f64 {
+        self.best.map_or(value, |best| distance(value, best).max(self.limits.0))
+    }
+
+    /// The place of a value. The best value itself, whose distance has no logarithm, is at the bottom.
+    pub fn place(&self, value: f64) -> f64 {
+        match self.best {
+            None => self.axis.place(value),
+            Some(best) => self.place_of_distance(distance(value, best)),
+        }
+    }
+
+    fn place_of_distance(&self, distance: f64) -> f64 {
+        if distance < 0.999_999 * self.limits.0 { self.edge(Edge::Bottom) } else { self.axis.place(distance) }
+    }
+
+    /// The edge that a value is beyond.
+    pub fn side(&self, value: f64) -> Option<Edge> {
+        match self.best {
+            Some(best) => (distance(value, best) > 1.000_001 * self.limits.1).then_some(Edge::Top),
+            None if value > self.limits.1 => Some(Edge::Top),
+            None if value < self.limits.0 => Some(Edge::Bottom),
+            None => None,
+        }
+    }
+
+    /// The place of marks at an edge.
+    pub fn edge(&self, edge: Edge) -> f64 {
+        self.axis.shown(if edge == Edge::Top { 1.0 - EDGE } else { EDGE })
+    }
+}
+
+fn distance(value: f64, best: f64) -> f64 {
+    // Halves, because the distance of 1e308 and -1e308 overflows.
+    2.0 * (value / 2.0 - best / 2.0).abs().min(f64::MAX / 4.0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_six_magnitudes_have_a_logarithmic_axis_and_those_of_one_do_not() {
+        let magnitudes: Vec<f64> = (0..30).map(|i| 10f64.powf(f64::from(i) * 0.2 - 3.0)).collect();
+        let axis = ValueAxis::of(&magnitudes, Direction::Minimize);
+        assert_eq!(axis.best, Some(1e-3));
+        let even: Vec<f64> = (0..30).map(f64::from).collect();
+        assert_eq!(ValueAxis::of(&even, Direction::Minimize).best, None);
+        // The same distances when maximizing, and with an offset.
+        let negated: Vec<f64> = magnitudes.iter().map(|value| 7.0 - value).collect();
+        assert_eq!(ValueAxis::of(&negated, Direction::Maximize).best, Some(7.0 - 1e-3));
+    }
+
+    #[test]
+    fn one_value_far_away_does_not_make_the_axis_logarithmic() {
+        let mut values: Vec<f64> = (0..30).map(f64::from).collect();
+        values.push(1e12);
+        let axis = ValueAxis::of(&values, Direction::Minimize);
+        assert_eq!((axis.best, axis.beyond, axis.side(1e12)), (None, 1, Some(Edge::Top)));
+    }
+
+    #[test]
+    fn few_and_equal_values_have_a_linear_axis() {
+        for values in [vec![], vec![4.0], vec![4.0; 30], vec![1.0, 1e3, 1e6, 1e9]] {
+            assert_eq!(ValueAxis::of(&values, Direction::Maximize).best, None, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn the_best_value_is_at_the_bottom_and_better_is_lower() {
+        let values: Vec<f64> = (0..12).map(|i| if i == 0 { 0.0 } else { -10f64.powi(i - 6) }).collect();
+        let axis = ValueAxis::of(&values, Direction::Maximize);
+        let places: Vec<f64> = values.iter().map(|value| axis.place(*value)).collect();
+        assert_eq!(places[0], axis.edge(Edge::Bottom));
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
+    }
+
+    #[test]
+    fn distances_that_overflow_have_a_place() {
+        let values: Vec<f64> = (0..40).map(|i| if i % 2 == 0 { -1.7e308 } else { 10f64.powi(i) }).collect();
+        let axis = ValueAxis::of(&values, Direction::Maximize);
+        assert!(values.iter().all(|value| axis.place(*value).is_finite()));
+    }
+}
