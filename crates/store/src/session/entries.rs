@@ -10,7 +10,9 @@ use crate::backend::NewStudy;
 use crate::{Error, Result, Source, Store};
 
 /// The reason of a failure that a table gives none for.
-pub const NO_REASON: &str = "failed";
+pub fn no_reason() -> String {
+    TrialState::Failed.to_string()
+}
 
 /// What a table says of one trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,7 +214,7 @@ impl<'a> Rehearsal<'a> {
     fn revision(&self, record: &Trial, entry: &TrialEntry, on_conflict: OnConflict) -> Result<(Vec<Event>, Change)> {
         // That both have failed is no conflict, whatever the reasons. Another reason amends, unless it is no more than the word.
         let is_agreed = |outcome: &std::result::Result<f64, String>| match outcome {
-            Err(why) => record.reason().is_some() && (on_conflict == OnConflict::Refuse || why == NO_REASON),
+            Err(why) => record.reason().is_some() && (on_conflict == OnConflict::Refuse || *why == no_reason()),
             Ok(_) => false,
         };
         let outcome = entry.outcome.clone().filter(|outcome| !is_agreed(outcome));
