@@ -5,8 +5,8 @@ use std::io::{Read, stdin};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use manyhands_core::Ledger;
 use manyhands_core::text::counted;
+use manyhands_core::{Ledger, Spec};
 use manyhands_report::plate::{self, ColumnMap, PlateEntries};
 use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
 use manyhands_store::{Error as StoreError, OnConflict, Recorded, Session};
@@ -43,35 +43,24 @@ impl TableInput {
     /// Records the table in a study, which is created where only evaluations made elsewhere are recorded; prints what was done.
     pub fn record(&self, target: &Target) -> Result<()> {
         let table = Spreadsheet::read(&self.bytes).map_err(|fault| self.refused(&[fault]))?;
-        let (entries, recorded) = match target.known_or_new()? {
+        match target.known_or_new()? {
             KnownOrNew::Known(mut session) => {
-                let entries = plate::read(session.spec(), session.ledger(), &table, &self.map);
-                let entries = entries.map_err(|faults| self.refused(&faults))?;
+                let entries = self.entries(session.spec(), session.ledger(), &table)?;
                 let recorded = session.record(&entries.entries, self.on_conflict)?;
-                (entries, recorded)
+                let recorded = recorded.map_err(|faults| self.conflicts(&entries, &faults))?;
+                print_recorded(&session, &entries, &recorded, target.json)
             }
             KnownOrNew::New(source) => {
-                let entries = plate::read(&source.study().spec, &Ledger::default(), &table, &self.map);
-                if entries.is_err() && plate::has_trials(&table, &self.map) {
-                    // Its trials are those of a study, and that there is none is what is wrong.
-                    target.open_to_tell()?;
-                }
-                let entries = entries.map_err(|faults| self.refused(&faults))?;
+                let entries = self.entries(&source.study().spec, &Ledger::default(), &table)?;
                 let created = Session::create_with(|| target.create_store(), *source, &entries.entries)?;
-                (entries, created.map(|(_, recorded)| recorded))
+                let (session, recorded) = created.map_err(|faults| self.conflicts(&entries, &faults))?;
+                print_recorded(&session, &entries, &recorded, target.json)
             }
-        };
-        let recorded = recorded.map_err(|faults| self.conflicts(&entries, &faults))?;
-        self.print(&entries, &recorded, target.json)
+        }
     }
 
-    fn print(&self, entries: &PlateEntries, recorded: &[Recorded], as_json: bool) -> Result<()> {
-        if as_json {
-            return print_json(&plate::json(recorded));
-        }
-        plate::lines(recorded).iter().try_for_each(|line| print(line))?;
-        plate::summary(entries, recorded).iter().for_each(|line| say(line));
-        Ok(())
+    fn entries(&self, spec: &Spec, ledger: &Ledger, table: &Spreadsheet) -> Result<PlateEntries> {
+        plate::read(spec, ledger, table, &self.map).map_err(|faults| self.refused(&faults))
     }
 
     /// The error of a table that cannot be read.
@@ -106,4 +95,13 @@ impl TableInput {
         };
         Usage { code: "table", message, hint }.into()
     }
+}
+
+fn print_recorded(session: &Session, entries: &PlateEntries, recorded: &[Recorded], as_json: bool) -> Result<()> {
+    if as_json {
+        return print_json(&plate::json(recorded));
+    }
+    plate::lines(session, recorded)?.iter().try_for_each(|line| print(line))?;
+    plate::summary(entries, recorded).iter().for_each(|line| say(line));
+    Ok(())
 }

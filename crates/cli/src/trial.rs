@@ -40,7 +40,16 @@ pub fn trial_number(text: &str) -> Result<usize> {
 
 /// A value that is told.
 pub fn finite(text: &str) -> Result<f64> {
-    let wrong = || Usage::new("value", format!("the value must be a finite number, got {}", quoted(text)));
+    let wrong = || {
+        let refused = Usage::new("value", format!("the value must be a finite number, got {}", quoted(text)));
+        match text.trim().to_lowercase() {
+            word if word.starts_with("fail") => {
+                refused.hint("a trial without a value: manyhands fail STUDY TRIAL --reason TEXT")
+            }
+            number if number.replace(',', ".").parse::<f64>().is_ok() => refused.hint("write a decimal point"),
+            _ => refused,
+        }
+    };
     Ok(text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)?)
 }
 

@@ -144,8 +144,7 @@ fn the_model_of_an_amended_study_is_that_of_one_told_the_truth() {
         for mistake in mistakes(&spec) {
             let mut amended = with_mistake(&spec, mistake);
             amend(&mut amended, mistake);
-            let right =
-                Study::replay(spec.clone(), &corrected(&with_mistake(&spec, mistake).events().to_vec(), mistake));
+            let right = Study::replay(spec.clone(), &corrected(with_mistake(&spec, mistake).events(), mistake));
             let mut right = right.unwrap();
             let points = anywhere(&spec);
             for (a, b) in amended.predict(&points).unwrap().iter().zip(right.predict(&points).unwrap()) {
@@ -229,8 +228,7 @@ fn amend_again(study: &mut Study) {
 fn a_typing_error_does_not_matter_to_a_learned_model_once_it_is_amended() {
     let spec = auto(square());
     let mut wrong = with_mistake(&spec, Mistake::Value);
-    let mut right =
-        Study::replay(spec.clone(), &without_fits(&corrected(&wrong.events().to_vec(), Mistake::Value))).unwrap();
+    let mut right = Study::replay(spec.clone(), &without_fits(&corrected(wrong.events(), Mistake::Value))).unwrap();
     let before = wrong.predict(&anywhere(&spec)).unwrap();
     wrong.ask(1).unwrap();
     right.ask(1).unwrap();

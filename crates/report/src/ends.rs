@@ -1,7 +1,7 @@
 //! Trials and their new states: what `tell`, `fail`, `cancel`, `amend` and `retry` give.
 
-use manyhands_core::TrialState;
 use manyhands_core::text::{one_line, short};
+use manyhands_core::{TrialState, Value};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
 
@@ -27,9 +27,10 @@ pub fn record(session: &Session, trial: usize) -> Result<String> {
     if record.is_moved() {
         let requested = session.spec().domain().logged_params(record.candidate(), record.requested_params());
         let params = session.params(trial)?.into_iter().zip(requested).filter(|((_, now), then)| now != then);
-        let params: Vec<String> =
-            params.map(|((name, now), _)| format!("{} = {}", one_line(name), now.short())).collect();
-        text = format!("{text} at {}", params.join(", "));
+        let set = |((name, now), then): ((&str, Value), Value)| {
+            format!("{} = {} instead of {}", one_line(name), now.short(), then.short())
+        };
+        text = format!("{text} at {}", params.map(set).collect::<Vec<_>>().join(", "));
     }
     Ok(text)
 }

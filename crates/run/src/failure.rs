@@ -116,6 +116,20 @@ impl Failure {
         let line = reason.lines().next().unwrap_or_default();
         line.strip_suffix(TAIL_FOLLOWS).unwrap_or(line)
     }
+
+    /// The last line of standard error of a stored reason, if it has one: what a program says last is mostly why it failed.
+    ///
+    /// ```
+    /// use manyhands_run::Failure;
+    /// let reason = "exit code 1; standard error ends with:\nTraceback\nValueError: diverged";
+    /// assert_eq!(Failure::last_line(reason), Some("ValueError: diverged"));
+    /// assert_eq!(Failure::last_line("no crystals"), None);
+    /// ```
+    pub fn last_line(reason: &str) -> Option<&str> {
+        let mut lines = reason.lines();
+        let has_tail = lines.next().is_some_and(|first| first.ends_with(TAIL_FOLLOWS));
+        lines.rfind(|line| has_tail && !line.trim().is_empty())
+    }
 }
 
 impl fmt::Display for Failure {

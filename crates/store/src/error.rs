@@ -129,10 +129,12 @@ pub enum Error {
         now: f64,
     },
     /// A trial was told with another setting already.
-    #[error("trial {trial} was told already, with other values of its parameters; these were not recorded")]
+    #[error("trial {trial} was told already, with another setting: {}; this one was not recorded", differences.join(", "))]
     OtherSetting {
         /// The trial.
         trial: usize,
+        /// What differs: the values now, and as recorded.
+        differences: Vec<String>,
     },
     /// A parameter of the new study is not in the old one, and its value there is not stated.
     #[error("parameter {} is new, and which value it had in the old trials is not stated", quoted(name))]

@@ -59,7 +59,7 @@ impl Error {
             Self::OtherSetting { .. } => {
                 "if the recorded setting is wrong: manyhands amend STUDY TRIAL --set NAME=VALUE"
             }
-            Self::NewParameter { .. } => "state it: manyhands copy OLD NEW.toml --default NAME=VALUE",
+            Self::NewParameter { name } => return Some(format!("state it with --default {name}=VALUE")),
             Self::NotANewParameter { .. } => "--default NAME=VALUE is for parameters that only the new study has",
             Self::LostParameter { .. } => {
                 "keep it in the new file; as { constant = VALUE } only the trials with that value come along"

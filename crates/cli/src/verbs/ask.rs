@@ -68,6 +68,11 @@ fn check_new(path: &Path) -> Result<()> {
         return Ok(());
     }
     let refuse = |message: String, hint: &str| Err(Usage::new("file", message).hint(hint).into());
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if ["xlsx", "xls", "ods", "numbers"].contains(&ending.as_str()) {
+        let message = format!("{} cannot be written: the table is text, and .{ending} is a workbook", path.display());
+        return refuse(message, "give it the ending .csv, which every spreadsheet opens; nothing was asked for");
+    }
     if path.exists() {
         let message = format!("{} is there already, and may have results in it; nothing was asked for", path.display());
         return refuse(message, "tell its results and give the new table another name, or move it away");

@@ -3,7 +3,9 @@
 use anyhow::Result;
 use clap::Args;
 use manyhands_core::TrialState;
+use manyhands_core::text::one_line;
 
+use crate::stderr::say;
 use crate::trial::TrialTarget;
 
 const EXAMPLE: &str = "\
@@ -23,6 +25,17 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let trial = options.of.number()?;
-    options.of.target.open_to_tell()?.reopen(trial)?;
-    options.of.print_end(TrialState::Pending)
+    let mut session = options.of.target.open_to_tell()?;
+    session.reopen(trial)?;
+    options.of.print_end(TrialState::Pending)?;
+    if !options.of.target.json {
+        let params = session.params(trial)?;
+        let params: Vec<String> =
+            params.iter().map(|(name, value)| format!("{} = {}", one_line(name), value.short())).collect();
+        say(&format!(
+            "to be tried again at {}; no later table has it: tell its value by its number",
+            params.join(", ")
+        ));
+    }
+    Ok(())
 }

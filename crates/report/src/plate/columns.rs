@@ -144,6 +144,7 @@ fn whole(reason: String) -> BadSpreadsheet {
 
 fn missing(table: &Spreadsheet, column: &str) -> BadSpreadsheet {
     let columns = table.header().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
-    let hint = "the first row has the names of the columns; results are in the column value";
+    let hint = "the first row has the names of the columns, and results are in the column value; import takes them from other \
+                columns with --column NAME=COLUMN";
     whole(format!("there is no column {}; the columns are {columns}", quoted(column))).hint(hint)
 }

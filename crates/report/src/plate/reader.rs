@@ -2,7 +2,7 @@
 
 use manyhands_core::text::quoted;
 use manyhands_core::{Ledger, Spec, Trial, Value};
-use manyhands_store::{Entry, ExternalEvaluation, NO_REASON, TrialEntry};
+use manyhands_store::{Entry, ExternalEvaluation, TrialEntry, no_reason};
 
 use super::columns::{PlateColumns, metric_name};
 use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow};
@@ -75,13 +75,16 @@ impl RowReader<'_> {
     fn outcome(&self, row: &SpreadsheetRow) -> Result<RowOutcome, BadSpreadsheet> {
         let (cell, reason) = (row.cell(self.columns.value), self.columns.reason.map_or("", |column| row.cell(column)));
         let state = self.columns.state.map_or("", |column| row.cell(column)).to_lowercase();
-        if state == "failed" || state == "cancelled" || state == "pending" {
-            let why = if reason.is_empty() { NO_REASON } else { reason };
-            return Ok((state == "failed").then(|| Err(why.to_string())));
+        let why = |written: &str| {
+            let given = [written, reason].into_iter().find(|text| !text.is_empty());
+            given.map_or_else(no_reason, str::to_string)
+        };
+        // A value that was filled in since the export counts, whatever the state was then.
+        if state == "failed" && cell.is_empty() {
+            return Ok(Some(Err(why(""))));
         }
         if let Some(written) = failure(cell) {
-            let why = [written, reason, NO_REASON].into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-            return Ok(Some(Err(why.to_string())));
+            return Ok(Some(Err(why(written))));
         }
         let hint = "write a number, nothing while it is pending, or failed and why, as in failed: no crystals";
         let number = self.numbers.number(row, self.columns.value);

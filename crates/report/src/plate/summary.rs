@@ -2,10 +2,11 @@
 
 use manyhands_core::TrialState;
 use manyhands_core::text::{counted, one_line};
-use manyhands_store::{Change, Recorded};
+use manyhands_store::{Change, Recorded, Result, Session};
 use serde_json::{Value as Json, json};
 
 use super::PlateEntries;
+use crate::ends::record;
 
 /// What became of each row that was read, as a JSON array.
 pub fn json(recorded: &[Recorded]) -> Json {
@@ -14,14 +15,13 @@ pub fn json(recorded: &[Recorded]) -> Json {
     recorded.iter().map(row).collect()
 }
 
-/// Trials whose record has changed, one line each.
-pub fn lines(recorded: &[Recorded]) -> Vec<String> {
-    let line = |row: &Recorded| match row.change {
-        Change::Nothing => None,
-        Change::Recorded => Some(format!("trial {}: {}", row.trial, row.state)),
-        Change::Amended => Some(format!("trial {}: {}, amended", row.trial, row.state)),
+/// Trials whose record has changed, one line each: what is recorded now, so that a typing error is seen.
+pub fn lines(session: &Session, recorded: &[Recorded]) -> Result<Vec<String>> {
+    let line = |row: &Recorded| {
+        let note = if row.change == Change::Amended { ", amended" } else { "" };
+        Ok(format!("trial {}: {}{note}", row.trial, record(session, row.trial)?))
     };
-    recorded.iter().filter_map(line).collect()
+    recorded.iter().filter(|row| row.change != Change::Nothing).map(line).collect()
 }
 
 /// How many rows did what, and what became of the columns that are no part of a result.

@@ -18,6 +18,9 @@ pub use self::exported::{BadExport, csv_of_json_lines, is_exported_line};
 pub use self::selection::{TrialOrder, TrialSelection};
 use crate::{table, value};
 
+/// How many characters of a reason a table for people shows at most.
+const LONGEST_REASON: usize = 60;
+
 /// How many metrics a table for people shows at most.
 const MOST_METRICS: usize = 6;
 
@@ -142,7 +145,7 @@ fn shown_metrics<'a>(session: &'a Session, numbers: &[usize]) -> Vec<&'a str> {
 /// A cell with few digits; of a failed trial, the reason stands in the place of the value.
 fn for_people(column: &TrialColumn, record: TrialRecord<'_>) -> String {
     match (column, record.trial.reason()) {
-        (TrialColumn::Value, Some(reason)) => return first_line(reason),
+        (TrialColumn::Value, Some(reason)) => return in_brief(reason),
         (TrialColumn::Parameter(index), _) => {
             return record.params.get(*index).map_or(String::new(), |(_, value)| value.short());
         }
@@ -158,6 +161,16 @@ fn for_people(column: &TrialColumn, record: TrialRecord<'_>) -> String {
 
 fn record<'a>(session: &'a Session, number: usize, params: &'a [(&'a str, Value)]) -> Result<TrialRecord<'a>> {
     Ok(TrialRecord { trial: session.ledger().trial(number)?, times: &session.times()[number], params })
+}
+
+/// Why a trial failed, in one line of a table: the cause, and the last line of standard error.
+fn in_brief(reason: &str) -> String {
+    let brief = match Failure::last_line(reason) {
+        Some(last) => format!("{}: {}", first_line(reason), one_line(last.trim())),
+        None => first_line(reason),
+    };
+    let short: String = brief.chars().take(LONGEST_REASON).collect();
+    if short.len() < brief.len() { short + "..." } else { brief }
 }
 
 /// Why a trial failed, without the end of its standard error.

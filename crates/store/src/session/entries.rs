@@ -10,7 +10,9 @@ use crate::backend::NewStudy;
 use crate::{Error, Result, Source, Store};
 
 /// The reason of a failure that a table gives none for.
-pub const NO_REASON: &str = "failed";
+pub fn no_reason() -> String {
+    TrialState::Failed.to_string()
+}
 
 /// What a table says of one trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,7 +214,7 @@ impl<'a> Rehearsal<'a> {
     fn revision(&self, record: &Trial, entry: &TrialEntry, on_conflict: OnConflict) -> Result<(Vec<Event>, Change)> {
         // That both have failed is no conflict, whatever the reasons. Another reason amends, unless it is no more than the word.
         let is_agreed = |outcome: &std::result::Result<f64, String>| match outcome {
-            Err(why) => record.reason().is_some() && (on_conflict == OnConflict::Refuse || why == NO_REASON),
+            Err(why) => record.reason().is_some() && (on_conflict == OnConflict::Refuse || *why == no_reason()),
             Ok(_) => false,
         };
         let outcome = entry.outcome.clone().filter(|outcome| !is_agreed(outcome));
@@ -220,7 +222,7 @@ impl<'a> Rehearsal<'a> {
         match (amended(self.spec, record, &amendment)?, on_conflict) {
             (None, _) => Ok((vec![], Change::Nothing)),
             (Some(event), OnConflict::Amend) => Ok((vec![event], Change::Amended)),
-            (Some(_), OnConflict::Refuse) => Err(conflict(record, &amendment)),
+            (Some(_), OnConflict::Refuse) => Err(conflict(self.spec, record, &amendment)),
         }
     }
 
@@ -245,11 +247,17 @@ fn end(spec: &Spec, trial: usize, outcome: &std::result::Result<f64, String>) ->
 }
 
 /// Why what a table says of a trial that has ended is not recorded.
-fn conflict(record: &Trial, amendment: &Amendment) -> Error {
+fn conflict(spec: &Spec, record: &Trial, amendment: &Amendment) -> Error {
     let trial = record.number();
+    let recorded = spec.domain().logged_params(record.candidate(), record.logged_params());
+    let difference = |(name, now): &(String, Value)| {
+        let (_, known) = spec.domain().named(&recorded).find(|(known, _)| known == name)?;
+        Some(format!("{name} = {}, and {} as recorded", now.short(), known.short()))
+    };
+    let differences = || amendment.params.iter().filter_map(difference).collect();
     match (record.value(), &amendment.outcome) {
         (Some(before), Some(Ok(now))) if before != *now => Error::OtherValue { trial, before, now: *now },
-        (Some(_), Some(Ok(_))) | (_, None) => Error::OtherSetting { trial },
+        (Some(_), Some(Ok(_))) | (_, None) => Error::OtherSetting { trial, differences: differences() },
         _ => manyhands_core::Error::NotPending { trial, state: record.state() }.into(),
     }
 }

@@ -1,6 +1,7 @@
 //! The ends of trials: told, failed, cancelled or reported by a worker; and trials that were made elsewhere.
 
-use manyhands_core::{Event, Ledger, Spec, Trial, TrialState, Value};
+use manyhands_core::event::Enqueued;
+use manyhands_core::{Choice, Event, Ledger, Phase, Spec, Trial, TrialState, Value};
 
 use super::{Claimed, Session};
 use crate::codec::encode;
@@ -123,11 +124,17 @@ impl Session {
         }
     }
 
-    /// Cancels a trial that a worker holds, as its command cannot work. [`Reported::TooLate`], and nothing is logged, if
-    /// someone else was given the trial, or it has ended.
+    /// Cancels a trial that a worker holds, as its command cannot work; a point that was enqueued is in the queue again.
+    /// [`Reported::TooLate`], and nothing is logged, if someone else was given the trial, or it has ended.
     pub fn withdraw(&mut self, claimed: &Claimed, origin: &str) -> Result<Reported> {
         let Claimed { trial, attempt, .. } = *claimed;
-        let (events, fence) = ([encode(&Event::Cancelled { trial }, attempt)?], Some(claimed.fence()));
+        let mut events = vec![encode(&Event::Cancelled { trial }, attempt)?];
+        let queued = self.trial(trial)?.choice().filter(|choice| choice.phase == Phase::Queued);
+        if let Some(Choice { candidate, params, .. }) = queued {
+            let candidate = self.spec().is_finite().then_some(*candidate);
+            events.push(encode(&Event::Enqueued(Enqueued { candidate, params: params.clone() }), 0)?);
+        }
+        let fence = Some(claimed.fence());
         match self.append(&Append { origin, events: &events, fence, ..Append::default() })? {
             Appended::Stored { .. } => Ok(Reported::Recorded),
             Appended::Fenced { .. } | Appended::Taken { .. } | Appended::Outdated => Ok(Reported::TooLate),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use manyhands_core::TrialState;
 
-use super::common::study::{GRID, outside, session};
+use super::common::study::{GRID, POOL, outside, session};
 use super::common::{origin, places};
 use crate::{ExternalEvaluation, Reported};
 
@@ -46,6 +46,23 @@ fn a_trial_is_withdrawn_by_who_holds_it_and_by_nobody_else() {
         assert_eq!(states, [TrialState::Cancelled, TrialState::Pending, TrialState::Observed]);
         assert_eq!((mine.begun(), mine.ledger().late()), (2, 0), "the budget has its place again");
         assert_eq!(mine.report(&taken, &origin(), Ok(1.0.into())).unwrap(), Reported::Recorded);
+    }
+}
+
+#[test]
+fn a_point_of_the_queue_whose_trial_is_withdrawn_is_in_the_queue_again() {
+    for place in places() {
+        for text in [GRID, POOL] {
+            let mut mine = session(place.open(), text);
+            mine.enqueue(&[outside(text, true)]).unwrap();
+            let claimed = mine.ask_for_worker(2, None, LONG).unwrap();
+            let wanted = mine.params(0).unwrap().into_iter().map(|(_, value)| value).collect::<Vec<_>>();
+            for claimed in &claimed {
+                assert_eq!(mine.withdraw(claimed, &origin()).unwrap(), Reported::Recorded);
+            }
+            assert_eq!(mine.ledger().queue().len(), 1);
+            assert_eq!(mine.ask(1).unwrap()[0].choice.params, wanted);
+        }
     }
 }
 

@@ -130,7 +130,12 @@ fn what_differs_from_the_record_is_refused_or_amends_it() {
         assert_eq!(faults[2], (2, Refusal::NotPending { trial: 2, state: TrialState::Observed }.into()));
         let settings = [moved(0, Some(Ok(999.0)), 1.5), moved(1, Some(Err("dry")), 1.5)];
         let faults = refused(&mut session, &settings, OnConflict::Refuse);
-        assert_eq!(faults, [(0, Error::OtherSetting { trial: 0 }), (1, Error::OtherSetting { trial: 1 })]);
+        for (trial, fault) in faults.iter().enumerate() {
+            let recorded = session.params(trial).unwrap()[0].1.short();
+            let differences = vec![format!("x = 1.5, and {recorded} as recorded")];
+            assert_eq!(*fault, (trial, Error::OtherSetting { trial, differences }));
+        }
+        assert_eq!(faults.len(), 2);
         let amended = session.record(&table, OnConflict::Amend).unwrap().unwrap();
         assert_eq!(changes(&amended), [Change::Amended; 3]);
         let states: Vec<TrialState> = amended.iter().map(|row| row.state).collect();

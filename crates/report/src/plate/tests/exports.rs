@@ -76,3 +76,17 @@ fn an_export_of_another_study_with_the_same_numbers_is_refused() {
         assert_eq!(read_as(&other, text.as_bytes(), &external).unwrap().entries.len(), 5);
     }
 }
+
+#[test]
+fn a_value_that_was_filled_into_an_export_is_recorded() {
+    let mut session = lived();
+    let [csv, _] = exports(&session);
+    let row = csv.lines().find(|line| line.contains("pending")).unwrap();
+    let number = row.split(',').next().unwrap();
+    let text = format!("trial,state,value\n{number},pending,2.5\n4,cancelled,\n");
+    let read = entries(&session, &text);
+    assert_eq!(read, [told(number.parse().unwrap(), Some(Ok(2.5)))]);
+    session.record(&read, OnConflict::Refuse).unwrap().unwrap();
+    let cancelled = entries(&session, "trial,state,value\n4,cancelled,2.5\n");
+    assert_eq!(session.record(&cancelled, OnConflict::Refuse).unwrap().unwrap_err().len(), 1);
+}
