@@ -122,10 +122,10 @@ impl Failure {
     /// ```
     /// use manyhands_run::Failure;
     /// let reason = "exit code 1; standard error ends with:\nTraceback\nValueError: diverged";
-    /// assert_eq!(Failure::last_line(reason), Some("ValueError: diverged"));
-    /// assert_eq!(Failure::last_line("no crystals"), None);
+    /// assert_eq!(Failure::closing_line(reason), Some("ValueError: diverged"));
+    /// assert_eq!(Failure::closing_line("no crystals"), None);
     /// ```
-    pub fn last_line(reason: &str) -> Option<&str> {
+    pub fn closing_line(reason: &str) -> Option<&str> {
         let mut lines = reason.lines();
         let has_tail = lines.next().is_some_and(|first| first.ends_with(TAIL_FOLLOWS));
         lines.rfind(|line| has_tail && !line.trim().is_empty())

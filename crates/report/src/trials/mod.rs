@@ -165,7 +165,7 @@ fn record<'a>(session: &'a Session, number: usize, params: &'a [(&'a str, Value)
 
 /// Why a trial failed, in one line of a table: the cause, and the last line of standard error.
 fn in_brief(reason: &str) -> String {
-    let brief = match Failure::last_line(reason) {
+    let brief = match Failure::closing_line(reason) {
         Some(last) => format!("{}: {}", first_line(reason), one_line(last.trim())),
         None => first_line(reason),
     };
