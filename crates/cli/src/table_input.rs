@@ -51,7 +51,12 @@ impl TableInput {
                 print_recorded(&session, &entries, &recorded, target.json)
             }
             KnownOrNew::New(source) => {
-                let entries = self.entries(&source.study().spec, &Ledger::default(), &table)?;
+                let entries = self.entries(&source.study().spec, &Ledger::default(), &table);
+                if entries.is_err() && plate::has_trials(&table, &self.map) {
+                    // Its trials are those of a study, and that there is none is what is wrong.
+                    target.open_to_tell()?;
+                }
+                let entries = entries?;
                 let created = Session::create_with(|| target.create_store(), *source, &entries.entries)?;
                 let (session, recorded) = created.map_err(|faults| self.conflicts(&entries, &faults))?;
                 print_recorded(&session, &entries, &recorded, target.json)

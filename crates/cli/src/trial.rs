@@ -46,7 +46,9 @@ pub fn finite(text: &str) -> Result<f64> {
             word if word.starts_with("fail") => {
                 refused.hint("a trial without a value: manyhands fail STUDY TRIAL --reason TEXT")
             }
-            number if number.replace(',', ".").parse::<f64>().is_ok() => refused.hint("write a decimal point"),
+            number if number.contains(',') && number.replace(',', ".").parse::<f64>().is_ok() => {
+                refused.hint("write a decimal point")
+            }
             _ => refused,
         }
     };

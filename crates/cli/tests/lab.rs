@@ -103,7 +103,7 @@ fn a_working_day_with_plates_mistakes_and_a_wider_space() {
     assert!(why.contains("999") && why.contains("61.5") && why.contains("--amend"), "{why}");
     assert_eq!(log(&bench, "dye"), before);
     let amended = said(&bench.run(&["tell", "study.toml", "filled.csv", "--amend"]));
-    assert!(amended.contains("trial 2: observed, amended"), "{amended}");
+    assert!(amended.contains("trial 2: observed 61.5, amended"), "{amended}");
     verified(&bench, "dye");
     let after = log(&bench, "dye");
     said(&bench.run(&["tell", "study.toml", "filled.csv"]));

@@ -88,6 +88,7 @@ fn standard_input(options: &Options) -> Result<()> {
     let mut input = stdin().lock();
     let mut first = Vec::new();
     while first.trim_ascii().is_empty() && input.read_until(b'\n', &mut first).context(UNREADABLE)? > 0 {}
+    // A list is no line that can be told, and no header either.
     let is_json = first.trim_ascii_start().starts_with(b"{") || first.trim_ascii_start().starts_with(b"[");
     let is_exported = is_json && report::trials::is_exported_line(&first);
     if is_json && !is_exported || first.trim_ascii().is_empty() {
