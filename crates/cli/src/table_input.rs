@@ -82,6 +82,9 @@ impl TableInput {
                 || matches!(error, StoreError::Study(manyhands_core::Error::NotPending { .. }))
         };
         let hint = match faults.iter().all(|(_, error)| is_conflict(error)) {
+            true if self.on_conflict == OnConflict::Amend => {
+                Some("two rows of the table differ about this trial: keep one of them".to_string())
+            }
             true => Some("if the table is right and the record wrong, tell it with --amend".to_string()),
             false => faults.iter().find_map(|(_, error)| error.hint()),
         };

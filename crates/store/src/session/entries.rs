@@ -1,5 +1,7 @@
 //! Many results at once, as a table has them: all of them are checked before anything is logged, and they are logged together.
 
+use std::collections::HashSet;
+
 use manyhands_core::{Event, Ledger, Spec, Trial, TrialState, Value};
 
 use super::amend::amended;
@@ -113,6 +115,8 @@ struct Rehearsal<'a> {
     events: Vec<Event>,
     /// How many trials there were before the entries: those that entries add have no number that an entry can know.
     trials: usize,
+    /// The trials that an entry has given a result of: a second one must agree with it.
+    said: HashSet<usize>,
     /// The trials from before the entries; those that an entry was found to be are left out.
     earlier: Vec<usize>,
 }
@@ -120,7 +124,7 @@ struct Rehearsal<'a> {
 impl<'a> Rehearsal<'a> {
     fn new(spec: &'a Spec, ledger: Ledger) -> Self {
         let trials = ledger.trials().len();
-        Self { spec, ledger, events: vec![], trials, earlier: (0..trials).collect() }
+        Self { spec, ledger, events: vec![], trials, said: HashSet::new(), earlier: (0..trials).collect() }
     }
 
     /// Applies all entries; what is wrong with those that cannot be.
@@ -145,7 +149,11 @@ impl<'a> Rehearsal<'a> {
             Entry::Trial(TrialEntry { trial, .. }) if *trial >= self.trials => {
                 return Err(manyhands_core::Error::UnknownTrial { trial: *trial, trials: self.trials }.into());
             }
-            Entry::Trial(entry) => (entry.trial, self.apply_to_trial(entry, on_conflict)?),
+            Entry::Trial(entry) => {
+                let is_first = entry.outcome.is_none() || self.said.insert(entry.trial);
+                let on_conflict = if is_first { on_conflict } else { OnConflict::Refuse };
+                (entry.trial, self.apply_to_trial(entry, on_conflict)?)
+            }
         };
         Ok(Recorded { trial, state: self.ledger.trial(trial)?.state(), change })
     }

@@ -187,6 +187,14 @@ fn two_rows_of_one_trial_agree_or_are_refused() {
         assert_eq!(faults, [(1, Error::OtherValue { trial: 0, before: 1.0, now: 2.0 })]);
         let faults = refused(&mut session, &[entry(0, Some(Ok(1.0))), entry(0, Some(Err("dry")))], OnConflict::Refuse);
         assert_eq!(faults[0].0, 1);
+        session.tell(1, 5.0).unwrap();
+        let twice = [entry(1, Some(Ok(6.0))), entry(1, Some(Ok(7.0)))];
+        let faults = refused(&mut session, &twice, OnConflict::Amend);
+        assert_eq!(
+            faults,
+            [(1, Error::OtherValue { trial: 1, before: 6.0, now: 7.0 })],
+            "which of them is right is not said"
+        );
         let same = [entry(0, Some(Ok(1.0))), entry(0, None), entry(0, Some(Ok(1.0)))];
         let recorded = session.record(&same, OnConflict::Refuse).unwrap().unwrap();
         assert_eq!(changes(&recorded), [Change::Recorded, Change::Nothing, Change::Nothing]);
