@@ -49,8 +49,8 @@ fn ends_have_their_fields() {
 fn a_status_has_its_fields() {
     let (_, mut session) = session();
     let status = report::status::json(&mut session, Effort::Bounded).unwrap();
-    let first = ["study", "direction", "observed", "pending", "failed", "cancelled", "late_results", "running"];
-    let then = ["best", "information", "hallucination", "multiplier", "certificate", "outlook"];
+    let first = ["study", "direction", "observed", "pending", "failed", "cancelled", "late_results", "enqueued"];
+    let then = ["running", "best", "information", "hallucination", "multiplier", "certificate", "outlook"];
     assert_eq!(fields(&status), [&first[..], &then].concat());
     let best =
         ["trial", "params", "value", "by", "mean", "sd", "lower", "upper", "measured", "reading", "regret_bound"];
@@ -83,7 +83,20 @@ fn trials_have_their_fields_with_the_parameters_together_or_spread() {
     let list = report::trials::json(&session, &TrialSelection::default()).unwrap();
     assert_eq!(
         fields(&list[1]),
-        ["trial", "state", "params", "value", "metrics", "asked_at", "told_at", "reason", "aim"]
+        [
+            "trial",
+            "state",
+            "params",
+            "value",
+            "metrics",
+            "asked_at",
+            "told_at",
+            "reason",
+            "aim",
+            "amendments",
+            "attempts",
+            "requested"
+        ]
     );
     assert_eq!((&list[1]["state"], &list[1]["reason"]), (&"failed".into(), &"diverged".into()));
     let rows = report::trials::flat_rows(&session).unwrap();

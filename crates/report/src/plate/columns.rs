@@ -32,6 +32,7 @@ impl ColumnMap {
 /// The columns of a table, by position.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlateColumns {
+    /// The trial's number; where all rows are evaluations made elsewhere, that of another study or none.
     pub trial: Option<usize>,
     /// The state of a trial: only tables that `export` wrote have it.
     pub state: Option<usize>,
@@ -75,9 +76,7 @@ impl PlateColumns {
         // Where a column stands for something else, it does not stand for what it is called.
         let free = |name: &str| table.column(name).filter(|column| !columns.is_used(*column));
         let (trial, state, reason) = (free("trial"), free("state"), free("reason"));
-        let foreign = trial.filter(|_| map.is_external);
-        let remarks = REMARKS.iter().filter_map(|name| free(name)).chain(foreign).collect();
-        let trial = trial.filter(|_| !map.is_external);
+        let remarks = REMARKS.iter().filter_map(|name| free(name)).collect();
         columns = Self { trial, state, reason, remarks, ..columns };
         columns.check_spelling(&names, table)?;
         Ok(columns)

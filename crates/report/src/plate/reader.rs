@@ -31,6 +31,10 @@ impl RowReader<'_> {
         if (is_export || self.columns.is_external) && outcome.is_none() {
             return Ok(None);
         }
+        if self.columns.is_external {
+            self.check_foreign(row)?;
+            return self.external(row, outcome, metrics).map(Some);
+        }
         let Some(number) = self.trial(row)? else { return self.external(row, outcome, metrics).map(Some) };
         let Some(trial) = self.ledger.trials().get(number) else {
             if is_export {
@@ -48,6 +52,17 @@ impl RowReader<'_> {
             return Err(self.at_line(row, reason).hint(hint));
         }
         Ok(Some(Entry::Trial(TrialEntry { trial: number, params, outcome, metrics })))
+    }
+
+    /// Refuses a row that is the result of a pending trial of the study, which it would leave pending.
+    fn check_foreign(&self, row: &SpreadsheetRow) -> Result<(), BadSpreadsheet> {
+        let number = self.trial(row).ok().flatten();
+        let Some(trial) = number.and_then(|number| self.ledger.pending_trial(number).ok()) else { return Ok(()) };
+        if !self.changed(row, trial)?.is_empty() {
+            return Ok(());
+        }
+        let reason = format!("this is the result of trial {} of the study, which is pending", trial.number());
+        Err(self.at_line(row, reason).hint("record a table that `ask --csv` wrote with `tell STUDY FILE`"))
     }
 
     fn external(
