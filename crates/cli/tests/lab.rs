@@ -325,18 +325,18 @@ fn an_export_is_told_to_another_study_through_a_pipe() {
 #[test]
 fn a_plate_of_the_study_is_told_and_not_imported() {
     let bench = begun();
-    said(&bench.run(&["ask", "dye", "-n", "2", "--csv", "plate.csv"]));
-    let plate = std::fs::read_to_string(bench.path().join("plate.csv")).unwrap();
+    said(&bench.run(&["ask", "dye", "-n", "2", "--csv", "next.csv"]));
+    let plate = std::fs::read_to_string(bench.path().join("next.csv")).unwrap();
     bench.write(
-        "plate.csv",
+        "next.csv",
         &plate.lines().map(|line| format!("{line}1\n").replace("value1", "value")).collect::<String>(),
     );
     let before = log(&bench, "dye");
-    let refused = bench.run(&["import", "dye", "--csv", "plate.csv"]);
+    let refused = bench.run(&["import", "dye", "--csv", "next.csv"]);
     let why = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{why}");
     assert!(why.contains("trial 3 of the study, which is pending") && why.contains("tell STUDY FILE"), "{why}");
     assert_eq!(log(&bench, "dye"), before);
-    said(&bench.run(&["tell", "dye", "plate.csv"]));
+    said(&bench.run(&["tell", "dye", "next.csv"]));
     assert_eq!(bench.session("dye").ledger().trial(3).unwrap().value(), Some(1.0));
 }
