@@ -3,10 +3,10 @@
 use manyhands_core::{Event, Ledger};
 
 use super::Session;
+use crate::Result;
 use crate::codec::encode;
 use crate::lease::Claim;
 use crate::record::{Append, Appended, NewEvent};
-use crate::{Error, Result};
 
 impl Session {
     /// Logs what `decide` gives for the present log, all of it or nothing; nothing where that is no event. Between its decision
@@ -52,18 +52,6 @@ impl Session {
     /// An event as it is stored, with the attempt that its trial is in.
     pub(super) fn encoded(&self, event: &Event) -> Result<NewEvent> {
         encode_applied(self.ledger(), event)
-    }
-
-    /// Refuses a name or a number that cannot be a metric.
-    pub(super) fn check_metrics(metrics: &[(String, f64)]) -> Result<()> {
-        for (position, (name, value)) in metrics.iter().enumerate() {
-            let is_name = !name.is_empty() && !name.chars().any(char::is_control);
-            let is_new = metrics[..position].iter().all(|(other, _)| other != name);
-            if !(is_name && is_new && value.is_finite()) {
-                return Err(Error::BadMetric { name: name.clone(), value: *value });
-            }
-        }
-        Ok(())
     }
 }
 

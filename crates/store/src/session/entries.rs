@@ -6,7 +6,7 @@ use manyhands_core::{Event, Ledger, Spec, Trial, TrialState, Value};
 
 use super::amend::amended;
 use super::decide::encoded_after;
-use super::tell::{events_of_external, new_metrics};
+use super::tell::{check_metrics, events_of_external, new_metrics};
 use super::{Amendment, ExternalEvaluation, Session};
 use crate::backend::NewStudy;
 use crate::{Error, Result, Source, Store};
@@ -203,7 +203,7 @@ impl<'a> Rehearsal<'a> {
     fn apply_to_trial(&mut self, entry: &TrialEntry, on_conflict: OnConflict) -> Result<Change> {
         let record = self.ledger.trial(entry.trial)?.clone();
         let Some(outcome) = &entry.outcome else { return Ok(Change::Nothing) };
-        Session::check_metrics(&entry.metrics)?;
+        check_metrics(&entry.metrics)?;
         let amendment = Amendment { outcome: None, params: entry.params.clone() };
         let (mut events, change) = match record.state() {
             TrialState::Pending => {

@@ -55,7 +55,7 @@ impl Session {
     pub fn tell(&mut self, trial: usize, evaluation: impl Into<TrialResult>) -> Result<()> {
         let TrialResult { value, metrics } = evaluation.into();
         self.spec().check_value(trial, value)?;
-        Self::check_metrics(&metrics)?;
+        check_metrics(&metrics)?;
         self.end(trial, &Event::Told { trial, value }, &metrics)
     }
 
@@ -104,7 +104,7 @@ impl Session {
         match &outcome {
             Ok(TrialResult { value, metrics }) => {
                 self.spec().check_value(trial, *value)?;
-                Self::check_metrics(metrics)?;
+                check_metrics(metrics)?;
                 events.push(encode(&Event::Told { trial, value: *value }, attempt)?);
                 if !metrics.is_empty() {
                     events.push(encode(&Event::Measured { trial, metrics: metrics.clone() }, attempt)?);
@@ -196,7 +196,7 @@ pub(super) fn new_metrics(trial: &Trial, metrics: &[(String, f64)]) -> Option<Ev
 /// The events of an evaluation made elsewhere, after those of a ledger.
 pub(super) fn events_of_external(spec: &Spec, ledger: &Ledger, outside: &ExternalEvaluation) -> Result<Vec<Event>> {
     let ExternalEvaluation { params, outcome, metrics } = outside;
-    Session::check_metrics(metrics)?;
+    check_metrics(metrics)?;
     let value = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok().copied());
     let included = spec.included(ledger, params, value)?;
     let trial = included.trial;
@@ -208,4 +208,16 @@ pub(super) fn events_of_external(spec: &Spec, ledger: &Ledger, outside: &Externa
         events.push(Event::Measured { trial, metrics: metrics.clone() });
     }
     Ok(events)
+}
+
+/// Refuses a name or a number that cannot be a metric.
+pub(super) fn check_metrics(metrics: &[(String, f64)]) -> Result<()> {
+    for (position, (name, value)) in metrics.iter().enumerate() {
+        let is_name = !name.is_empty() && !name.chars().any(char::is_control);
+        let is_new = metrics[..position].iter().all(|(other, _)| other != name);
+        if !(is_name && is_new && value.is_finite()) {
+            return Err(Error::BadMetric { name: name.clone(), value: *value });
+        }
+    }
+    Ok(())
 }
