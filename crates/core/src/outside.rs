@@ -41,8 +41,13 @@ impl Spec {
     /// Refuses a candidate that may be tried only once and was tried, or is to be.
     pub(crate) fn check_free(&self, ledger: &Ledger, candidate: usize) -> Result<()> {
         let is_tried = |trial: &Trial| trial.candidate() == candidate && trial.state() != TrialState::Cancelled;
-        let is_taken = !self.repeats()
-            && (ledger.trials().iter().any(is_tried) || ledger.queue().any(|next| next.candidate == Some(candidate)));
-        if is_taken { Err(Error::CandidateTaken { candidate }) } else { Ok(()) }
+        if self.repeats() {
+            return Ok(());
+        }
+        if ledger.trials().iter().any(is_tried) {
+            return Err(Error::CandidateTaken { candidate });
+        }
+        let is_queued = ledger.queue().any(|next| next.candidate == Some(candidate));
+        if is_queued { Err(Error::CandidateQueued { candidate }) } else { Ok(()) }
     }
 }

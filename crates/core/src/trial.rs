@@ -123,6 +123,27 @@ impl Trial {
         self.replaced.len()
     }
 
+    /// Whether its record is, or was before an amendment, one with these values of the parameters and this end: a value, or that
+    /// there is none.
+    pub fn has_been(&self, params: &[Value], outcome: std::result::Result<f64, ()>) -> bool {
+        let (mut actual, mut end) = (self.actual.as_deref(), self.end.as_ref());
+        let is_so = |actual: Option<&[Value]>, end: Option<&TrialEnd>| {
+            let is_ended_so = match (end, outcome) {
+                (Some(TrialEnd::Observed(value)), Ok(told)) => *value == told,
+                (Some(TrialEnd::Failed(_)), Err(())) => true,
+                _ => false,
+            };
+            is_ended_so && actual.unwrap_or_else(|| self.requested_params()) == params
+        };
+        let mut found = is_so(actual, end);
+        for earlier in self.replaced.iter().rev() {
+            actual = earlier.actual.as_ref().map_or(actual, |before| before.as_deref());
+            end = earlier.end.as_ref().or(end);
+            found |= is_so(actual, end);
+        }
+        found
+    }
+
     /// The number of the present attempt, from 0: how often it was reopened.
     pub fn attempt(&self) -> usize {
         self.attempt

@@ -275,6 +275,16 @@ fn the_record_of_the_model_leaves_out_trials_that_were_made_elsewhere() {
     assert_eq!(study.record().trials, before.trials - 1);
     study.restore(last).unwrap();
     assert_eq!((study.record().trials, study.record().held), (before.trials, before.held));
+    // A setting that was rounded is where the model had predicted.
+    let rounded: Vec<Value> = study
+        .params(last)
+        .unwrap()
+        .iter()
+        .map(|value| Value::Float((100.0 * value.number().unwrap()).round() / 100.0))
+        .collect();
+    study.amend_params(last, &rounded).unwrap();
+    assert_eq!(study.record().trials, before.trials);
+    study.restore(last).unwrap();
     // Another value is judged; a failure says nothing.
     study.amend(last, Ok(50.0)).unwrap();
     assert_eq!(study.record().trials, before.trials);

@@ -187,7 +187,8 @@ impl<'a> Composition<'a> {
         let panels = pairs::panels(&self.overview, &self.parameters, [x, y], (HALF.0, 420.0))?;
         if panels.is_empty() {
             return Ok(Err(
-                "no setting of the two parameters is allowed with the others as at the best point".to_string()
+                "with the others as at the best point, the constraints leave no room to vary the two parameters"
+                    .to_string(),
             ));
         }
         let heading = match self.parameters.len() {

@@ -44,6 +44,8 @@ pub enum Mark {
     Above,
     /// A value below the axis.
     Below,
+    /// A metric of a trial.
+    Number,
 }
 
 /// The marks of a panel with a value axis, the lowest first.
@@ -94,6 +96,8 @@ impl Mark {
             Self::Failed => vec![crosses(points, WHITE, 3.6), crosses(points, RED, 1.8)],
             Self::Above => vec![shapes(points, INK, |at| triangle(at, -1.0))],
             Self::Below => vec![shapes(points, INK, |at| triangle(at, 1.0))],
+            // There may be many panels of them, and squares are short to write.
+            Self::Number => vec![path(points.iter().map(|at| square(*at, 0.75 * size)).collect(), Some(INK), INK, 0.0)],
         }
     }
 }
@@ -113,7 +117,7 @@ impl LegendEntry {
     /// What it says.
     pub fn label(&self) -> &str {
         match self {
-            Self::Mark(Mark::Observed) => "observed",
+            Self::Mark(Mark::Observed | Mark::Number) => "observed",
             Self::Mark(Mark::Aimed(aim)) => aim.name(),
             Self::Mark(Mark::Best) => "best",
             Self::Mark(Mark::Pending) => "pending",

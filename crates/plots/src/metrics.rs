@@ -43,10 +43,10 @@ pub fn panel(overview: &Overview<'_>, series: &MetricSeries, size: (f64, f64)) -
         let height = |value: f64| side.map_or_else(|| y.place(value), |edge| y.edge(edge));
         here.map(|(trial, value)| (x.place(*trial as f64), height(*value))).collect()
     };
-    let kinds = [(Mark::Observed, None), (Mark::Above, Some(Edge::Top)), (Mark::Below, Some(Edge::Bottom))];
+    let kinds = [(Mark::Number, None), (Mark::Above, Some(Edge::Top)), (Mark::Below, Some(Edge::Bottom))];
     let marks: Vec<(Mark, Vec<(f64, f64)>)> = kinds.map(|(mark, side)| (mark, on(side))).into();
     let marks: Vec<(Mark, Vec<(f64, f64)>)> = marks.into_iter().filter(|(_, places)| !places.is_empty()).collect();
-    let beyond = marks.iter().filter(|(mark, _)| *mark != Mark::Observed);
+    let beyond = marks.iter().filter(|(mark, _)| *mark != Mark::Number);
     let legend = beyond.map(|(mark, _)| LegendEntry::Mark(*mark)).collect();
     let layers = marks.into_iter().map(|(mark, places)| Layer::Marks(mark, places)).collect();
     let (x, y) = (PanelSide::numbers(x, "trial"), PanelSide::numbers(y.axis, ""));

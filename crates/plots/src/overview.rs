@@ -27,7 +27,8 @@ impl<'a> Overview<'a> {
         let values: Vec<f64> = study.trials().iter().filter_map(Trial::value).collect();
         let best = if values.is_empty() { None } else { Some(study.best()?) };
         let sketch = study.sketched()?;
-        Ok(Self { study, shown: Shown::of(&values), best, sketch })
+        let shown = Shown::of(&values).map(|shown| shown.with_best(&values, study.spec().direction()));
+        Ok(Self { study, shown, best, sketch })
     }
 
     /// The study to ask for predictions.
@@ -127,7 +128,7 @@ impl<'a> Overview<'a> {
             Mark::Best => self.best.as_ref().is_some_and(|best| best.trial == trial.number()),
             Mark::Pending => trial.state() == TrialState::Pending,
             Mark::Failed => trial.state() == TrialState::Failed,
-            Mark::Above | Mark::Below => trial.value().is_some(),
+            Mark::Above | Mark::Below | Mark::Number => trial.value().is_some(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The axis of the values: linear, or the distance to the best one on a logarithmic scale where the values span magnitudes.
 //!
 //! They do where on a linear axis a quarter of them would be within a hundredth of its length from the best one, and at least
-//! eight are not equal to it. Outliers are beyond the linear axis and do not decide; a search that has converged does, and so
+//! five are not equal to it. Outliers are beyond the linear axis and do not decide; a search that has converged does, and so
 //! do values whose magnitudes differ.
 
 use manyhands_core::Direction;
@@ -13,7 +13,7 @@ use crate::shown::Shown;
 const MAGNITUDES: f64 = 100.0;
 
 /// Fewer distances say nothing.
-const FEWEST: usize = 8;
+const FEWEST: usize = 5;
 
 /// Distances below this share of the largest are rounding.
 const ROUNDING: f64 = 1e-13;
@@ -50,7 +50,7 @@ impl ValueAxis {
         let best = values.iter().copied().reduce(better);
         match best.and_then(|best| Self::of_distances(values, best)) {
             Some(axis) => axis,
-            None => Self::linear(Shown::of(values), direction),
+            None => Self::linear(Shown::of(values).map(|shown| shown.with_best(values, direction)), direction),
         }
     }
 

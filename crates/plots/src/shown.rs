@@ -1,10 +1,15 @@
 //! The range of values that a picture shows, so that a few outliers do not flatten the rest.
 
+use manyhands_core::Direction;
+
 /// The share of the values, those nearest to the median, that sets the scale.
 const CENTRAL: f64 = 0.75;
 
 /// Values are shown as long as they span at most this many times what the central ones do.
 const WIDEST: f64 = 20.0;
+
+/// The best value is shown as long as the range spans at most this many times what it spans without it.
+const ABSURD: f64 = 1e4;
 
 /// The range of the values that are shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +45,18 @@ impl Shown {
         }
         let beyond = values.iter().filter(|value| !(low..=high).contains(*value)).count();
         Some(Self { low, high, beyond })
+    }
+
+    /// The same range, and the best of the values, unless that is absurdly far away.
+    pub fn with_best(self, values: &[f64], direction: Direction) -> Self {
+        let best = values.iter().copied().reduce(|a, b| if direction.is_better(b, a) { b } else { a });
+        let Some(best) = best else { return self };
+        let (low, high) = (self.low.min(best), self.high.max(best));
+        let half = |low: f64, high: f64| high / 2.0 - low / 2.0;
+        if half(low, high) > ABSURD * half(self.low, self.high) {
+            return self;
+        }
+        Self { low, high, beyond: values.iter().filter(|value| !(low..=high).contains(*value)).count() }
     }
 
     /// Both ends.
@@ -82,6 +99,17 @@ mod tests {
     fn values_far_away_are_left_out_on_both_sides() {
         let shown = Shown::of(&[1.0, 2.0, 3.0, 2.5, 1.5, 2.2, 1e300, -1e308]).unwrap();
         assert_eq!((shown.low, shown.high, shown.beyond), (1.0, 3.0, 2));
+    }
+
+    #[test]
+    fn the_best_value_is_shown_however_few_are_near_it() {
+        let values = [1.0, 2.0, 3.0, 2.5, 1.5, 2.2, 100.0, -50.0];
+        let shown = Shown::of(&values).unwrap();
+        assert_eq!(shown.beyond, 2);
+        let best = shown.with_best(&values, Direction::Maximize);
+        assert_eq!((best.low, best.high, best.beyond), (1.0, 100.0, 1));
+        let best = shown.with_best(&values, Direction::Minimize);
+        assert_eq!((best.low, best.high, best.beyond), (-50.0, 3.0, 1));
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub fn lines(old: &str, copied: &CopyReport) -> Vec<String> {
     let failed = if copied.failed > 0 { format!(" and {} that failed", copied.failed) } else { String::new() };
     let values = counted(copied.observed, "value");
     let mut lines = vec![format!("study {} begins with {values}{failed} of {old}", copied.session.name())];
+    if let Some(direction) = copied.changed_direction {
+        lines.push(format!("its direction is now {}; values are as they were", direction.name()));
+    }
     if !copied.unfit.is_empty() {
         lines.push(format!("{} not fit it:", plural(copied.unfit.len(), "trial does", "trials do")));
         let shown = copied.unfit.iter().take(LISTED);

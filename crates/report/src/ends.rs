@@ -21,8 +21,10 @@ pub fn record(session: &Session, trial: usize) -> Result<String> {
     let record = session.trial(trial)?;
     let mut text = match (record.value(), record.reason()) {
         (Some(value), _) => format!("{} {}", record.state(), short(value)),
-        (None, Some(reason)) => format!("{}: {}", record.state(), one_line(reason)),
-        (None, None) => record.state().to_string(),
+        (None, Some(reason)) if *reason != record.state().to_string() => {
+            format!("{}: {}", record.state(), one_line(reason))
+        }
+        (None, _) => record.state().to_string(),
     };
     if record.is_moved() {
         let requested = session.spec().domain().logged_params(record.candidate(), record.requested_params());

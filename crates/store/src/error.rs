@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use manyhands_core::file::{Difference, FileError};
-use manyhands_core::text::quoted;
+use manyhands_core::text::{counted, quoted};
 
 /// The longest key of an ask.
 pub(crate) const KEY_LENGTH: usize = 200;
@@ -135,6 +135,28 @@ pub enum Error {
         trial: usize,
         /// What differs: the values now, and as recorded.
         differences: Vec<String>,
+    },
+    /// A trial has a metric of this name with another number.
+    #[error("trial {trial} has {} = {before} already; {now} was not recorded", quoted(name))]
+    OtherMetric {
+        /// The trial.
+        trial: usize,
+        /// The metric.
+        name: String,
+        /// Its number.
+        before: f64,
+        /// What was told now.
+        now: f64,
+    },
+    /// No trial fits the new study.
+    #[error("none of {} of the old study fits the new one: trial {trial}: {reason}", counted(*trials, "trial"))]
+    NothingFits {
+        /// How many there are.
+        trials: usize,
+        /// The first of them.
+        trial: usize,
+        /// Why that one does not fit.
+        reason: String,
     },
     /// A parameter of the new study is not in the old one, and its value there is not stated.
     #[error("parameter {} is new, and which value it had in the old trials is not stated", quoted(name))]

@@ -27,6 +27,7 @@ impl Error {
             | Self::NewParameter { .. }
             | Self::NotANewParameter { .. }
             | Self::LostParameter { .. }
+            | Self::NothingFits { .. }
             | Self::BadMetric { .. } => true,
             Self::Unavailable { .. }
             | Self::UntrustedCertificate { .. }
@@ -37,6 +38,7 @@ impl Error {
             | Self::Denied { .. }
             | Self::OtherValue { .. }
             | Self::OtherSetting { .. }
+            | Self::OtherMetric { .. }
             | Self::Newer { .. }
             | Self::Locked { .. }
             | Self::Full { .. }

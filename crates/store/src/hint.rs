@@ -47,15 +47,15 @@ impl Error {
             Self::Locked { .. } => "end the program that holds it, or wait until it is done",
             Self::Full { .. } => "free disk space; everything recorded so far is safe",
             Self::UnknownStudy { .. } => UNKNOWN_STUDY,
-            Self::StudyExists { .. } => {
-                "give the new one another name or another store (--store), or delete the other first"
-            }
+            Self::StudyExists { .. } => "write another name in the study file, or use another store (--store)",
             Self::Differs { .. } => "choose another name in the file, undo the change, or delete the study",
             Self::Busy { .. } => "wait until it is done; if that process hangs, end it",
             Self::TooManyPending { .. } => TOO_MANY_PENDING,
             Self::Damaged { .. } | Self::CorruptStudy { .. } | Self::CorruptEvent { .. } => DAMAGED,
             Self::CorruptExport { .. } | Self::CorruptExportedEvent(_) => EXPORT,
             Self::OtherValue { .. } => OTHER_VALUE,
+            Self::OtherMetric { .. } => "if the record is wrong, tell the table with --amend",
+            Self::NothingFits { .. } => "compare the two study files; no study was made",
             Self::OtherSetting { .. } => {
                 "if the recorded setting is wrong: manyhands amend STUDY TRIAL --set NAME=VALUE"
             }

@@ -50,6 +50,11 @@ pub fn run(options: &Options) -> Result<()> {
         let hint = "manyhands amend STUDY TRIAL VALUE, --failed REASON, --set NAME=VALUE or --undo";
         return Err(Usage::new("usage", "what the record should say is needed").hint(hint).into());
     }
+    if options.failed.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+        return Err(Usage::new("reason", "--failed needs a reason, got an empty text")
+            .hint("say why, in a few words")
+            .into());
+    }
     let mut session = options.of.target.open_to_tell()?;
     let before = report::ends::record(&session, trial)?;
     let is_changed = if options.undo {

@@ -7,12 +7,13 @@ use clap::Args;
 use manyhands_core::text::counted;
 use manyhands_core::{Domain, PointRow, Value};
 use manyhands_report as report;
+use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
 
 use crate::assignment::Assignment;
 use crate::output::{print, print_json};
 use crate::refusal::Usage;
 use crate::stderr::say;
-use crate::study_file::read_points;
+use crate::table_input::content;
 use crate::target::Target;
 
 const EXAMPLES: &str = "\
@@ -43,9 +44,10 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     if options.clear {
-        let cleared = options.target.open_to_tell()?.clear_queue()?;
+        let mut session = options.target.open_to_tell()?;
+        let cleared = session.clear_queue()?;
         say(&format!("forgot {} of the queue", counted(cleared, "point")));
-        return Ok(());
+        return if options.target.json { print_json(&report::queue::json(&session)) } else { Ok(()) };
     }
     let session = match (&options.csv, options.point.as_slice()) {
         (None, []) => options.target.open_to_read()?,
@@ -80,7 +82,10 @@ fn points(options: &Options, domain: &Domain) -> Result<Vec<Vec<(String, Value)>
         domain.embed_named(&named).with_context(|| format!("{}, line {line}", path.display()))?;
         Ok(named)
     };
-    let rows = read_points(path, domain)?;
+    let shown = path.display().to_string();
+    let wrong = |fault: BadSpreadsheet| Usage { code: "table", message: format!("{shown}: {fault}"), hint: fault.hint };
+    let table = Spreadsheet::read(&content(path)?).map_err(wrong)?;
+    let rows = report::plate::points(domain, &table).map_err(wrong)?;
     if rows.is_empty() {
         return Err(Usage::new("file", format!("{} has no points", path.display())).into());
     }

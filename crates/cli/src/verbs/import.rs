@@ -73,7 +73,11 @@ fn import_log(options: &Options) -> Result<()> {
     let log = StudyLog::read(&text).map_err(|error| match error {
         StoreError::CorruptExport { .. } | StoreError::CorruptExportedEvent(_) => {
             let message = format!("{} is not a complete log: {error}", path.display());
-            anyhow::Error::from(Usage { code: error.code(), message, hint: error.hint() })
+            let is_table =
+                path.extension().is_some_and(|ending| ["csv", "tsv", "toml"].iter().any(|known| ending == *known));
+            let table = "a table of results is imported into a study with: manyhands import STUDY --csv FILE";
+            let hint = if is_table { Some(table.to_string()) } else { error.hint() };
+            anyhow::Error::from(Usage { code: error.code(), message, hint })
         }
         error => error.into(),
     })?;

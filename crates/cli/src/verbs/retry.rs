@@ -33,7 +33,7 @@ pub fn run(options: &Options) -> Result<()> {
         let params: Vec<String> =
             params.iter().map(|(name, value)| format!("{} = {}", one_line(name), value.short())).collect();
         say(&format!(
-            "to be tried again at {}; no later table has it: tell its value by its number",
+            "it is to be tried again at {}; `run` and `worker` take it first, and in a lab `tell` its value by its number",
             params.join(", ")
         ));
     }

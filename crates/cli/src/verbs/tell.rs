@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use manyhands_core::TrialState;
 use manyhands_core::text::quoted;
+use manyhands_core::{Ledger, TrialState};
 use manyhands_report as report;
 use manyhands_report::plate::ColumnMap;
 use manyhands_report::tell_line::TellLine;
@@ -144,8 +144,7 @@ fn read(line: &str) -> Result<TellLine> {
 fn open_for(target: &Target, line: &TellLine) -> Result<Session> {
     match line {
         TellLine::External(outside) => target.open_with(|source| {
-            let domain = source.study().spec.domain();
-            Ok(domain.embed_named(&outside.params).map(drop)?)
+            Ok(source.study().spec.included(&Ledger::default(), &outside.params, None).map(drop)?)
         }),
         TellLine::Value(..) | TellLine::Failed(..) => target.open_to_tell(),
     }

@@ -45,6 +45,7 @@ impl Error {
             | Self::NotFailed { .. }
             | Self::FixedParameters { .. }
             | Self::CandidateTaken { .. }
+            | Self::CandidateQueued { .. }
             | Self::NothingObserved
             | Self::NoTheorem
             | Self::BadLog { .. }

@@ -38,6 +38,13 @@ impl Error {
             Self::NoParameters => Some("use include_candidate"),
             Self::NoCandidates => Some("use include with the values of the parameters"),
             Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
+            Self::CandidateQueued { .. } => Some("`ask` gives it first; `enqueue STUDY --clear` empties the queue"),
+            Self::NotPending { state: TrialState::Observed, .. } => {
+                Some("if its record is wrong: manyhands amend STUDY TRIAL VALUE, or --failed REASON")
+            }
+            Self::NotPending { state: TrialState::Failed, .. } => {
+                Some("for another attempt: manyhands retry STUDY TRIAL; if it has a value after all: manyhands amend")
+            }
             Self::UnknownTrial { .. } => Some("a trial's number is the `trial` field of its suggestion"),
             Self::Parameter { what: ParameterPart::ChoiceCount, .. } => {
                 Some("list the settings in a table and name it in [candidates], or use levels if they have an order")

@@ -203,6 +203,12 @@ pub enum Error {
         /// The candidate.
         candidate: usize,
     },
+    /// A candidate of a pool without repeats is in the queue.
+    #[error("candidate {candidate} is in the queue already, and the pool allows no repeats")]
+    CandidateQueued {
+        /// The candidate.
+        candidate: usize,
+    },
     /// No trial has a value yet.
     #[error("no trial has been observed yet")]
     NothingObserved,

@@ -6,6 +6,7 @@ use super::Study;
 use super::predict::representable;
 use crate::chooser::Place;
 use crate::event::{Asked, Event};
+use crate::trial::Trial;
 use crate::tuning::{GAIN_ERRORS, widening};
 use crate::{Choice, Phase, Result};
 
@@ -14,6 +15,9 @@ pub const PROBABILITY: f64 = 0.9;
 
 /// An interval of [`PROBABILITY`] is mean +- this many sds: the 0.95 quantile of the standard normal distribution.
 pub(super) const INTERVAL_SDS: f64 = 1.644_853_626_951_472_2;
+
+/// A setting that differs from the requested one by no more than this share of each parameter's range is the same place.
+const SAME_PLACE: f64 = 0.01;
 
 /// Larger deviations count as this: no interval is widened by more.
 const LARGEST_DEVIATION: f64 = 1e3;
@@ -85,7 +89,7 @@ impl Study {
                 Event::Fitted(fitted) => (warp, noise) = (fitted.warp, fitted.hyperparameters.noise),
                 Event::Asked(Asked { trial, choice, .. }) if choice.phase != Phase::Design => {
                     // Of a trial that was made elsewhere than requested nothing was expected.
-                    let told = Some(&self.ledger.trials()[*trial]).filter(|trial| !trial.is_moved());
+                    let told = Some(&self.ledger.trials()[*trial]).filter(|trial| self.is_as_requested(trial));
                     if let (Some(interval), Some(value)) = (choice.interval, told.and_then(|trial| trial.value())) {
                         forecasts.push(Forecast { interval, value: sign * value, warp, noise });
                     }
@@ -94,6 +98,15 @@ impl Study {
             }
         }
         forecasts
+    }
+
+    /// Whether a trial was made where it was requested, or next to it, as by equipment that is set in round numbers.
+    fn is_as_requested(&self, trial: &Trial) -> bool {
+        let (number, candidate, params) = (trial.number(), trial.candidate(), trial.requested_params().to_vec());
+        let requested = || self.chooser.point(&Place { trial: number, candidate, params });
+        let is_near =
+            |requested: Vec<f64>| requested.iter().zip(&self.points[number]).all(|(a, b)| (a - b).abs() <= SAME_PLACE);
+        !trial.is_moved() || requested().is_ok_and(is_near)
     }
 
     /// A choice with its numbers in the units of the values, and with what is expected of its value.

@@ -3,7 +3,7 @@
 use manyhands_core::Spec;
 use manyhands_core::text::quoted;
 
-use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace};
+use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, is_number};
 
 /// Columns that `export` writes and that say nothing about a result.
 const REMARKS: [&str; 3] = ["asked_at", "told_at", "aim"];
@@ -54,7 +54,12 @@ impl PlateColumns {
     /// Finds the columns of a study's results; refused where there is no value, or where a column is probably misspelled.
     pub fn find(spec: &Spec, table: &Spreadsheet, map: &ColumnMap) -> Result<Self, BadSpreadsheet> {
         let names = spec.domain().names();
-        for (name, _) in &map.names {
+        for (position, (name, column)) in map.names.iter().enumerate() {
+            let twice = map.names[..position].iter().find(|(other, used)| other == name || used == column);
+            if let Some((other, used)) = twice {
+                let reason = format!("--column {name}={column} and --column {other}={used} exclude each other");
+                return Err(whole(reason).hint("name each parameter and each column once"));
+            }
             if name != "value" && !names.contains(&name.as_str()) {
                 let known = names.iter().chain(&["value"]).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
                 return Err(
@@ -79,7 +84,12 @@ impl PlateColumns {
         let remarks = REMARKS.iter().filter_map(|name| free(name)).collect();
         columns = Self { trial, state, reason, remarks, ..columns };
         columns.check_spelling(&names, table)?;
-        Ok(columns)
+        let has_column = |name: &str| columns.params.iter().any(|(known, _)| known == name);
+        let is_lacking = |name: &&&str| spec.domain().needs(name) && !has_column(name);
+        match names.iter().find(is_lacking).filter(|_| columns.is_external || columns.trial.is_none()) {
+            Some(name) => Err(missing(table, name)),
+            None => Ok(columns),
+        }
     }
 
     fn is_used(&self, column: usize) -> bool {
@@ -113,15 +123,16 @@ impl PlateColumns {
         params.chain([self.value]).chain(self.further(table).0).collect()
     }
 
-    /// Columns that are no part of a result: those of numbers, which are metrics, and the others.
+    /// Columns that are no part of a result: those that are mostly numbers, which are metrics, and the others.
     pub fn further(&self, table: &Spreadsheet) -> (Vec<usize>, Vec<usize>) {
         let owned = self.owned();
         let is_further = |column: &usize| !owned.contains(column) && !self.is_used(*column);
-        let is_number = |column: &usize| {
+        let is_numeric = |column: &usize| {
             let cells = || table.rows().iter().map(|row| row.cell(*column)).filter(|cell| !cell.is_empty());
-            cells().count() > 0 && cells().all(crate::spreadsheet::is_number)
+            let numbers = cells().filter(|cell| is_number(cell)).count();
+            numbers > 0 && 2 * numbers >= cells().count()
         };
-        (0..table.header().len()).filter(is_further).partition(is_number)
+        (0..table.header().len()).filter(is_further).partition(is_numeric)
     }
 }
 
@@ -143,6 +154,10 @@ fn whole(reason: String) -> BadSpreadsheet {
 
 fn missing(table: &Spreadsheet, column: &str) -> BadSpreadsheet {
     let columns = table.header().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    if let Some(title) = table.header().iter().find(|title| title.eq_ignore_ascii_case(column)) {
+        let reason = format!("there is no column {}, and one named {}", quoted(column), quoted(title));
+        return whole(reason).hint(format!("rename it to {column}"));
+    }
     let hint = "the first row has the names of the columns, and results are in the column value; import takes them from other \
                 columns with --column NAME=COLUMN";
     whole(format!("there is no column {}; the columns are {columns}", quoted(column))).hint(hint)

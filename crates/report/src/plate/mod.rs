@@ -6,14 +6,15 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-use manyhands_core::{Ledger, Spec, Suggestion, Value};
+use manyhands_core::text::quoted;
+use manyhands_core::{Domain, Ledger, PointRow, Spec, Suggestion, Value};
 use manyhands_store::{Entry, Session};
 
 pub use self::columns::ColumnMap;
 use self::columns::PlateColumns;
 use self::reader::RowReader;
 pub use self::summary::{json, lines, summary};
-use crate::spreadsheet::{BadSpreadsheet, Spreadsheet};
+use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// What a table says, row by row.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +29,8 @@ pub struct PlateEntries {
     pub metrics: Vec<String>,
     /// Columns that are not read.
     pub ignored: Vec<String>,
+    /// Where cells among those of a metric are no numbers, and not read.
+    pub unread: Vec<SpreadsheetPlace>,
 }
 
 /// Suggestions as a table to be filled in: the trial's number, its parameters, and an empty column for the value.
@@ -57,6 +60,27 @@ fn cell(value: &Value) -> String {
 pub fn has_trials(table: &Spreadsheet, map: &ColumnMap) -> bool {
     let trial = table.column("trial").filter(|_| !map.is_external);
     trial.is_some_and(|column| table.rows().iter().any(|row| !row.cell(column).is_empty()))
+}
+
+/// Reads a table of points: a column for each parameter, and no other; each point with its line. All that is wrong otherwise.
+pub fn points(domain: &Domain, table: &Spreadsheet) -> Result<Vec<PointRow>, BadSpreadsheet> {
+    let names = domain.names();
+    if let Some(unknown) = table.header().iter().find(|name| !names.contains(&name.as_str())) {
+        let reason = format!("column {} is no parameter of the study", quoted(unknown));
+        let hint = format!("the parameters are {}", names.join(", "));
+        return Err(BadSpreadsheet::new(SpreadsheetPlace::Whole, reason).hint(hint));
+    }
+    let columns: Vec<usize> = (0..table.header().len()).collect();
+    let numbers = table.numbers_in(&columns)?;
+    let point = |row: &SpreadsheetRow| {
+        let filled = columns.iter().filter(|column| !row.cell(**column).is_empty());
+        let named = filled.map(|column| {
+            let name = &table.header()[*column];
+            Ok((name.clone(), reader::param(domain, &numbers, row, (name, *column))?))
+        });
+        Ok(PointRow { line: row.line(), named: named.collect::<Result<_, BadSpreadsheet>>()? })
+    };
+    table.rows().iter().map(point).collect()
 }
 
 /// Reads a table of results; all that is wrong with it otherwise.
@@ -89,5 +113,13 @@ pub fn read(
         return Err(faults);
     }
     let named = |columns: &[usize]| columns.iter().map(|column| table.header()[*column].clone()).collect();
-    Ok(PlateEntries { entries, lines, skipped, metrics: named(&metrics), ignored: named(&ignored) })
+    let is_note = |cell: &str| !cell.is_empty() && !is_number(cell);
+    let notes = |row| {
+        metrics
+            .iter()
+            .filter(move |column| is_note(SpreadsheetRow::cell(row, **column)))
+            .map(move |column| table.place(row, *column))
+    };
+    let unread = table.rows().iter().flat_map(notes).collect();
+    Ok(PlateEntries { entries, lines, skipped, metrics: named(&metrics), ignored: named(&ignored), unread })
 }

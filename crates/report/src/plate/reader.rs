@@ -1,11 +1,11 @@
 //! One row of a table of results.
 
 use manyhands_core::text::quoted;
-use manyhands_core::{Ledger, Spec, Trial, Value};
+use manyhands_core::{Domain, Ledger, Spec, Trial, Value};
 use manyhands_store::{Entry, ExternalEvaluation, TrialEntry, no_reason};
 
 use super::columns::{PlateColumns, metric_name};
-use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow};
+use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// A cell that shows at least so many digits of a number as it is recorded, rounded, says the same.
 const ROUNDED_DIGITS: usize = 4;
@@ -48,7 +48,7 @@ impl RowReader<'_> {
         if let (true, Some((name, value))) = (is_export, params.first()) {
             let reason =
                 format!("{} is {value} here, and trial {number} of the study was made otherwise", quoted(name));
-            let hint = "to bring in trials of another study, remove the column trial";
+            let hint = "to bring in trials of another study: manyhands import STUDY --csv FILE";
             return Err(self.at_line(row, reason).hint(hint));
         }
         Ok(Some(Entry::Trial(TrialEntry { trial: number, params, outcome, metrics })))
@@ -108,7 +108,8 @@ impl RowReader<'_> {
 
     fn metrics(&self, row: &SpreadsheetRow) -> Result<Vec<(String, f64)>, BadSpreadsheet> {
         let mut metrics = Vec::new();
-        for column in self.metrics {
+        // A note among the numbers, such as n.d., is no metric.
+        for column in self.metrics.iter().filter(|column| is_number(row.cell(**column))) {
             if let Some(number) = self.numbers.number(row, *column)? {
                 metrics.push((metric_name(&self.table.header()[*column]).to_string(), number));
             }
@@ -136,18 +137,28 @@ impl RowReader<'_> {
     }
 
     fn param(&self, row: &SpreadsheetRow, name: &str, column: usize) -> Result<Value, BadSpreadsheet> {
-        let (domain, cell) = (self.spec.domain(), row.cell(column));
-        if let Some(category) = domain.category(name, cell) {
-            return Ok(category);
-        }
-        match domain.is_numeric(name) {
-            false => Ok(Value::Text(cell.to_string())),
-            true => Ok(self.numbers.number(row, column)?.map_or(Value::Text(String::new()), integer_if_whole)),
-        }
+        param(self.spec.domain(), &self.numbers, row, (name, column))
     }
 
     fn at_line(&self, row: &SpreadsheetRow, reason: String) -> BadSpreadsheet {
         BadSpreadsheet::new(SpreadsheetPlace::Line(row.line()), reason)
+    }
+}
+
+/// The value of a parameter, by its name and column.
+pub(super) fn param(
+    domain: &Domain,
+    numbers: &NumericCells<'_>,
+    row: &SpreadsheetRow,
+    (name, column): (&str, usize),
+) -> Result<Value, BadSpreadsheet> {
+    let cell = row.cell(column);
+    if let Some(category) = domain.category(name, cell) {
+        return Ok(category);
+    }
+    match domain.is_numeric(name) {
+        false => Ok(Value::Text(cell.to_string())),
+        true => Ok(numbers.number(row, column)?.map_or(Value::Text(String::new()), integer_if_whole)),
     }
 }
 

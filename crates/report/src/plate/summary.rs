@@ -46,6 +46,10 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
     if !entries.metrics.is_empty() {
         lines.push(format!("kept as metrics: {}", listed(&entries.metrics)));
     }
+    if !entries.unread.is_empty() {
+        let places: Vec<String> = entries.unread.iter().map(ToString::to_string).collect();
+        lines.push(format!("no numbers, and not read: {}", places.join("; ")));
+    }
     if !entries.ignored.is_empty() {
         lines.push(format!("columns that were not read: {}", listed(&entries.ignored)));
     }

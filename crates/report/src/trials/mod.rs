@@ -19,7 +19,7 @@ pub use self::selection::{TrialOrder, TrialSelection};
 use crate::{table, value};
 
 /// How many characters of a reason a table for people shows at most.
-const LONGEST_REASON: usize = 60;
+const LONGEST_REASON: usize = 120;
 
 /// How many metrics a table for people shows at most.
 const MOST_METRICS: usize = 6;
@@ -57,7 +57,11 @@ pub fn json(session: &Session, selection: &TrialSelection) -> Result<Json> {
 /// The parameters of a trial as they were suggested; null where it was made with them.
 fn requested(session: &Session, trial: &Trial) -> Json {
     match trial.is_moved() {
-        true => value::params(session.spec().domain().named(trial.requested_params())),
+        true => {
+            let domain = session.spec().domain();
+            let requested = domain.logged_params(trial.candidate(), trial.requested_params());
+            value::params(domain.named(&requested))
+        }
         false => Json::Null,
     }
 }

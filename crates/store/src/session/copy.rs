@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use manyhands_core::event::Included;
-use manyhands_core::{Domain, Event, Ledger, Space, TrialState, Value};
+use manyhands_core::{Direction, Domain, Event, Ledger, Space, TrialState, Value};
 
 use super::decide::encoded_after;
 use super::tell::events_of_external;
@@ -34,6 +34,8 @@ pub struct CopyReport {
     pub pending: Vec<usize>,
     /// How many enqueued points stay with the old study.
     pub queued: usize,
+    /// The direction of the new study, where it is another one.
+    pub changed_direction: Option<Direction>,
 }
 
 impl Session {
@@ -60,10 +62,16 @@ impl Session {
                 Err(error) => unfit.push((trial.number(), error)),
             }
         }
+        if let (true, Some((trial, error))) = (ledger.trials().is_empty(), unfit.first()) {
+            return Err(Error::NothingFits { trials: unfit.len(), trial: *trial, reason: error.to_string() });
+        }
         let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
         let session = Self::unread(store, &row, source).following()?;
         let [observed, failed] = [TrialState::Observed, TrialState::Failed].map(|state| ledger.count(state));
-        Ok(CopyReport { session, observed, failed, unfit, pending, queued: self.ledger().queue().len() })
+        let direction = session.spec().direction();
+        let changed_direction = (direction != self.spec().direction()).then_some(direction);
+        let queued = self.ledger().queue().len();
+        Ok(CopyReport { session, observed, failed, unfit, pending, queued, changed_direction })
     }
 
     /// Events of a copied trial, with the times of the original.
@@ -89,7 +97,10 @@ impl Session {
         let (old, new) = (self.spec().domain(), source.study().spec.domain());
         let (before, after): (HashSet<&str>, HashSet<&str>) =
             (old.names().into_iter().collect(), new.names().into_iter().collect());
-        for (name, _) in &plan.defaults {
+        for (position, (name, _)) in plan.defaults.iter().enumerate() {
+            if plan.defaults[..position].iter().any(|(other, _)| other == name) {
+                return Err(manyhands_core::Error::RepeatedParameter { name: name.clone() }.into());
+            }
             if before.contains(name.as_str()) || !after.contains(name.as_str()) {
                 return Err(Error::NotANewParameter { name: name.clone(), is_known: before.contains(name.as_str()) });
             }

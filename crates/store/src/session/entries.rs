@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use manyhands_core::event::Included;
 use manyhands_core::{Event, Ledger, Spec, Trial, TrialState, Value};
 
 use super::amend::amended;
@@ -159,8 +160,15 @@ impl<'a> Rehearsal<'a> {
     }
 
     fn apply_external(&mut self, outside: &ExternalEvaluation) -> Result<(usize, Change)> {
-        let known = self.place_of(outside)?.map_or_else(|| self.place_under_way(outside), |place| Ok(Some(place)))?;
-        if let Some(place) = known {
+        if let Some(place) = self.place_of(outside)? {
+            let trial = self.earlier.remove(place);
+            check_metrics(&outside.metrics)?;
+            let further = new_metrics(self.ledger.trial(trial)?, &outside.metrics);
+            let change = if further.is_some() { Change::Recorded } else { Change::Nothing };
+            self.log(further.into_iter().collect())?;
+            return Ok((trial, change));
+        }
+        if let Some(place) = self.place_under_way(outside)? {
             let (trial, outcome) = (self.earlier.remove(place), outside.outcome.clone());
             let entry = TrialEntry { trial, params: vec![], outcome, metrics: outside.metrics.clone() };
             return Ok((trial, self.apply_to_trial(&entry, OnConflict::Refuse)?));
@@ -170,48 +178,64 @@ impl<'a> Rehearsal<'a> {
         Ok((trial, Change::Recorded))
     }
 
-    /// The place among the earlier trials of one that this evaluation is: the same parameters, and the same end.
+    /// The place among the earlier trials of one that this evaluation is: the same parameters, and the same end. What was told
+    /// and amended since is not told again.
     fn place_of(&self, outside: &ExternalEvaluation) -> Result<Option<usize>> {
         let Some(outcome) = &outside.outcome else { return Ok(None) };
-        let has_same_end = |trial: &Trial| {
-            trial.value() == outcome.as_ref().ok().copied() && trial.reason().is_some() == outcome.is_err()
-        };
-        self.place_at(outside, has_same_end)
+        let told = outcome.as_ref().map(|value| *value).map_err(|_| ());
+        self.place_at(outside, |trial, included| trial.has_been(&included.params, told))
     }
 
     /// The place among the earlier trials of this evaluation while it was under way elsewhere.
     fn place_under_way(&self, outside: &ExternalEvaluation) -> Result<Option<usize>> {
-        self.place_at(outside, |trial| trial.choice().is_none() && trial.state() == TrialState::Pending)
+        self.place_at(outside, |trial, included| {
+            let is_under_way = trial.choice().is_none() && trial.state() == TrialState::Pending;
+            is_under_way && trial.logged_params() == included.params
+        })
     }
 
-    /// The place of the first earlier trial with the parameters of an evaluation that is such a one.
-    fn place_at(&self, outside: &ExternalEvaluation, is_such: impl Fn(&Trial) -> bool) -> Result<Option<usize>> {
+    /// The place of the first earlier trial that is such a one, given an evaluation as it would be included.
+    fn place_at(
+        &self,
+        outside: &ExternalEvaluation,
+        is_such: impl Fn(&Trial, &Included) -> bool,
+    ) -> Result<Option<usize>> {
         // As a trial of a study without any: one that may be tried only once is there already.
         let included = self.spec.included(&Ledger::default(), &outside.params, None)?;
-        let is_finite = self.spec.is_finite();
-        let is_there = |trial: &Trial| match is_finite {
-            true => trial.candidate() == included.candidate,
-            false => trial.logged_params() == included.params,
-        };
+        let is_candidate = |trial: &Trial| !self.spec.is_finite() || trial.candidate() == included.candidate;
         let is_found = |number: &usize| {
             let trial = &self.ledger.trials()[*number];
-            is_such(trial) && is_there(trial)
+            is_candidate(trial) && is_such(trial, &included)
         };
         Ok(self.earlier.iter().position(is_found))
     }
 
     fn apply_to_trial(&mut self, entry: &TrialEntry, on_conflict: OnConflict) -> Result<Change> {
         let record = self.ledger.trial(entry.trial)?.clone();
-        let Some(outcome) = &entry.outcome else { return Ok(Change::Nothing) };
-        check_metrics(&entry.metrics)?;
         let amendment = Amendment { outcome: None, params: entry.params.clone() };
-        let (mut events, change) = match record.state() {
+        let moved = match record.state() {
+            TrialState::Pending => amended(self.spec, &record, &amendment)?,
+            _ => None,
+        };
+        let Some(outcome) = &entry.outcome else {
+            // The setting of a trial that is still to be told.
+            let change = if moved.is_some() { Change::Amended } else { Change::Nothing };
+            self.log(moved.into_iter().collect())?;
+            return Ok(change);
+        };
+        check_metrics(&entry.metrics)?;
+        let (mut events, mut change) = match record.state() {
             TrialState::Pending => {
-                let moved = amended(self.spec, &record, &amendment)?;
                 (moved.into_iter().chain([end(self.spec, entry.trial, outcome)?]).collect(), Change::Recorded)
             }
             _ => self.revision(&record, entry, on_conflict)?,
         };
+        if let Some(other) = other_metric(&record, &entry.metrics) {
+            if on_conflict == OnConflict::Refuse {
+                return Err(other);
+            }
+            change = Change::Amended;
+        }
         events.extend(new_metrics(&record, &entry.metrics));
         let is_more = change == Change::Nothing && !events.is_empty();
         self.log(events)?;
@@ -241,6 +265,15 @@ impl<'a> Rehearsal<'a> {
         }
         Ok(())
     }
+}
+
+/// The error for a metric that a trial has with another number.
+fn other_metric(record: &Trial, metrics: &[(String, f64)]) -> Option<Error> {
+    let known = |name: &String| record.metrics().iter().find(|(known, _)| known == name);
+    metrics.iter().find_map(|(name, now)| {
+        let (_, before) = known(name).filter(|(_, before)| before != now)?;
+        Some(Error::OtherMetric { trial: record.number(), name: name.clone(), before: *before, now: *now })
+    })
 }
 
 /// The event that ends a trial.

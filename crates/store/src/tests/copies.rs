@@ -177,3 +177,18 @@ fn a_copy_has_the_amended_record_and_an_evaluation_told_late_has_its_time() {
         assert_ne!(new.times()[0].told_at, Some(new.times()[0].asked_at));
     }
 }
+
+#[test]
+fn a_copy_that_nothing_would_come_along_to_makes_no_study() {
+    for place in places() {
+        let mut old = lived(&place, LEARNED);
+        let elsewhere = described(LEARNED, "elsewhere", &[("[-1.0, 2.0]", "[7.0, 9.0]")]);
+        let refused = old.copy_to(place.open().into(), elsewhere, &plan(&[])).unwrap_err();
+        assert!(matches!(refused, Error::NothingFits { trials: 7, trial: 0, .. }), "{refused}");
+        let added = described(LEARNED, "added", &[("[strategy]", "k = { int = [1, 3] }\n[strategy]")]);
+        let twice = plan(&[("k", Value::Int(1)), ("k", Value::Int(2))]);
+        let refused = old.copy_to(place.open().into(), added, &twice).unwrap_err();
+        assert!(refused.to_string().contains("named twice"), "{refused}");
+        assert_eq!(old.store().studies().unwrap().len(), 1);
+    }
+}

@@ -181,10 +181,11 @@ fn a_candidate_that_may_be_tried_once_is_enqueued_once() {
         let mut session = session(place.open(), POOL);
         session.enqueue(&[outside(POOL, true)]).unwrap();
         let taken = |error: &Error| matches!(error, Error::Study(Refusal::CandidateTaken { .. }));
-        assert!(taken(&session.enqueue(&[outside(POOL, true)]).unwrap_err()));
-        assert!(taken(&session.enqueue(&[outside(POOL, false), outside(POOL, false)]).unwrap_err()));
+        let queued = |error: &Error| matches!(error, Error::Study(Refusal::CandidateQueued { .. }));
+        assert!(queued(&session.enqueue(&[outside(POOL, true)]).unwrap_err()));
+        assert!(queued(&session.enqueue(&[outside(POOL, false), outside(POOL, false)]).unwrap_err()));
         let included = ExternalEvaluation::new(outside(POOL, true), Some(1.0));
-        assert!(taken(&session.include(&included).unwrap_err()));
+        assert!(queued(&session.include(&included).unwrap_err()));
         assert_eq!(session.ledger().queue().len(), 1, "nothing of what was refused is in the queue");
         assert_eq!(session.clear_queue().unwrap(), 1);
         session.include(&included).unwrap();

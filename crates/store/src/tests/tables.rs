@@ -4,7 +4,9 @@ use manyhands_core::{Error as Refusal, Study, TrialState, Value};
 
 use super::common::study::{ALL, GRID, LEARNED, POOL, outside, session, source};
 use super::common::{Place, places};
-use crate::{Change, Entry, EntryFaults, Error, ExternalEvaluation, OnConflict, Recorded, Session, Store, TrialEntry};
+use crate::{
+    Amendment, Change, Entry, EntryFaults, Error, ExternalEvaluation, OnConflict, Recorded, Session, Store, TrialEntry,
+};
 
 pub type TableOutcome<'a> = Option<Result<f64, &'a str>>;
 
@@ -210,10 +212,6 @@ fn a_row_moves_a_pending_trial_to_the_setting_that_it_was_made_with() {
         let session = again(&place, &session);
         assert_eq!(session.params(0).unwrap()[0].1, Value::Float(1.75));
         assert!(session.ledger().trial(0).unwrap().is_moved());
-        // While its value is pending, what is going to be set is not settled.
-        let mut session = session;
-        let recorded = session.record(&[moved(1, None, 1.75)], OnConflict::Refuse).unwrap().unwrap();
-        assert_eq!((changes(&recorded), session.ledger().trial(1).unwrap().is_moved()), (vec![Change::Nothing], false));
     }
 }
 
@@ -318,5 +316,50 @@ fn a_study_is_created_with_a_table_or_not_at_all() {
         Study::verify(session.spec(), again(&place, &session).ledger().events()).unwrap();
         let twice = Session::create_with(|| Ok::<Store, Error>(place.open().into()), source(LEARNED), &[]);
         assert!(twice.is_err(), "the study exists");
+    }
+}
+
+#[test]
+fn an_earlier_result_that_was_amended_is_not_imported_again() {
+    for place in places() {
+        for text in [LEARNED, GRID] {
+            let mut session = session(place.open(), text);
+            let table = [elsewhere(outside(text, true), Some(Ok(999.0)))];
+            session.record(&table, OnConflict::Refuse).unwrap().unwrap();
+            let amendment = Amendment { outcome: Some(Ok(9.99)), params: vec![] };
+            session.amend(0, &amendment).unwrap();
+            let grown = [table[0].clone(), elsewhere(outside(text, false), Some(Ok(2.0)))];
+            let recorded = session.record(&grown, OnConflict::Refuse).unwrap().unwrap();
+            assert_eq!(changes(&recorded), [Change::Nothing, Change::Recorded]);
+            let values: Vec<Option<f64>> = session.ledger().trials().iter().map(|trial| trial.value()).collect();
+            assert_eq!(values, [Some(9.99), Some(2.0)]);
+        }
+    }
+}
+
+#[test]
+fn a_metric_with_another_number_is_refused_or_amended() {
+    for place in places() {
+        let mut session = begun(&place, GRID);
+        let with =
+            |ph: f64| Entry::Trial(TrialEntry { metrics: vec![("pH".to_string(), ph)], ..of_trial(0, Some(Ok(1.5))) });
+        session.record(&[with(6.0)], OnConflict::Refuse).unwrap().unwrap();
+        let faults = refused(&mut session, &[with(9.0)], OnConflict::Refuse);
+        assert_eq!(faults, [(0, Error::OtherMetric { trial: 0, name: "pH".to_string(), before: 6.0, now: 9.0 })]);
+        let amended = session.record(&[with(9.0)], OnConflict::Amend).unwrap().unwrap();
+        assert_eq!(changes(&amended), [Change::Amended]);
+        assert_eq!(session.ledger().trial(0).unwrap().metrics(), [("pH".to_string(), 9.0)]);
+    }
+}
+
+#[test]
+fn a_setting_that_was_changed_is_recorded_before_the_value_comes() {
+    for place in places() {
+        let mut session = begun(&place, LEARNED);
+        let recorded = session.record(&[moved(1, None, 1.5)], OnConflict::Refuse).unwrap().unwrap();
+        assert_eq!((recorded[0].change, recorded[0].state), (Change::Amended, TrialState::Pending));
+        assert_eq!(session.params(1).unwrap()[0].1, Value::Float(1.5));
+        let repeated = session.record(&[moved(1, None, 1.5)], OnConflict::Refuse).unwrap().unwrap();
+        assert_eq!(repeated[0].change, Change::Nothing);
     }
 }

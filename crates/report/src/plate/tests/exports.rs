@@ -71,7 +71,7 @@ fn an_export_of_another_study_with_the_same_numbers_is_refused() {
     for text in exports(&lived()) {
         let said = faults(&other, &text);
         assert!(said.iter().any(|fault| fault.contains("was made otherwise")), "{said:?}");
-        assert!(said[0].contains("remove the column trial"), "{said:?}");
+        assert!(said[0].contains("import STUDY --csv FILE"), "{said:?}");
         let external = ColumnMap { is_external: true, ..ColumnMap::default() };
         assert_eq!(read_as(&other, text.as_bytes(), &external).unwrap().entries.len(), 5);
     }

@@ -326,3 +326,34 @@ fn a_plate_of_candidates_is_written_and_read_with_their_names() {
     let expected = [told(0, Some(Ok(1.5))), told(1, Some(Err("failed"))), told(2, Some(Ok(2.0)))];
     assert_eq!(entries(&session, &filled.join("\n")), expected);
 }
+
+#[test]
+fn a_note_among_the_numbers_of_a_metric_is_named_and_the_numbers_are_kept() {
+    let session = session();
+    let text = "trial;value;pH;note\n0;1,5;9,5;x\n1;2;n.d.;7\n2;3;7,2;y\n";
+    let read = read_as(&session, text.as_bytes(), &ColumnMap::default()).unwrap();
+    assert_eq!((read.metrics, read.ignored), (vec!["pH".to_string()], vec!["note".to_string()]));
+    assert_eq!(read.unread.iter().map(ToString::to_string).collect::<Vec<_>>(), ["line 3, column \"pH\""]);
+    let metrics = |entry: &Entry| match entry {
+        Entry::Trial(entry) => entry.metrics.clone(),
+        Entry::External(_) => panic!("a trial"),
+    };
+    let kept: Vec<Vec<(String, f64)>> = read.entries.iter().map(metrics).collect();
+    assert_eq!(kept, [vec![("pH".to_string(), 9.5)], vec![], vec![("pH".to_string(), 7.2)]]);
+}
+
+#[test]
+fn columns_that_are_named_twice_or_lack_a_parameter_are_refused() {
+    let session = named("name = \"s\"\n[space]\ntemp = { float = [0.0, 9.0] }\nconc = { float = [0.0, 9.0] }\n");
+    let map = |names: &[(&str, &str)]| {
+        let names = names.iter().map(|(name, column)| (name.to_string(), column.to_string())).collect();
+        ColumnMap { names, is_external: true }
+    };
+    let refusal = |map: &ColumnMap, text: &str| read_as(&session, text.as_bytes(), map).unwrap_err()[0].to_string();
+    let table = "T,conc,value\n1,2,3\n";
+    assert!(refusal(&map(&[("temp", "T"), ("temp", "conc")]), table).contains("exclude each other"));
+    assert!(refusal(&map(&[("temp", "T"), ("conc", "T")]), table).contains("exclude each other"));
+    assert!(refusal(&map(&[]), table).contains("there is no column \"temp\""));
+    assert!(refusal(&map(&[]), "temp,conc,Value\n1,2,3\n").contains("and one named \"Value\""));
+    assert_eq!(read_as(&session, table.as_bytes(), &map(&[("temp", "T")])).unwrap().entries.len(), 1);
+}
