@@ -2,6 +2,7 @@
 
 use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
+use manyhands_core::Value;
 
 use crate::axis::{AxisTick, PlotAxis};
 use crate::bar::{ShareBar, draw_bar};
@@ -66,6 +67,8 @@ pub enum SideTicks {
     Above(AxisTick),
     /// The names of the numbers 0, 1 and so on.
     Words(Vec<String>),
+    /// These values, as many of them as have room.
+    Levels(Vec<Value>),
 }
 
 /// What is drawn in a panel, in places.
@@ -113,11 +116,27 @@ impl PanelSide {
         match &self.ticks {
             SideTicks::Blank | SideTicks::Words(_) => vec![],
             SideTicks::Numbers => self.axis.ticks(most),
+            SideTicks::Levels(levels) => self.levels(levels, most),
             SideTicks::Above(floor) => {
                 let above = self.axis.ticks(most).into_iter().filter(|tick| self.axis.part(tick.place) >= lowest);
                 above.chain([floor.clone()]).collect()
             }
         }
+    }
+
+    /// Ticks at levels, without those that are too close to the one before; round numbers where few would be left.
+    fn levels(&self, levels: &[Value], most: usize) -> Vec<AxisTick> {
+        let length = (self.axis.part(self.axis.between(1.0)) - self.axis.part(self.axis.between(0.0))).abs();
+        let mut ticks: Vec<AxisTick> = Vec::new();
+        for level in levels {
+            let Some(place) = level.number().map(|number| self.axis.place(number)) else { continue };
+            let apart = |last: &AxisTick| (self.axis.part(place) - self.axis.part(last.place)).abs();
+            if ticks.last().is_none_or(|last| apart(last) * most as f64 >= length) {
+                ticks.push(AxisTick { place, label: level.short() });
+            }
+        }
+        let is_enough = ticks.len() >= 3.min(levels.len()) && ticks.len() <= most;
+        if is_enough { ticks } else { self.axis.ticks(most) }
     }
 
     /// The words as ticks, every one or every second and so on.

@@ -146,6 +146,7 @@ impl PlottedParameter {
         };
         let ticks = match &self.values {
             Values::Categories(all) => SideTicks::Words(all.iter().map(Value::short).collect()),
+            Values::Levels(levels) => SideTicks::Levels(levels.clone()),
             _ => SideTicks::Numbers,
         };
         let room = match cells {
