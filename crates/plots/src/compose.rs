@@ -13,8 +13,11 @@ use crate::{Error, PictureKind, Result, history, importance, metrics, pairs, sli
 /// The width of a page, without its margins.
 const WIDTH: f64 = 1080.0;
 
-/// At most this many slices, and this many metrics.
+/// At most this many slices.
 const MOST: usize = 12;
+
+/// At most this many metrics: a page of 200 trials stays below 200 kB.
+const MOST_METRICS: usize = 8;
 
 /// Fits two panels side by side.
 const HALF: (f64, f64) = (WIDTH / 2.0, 350.0);
@@ -110,8 +113,11 @@ impl<'a> Composition<'a> {
         }
         rows.insert(0, PanelRow::plain(top));
         rows.extend(self.metric_rows());
-        if self.metrics.len() > MOST {
-            notes.push(format!("Metrics not shown: {}.", names(self.metrics[MOST..].iter().map(|m| m.name.as_str()))));
+        if self.metrics.len() > MOST_METRICS {
+            notes.push(format!(
+                "Metrics not shown: {}.",
+                names(self.metrics[MOST_METRICS..].iter().map(|m| m.name.as_str()))
+            ));
         }
         notes.dedup();
         Ok(self.titled(rows, notes, beyond))
@@ -241,7 +247,7 @@ impl<'a> Composition<'a> {
     }
 
     fn metric_rows(&self) -> Vec<PanelRow> {
-        let shown = &self.metrics[..self.metrics.len().min(MOST)];
+        let shown = &self.metrics[..self.metrics.len().min(MOST_METRICS)];
         let size = small_size(shown.len());
         let panels = shown.iter().map(|series| metrics::panel(&self.overview, series, size)).collect();
         in_rows(panels, "metrics by trial".to_string())

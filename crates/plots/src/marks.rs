@@ -97,7 +97,12 @@ impl Mark {
             Self::Above => vec![shapes(points, INK, |at| triangle(at, -1.0))],
             Self::Below => vec![shapes(points, INK, |at| triangle(at, 1.0))],
             // There may be many panels of them, and squares are short to write.
-            Self::Number => vec![path(points.iter().map(|at| square(*at, 0.75 * size)).collect(), Some(INK), INK, 0.0)],
+            Self::Number => vec![path(
+                points.iter().map(|at| square(*at, (2.0 * size / 3.0).min(2.0))).collect(),
+                Some(INK),
+                INK,
+                0.0,
+            )],
         }
     }
 }

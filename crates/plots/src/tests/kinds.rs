@@ -38,14 +38,17 @@ fn of_fifteen_parameters_twelve_have_a_slice_and_the_rest_are_named() {
 }
 
 #[test]
-fn a_picture_of_200_trials_and_six_parameters_is_below_200_kilobytes() {
+fn a_picture_of_200_trials_six_parameters_and_twelve_metrics_is_below_200_kilobytes() {
     let mut study = floats(6);
     for i in 0..200 {
         let params: Vec<f64> = (1..=6).map(|j| (f64::from(i) * (f64::from(j) + 0.37).sqrt()).fract()).collect();
         let values: Vec<manyhands_core::Value> = params.iter().map(|&x| x.into()).collect();
-        study.include(&values, Some(bowl(&params) + (9.0 * params[0]).sin() * params[1])).unwrap();
+        let trial = study.include(&values, Some(bowl(&params) + (9.0 * params[0]).sin() * params[1])).unwrap();
+        let metric = |j: usize| (format!("metric {j}"), params[j % 6] * j as f64);
+        study.apply(Event::Measured { trial, metrics: (0..12).map(metric).collect() }).unwrap();
     }
     let picture = drawn(study, "large");
+    assert!(picture.svg.contains(">Metrics not shown: metric 8, metric 9, "), "not named");
     assert!(picture.svg.len() < 200_000, "{} bytes", picture.svg.len());
 }
 
