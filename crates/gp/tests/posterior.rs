@@ -47,7 +47,8 @@ impl Pair {
         if !observed.is_empty() && rng.random_range(0..8) == 0 {
             let row = observed[rng.random_range(0..observed.len())];
             let (id, value) = (self.ids[row] as u64, rng.random_bool(0.5).then(|| uniform(rng, -2.0, 2.0)));
-            value.map_or_else(|| self.posterior.withdraw(id), |value| self.posterior.amend(id, value)).unwrap();
+            let posterior = &mut self.posterior;
+            if let Some(value) = value { posterior.amend(id, value) } else { posterior.withdraw(id) }.unwrap();
             self.dense.rows[row].value = value;
             return;
         }
