@@ -172,7 +172,11 @@ impl<'a> Composition<'a> {
         if panels.is_empty() {
             return Ok(Err("the constraints allow no parameter to change alone".to_string()));
         }
-        let gaps = if self.is_constrained() { "; gaps are not allowed" } else { "" };
+        let gaps = if self.is_constrained() {
+            "; gaps are not allowed, and in a mixture the others move to the nearest allowed setting"
+        } else {
+            ""
+        };
         let trial = self.overview.best.as_ref().map_or(String::new(), |best| format!(" (trial {})", best.trial));
         let heading =
             format!("slices of the value through the best point{trial}: one parameter varies, the others stay{gaps}");
@@ -192,10 +196,8 @@ impl<'a> Composition<'a> {
         };
         let panels = pairs::panels(&self.overview, &self.parameters, [x, y], (HALF.0, 420.0))?;
         if panels.is_empty() {
-            return Ok(Err(
-                "with the others as at the best point, the constraints leave no room to vary the two parameters"
-                    .to_string(),
-            ));
+            let (x, y) = (&x.name, &y.name);
+            return Ok(Err(format!("the constraints leave {x} and {y} no room to vary while the others stay")));
         }
         let heading = match self.parameters.len() {
             2 => String::new(),

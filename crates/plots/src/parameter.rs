@@ -242,6 +242,18 @@ impl<'a> BaseSetting<'a> {
         }
         self.domain.embed_named(&named).is_ok().then_some(named)
     }
+
+    /// With another value of one parameter, and the others at the nearest values that keep the constraints with it.
+    pub fn nearest_with(&self, parameter: &PlottedParameter, value: &Value) -> Option<NamedValues> {
+        let space = self.domain.space()?;
+        let mut named = self.named.clone();
+        named.retain(|(name, _)| *name != parameter.name);
+        named.push((parameter.name.clone(), value.clone()));
+        let nearest = space.nearest_around(&space.from_named(&named).ok()?, &parameter.name).ok()??;
+        let named: NamedValues =
+            self.domain.named(&nearest).map(|(name, value)| (name.to_string(), value.clone())).collect();
+        self.domain.embed_named(&named).is_ok().then_some(named)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The slices: posterior mean and interval along one parameter, the others as at the best point.
 
 use manyhands_core::study::PROBABILITY;
-use manyhands_core::{BoundKind, Prediction, Study};
+use manyhands_core::{BoundKind, Prediction, Study, Value};
 
 use crate::Result;
 use crate::axis::PlotAxis;
@@ -46,11 +46,15 @@ fn predicted<'a>(
     parameter: &'a PlottedParameter,
     points: usize,
 ) -> Result<PredictedSlice<'a>> {
-    let settings: Vec<(f64, Option<NamedValues>)> = parameter
-        .settings(points)
-        .iter()
-        .filter_map(|value| Some((parameter.read(value)?, base.with(&[(parameter, value)]))))
-        .collect();
+    let values = parameter.settings(points);
+    let along = |with: &dyn Fn(&Value) -> Option<NamedValues>| -> Vec<(f64, Option<NamedValues>)> {
+        values.iter().filter_map(|value| Some((parameter.read(value)?, with(value)))).collect()
+    };
+    let mut settings = along(&|value| base.with(&[(parameter, value)]));
+    // In a mixture no parameter changes alone.
+    if settings.iter().filter(|(_, named)| named.is_some()).count() < 2 {
+        settings = along(&|value| base.nearest_with(parameter, value));
+    }
     let allowed: Vec<NamedValues> = settings.iter().filter_map(|(_, named)| named.clone()).collect();
     let mut predictions = model.predict_named(&allowed)?.into_iter();
     let along = settings.iter().map(|(at, named)| (*at, named.as_ref().and_then(|_| predictions.next()))).collect();
