@@ -1,19 +1,28 @@
 //! The axis of the values: linear, or the distance to the best one on a logarithmic scale where the values span magnitudes.
 //!
-//! They do where on a linear axis a quarter of them would be within a hundredth of its length from the best one, and at least
-//! five are not equal to it. Outliers are beyond the linear axis and do not decide; a search that has converged does, and so
-//! do values whose magnitudes differ.
+//! They do in two cases. A search has converged: on a linear axis a quarter of the values would be within a hundredth of its
+//! length from the best one. Or the magnitudes differ: more than a tenth of the values would be beyond a linear axis, and the
+//! distances fill a logarithmic one. A few outliers among many values are beyond the linear axis and do not decide.
 
 use manyhands_core::Direction;
 
 use crate::axis::PlotAxis;
 use crate::shown::Shown;
 
-/// The length of a linear axis over the lower quartile of the distances.
+/// The length of a linear axis over the lower quartile of the distances, or the largest distance over the smallest.
 const MAGNITUDES: f64 = 100.0;
 
-/// Fewer distances say nothing.
-const FEWEST: usize = 5;
+/// Fewer distances say nothing about convergence.
+const FEWEST_CONVERGED: usize = 5;
+
+/// Fewer distances do not fill an axis.
+const FEWEST_SPREAD: usize = 3;
+
+/// Up to this share of the values may be outliers.
+const OUTLIERS: f64 = 0.1;
+
+/// The largest part of a logarithmic axis that may be empty between two distances.
+const WIDEST_GAP: f64 = 2.0 / 3.0;
 
 /// Distances below this share of the largest are rounding.
 const ROUNDING: f64 = 1e-13;
@@ -76,9 +85,10 @@ impl ValueAxis {
         distances.sort_by(f64::total_cmp);
         let largest = *distances.last()?;
         distances.retain(|distance| *distance > ROUNDING * largest.max(best.abs()));
-        let quartile = *distances.get(distances.len() / 4)?;
-        let Shown { low, high, .. } = Shown::of(values)?;
-        if distances.len() < FEWEST || distance(high, low) <= MAGNITUDES * quartile {
+        let linear = Shown::of(values)?;
+        let has_outliers = linear.beyond as f64 > OUTLIERS * values.len() as f64;
+        let spans_magnitudes = has_converged(&distances, linear) || (has_outliers && are_spread(&distances));
+        if !spans_magnitudes {
             return None;
         }
         let shown = Shown::of(&distances.iter().map(|distance| distance.log10()).collect::<Vec<_>>())?;
@@ -126,6 +136,22 @@ impl ValueAxis {
     }
 }
 
+/// Whether a quarter of the sorted distances would be at the best end of a linear axis.
+fn has_converged(distances: &[f64], linear: Shown) -> bool {
+    let quartile = distances.get(distances.len() / 4);
+    distances.len() >= FEWEST_CONVERGED
+        && quartile.is_some_and(|quartile| distance(linear.high, linear.low) > MAGNITUDES * quartile)
+}
+
+/// Whether the sorted distances differ in magnitude, without one gap that would be most of a logarithmic axis.
+fn are_spread(distances: &[f64]) -> bool {
+    let (Some(smallest), Some(largest)) = (distances.first(), distances.last()) else { return false };
+    let decades = |from: f64, to: f64| to.log10() - from.log10();
+    let gap = distances.windows(2).map(|pair| decades(pair[0], pair[1])).fold(0.0, f64::max);
+    let span = decades(*smallest, *largest);
+    distances.len() >= FEWEST_SPREAD && span > MAGNITUDES.log10() && gap <= WIDEST_GAP * span
+}
+
 fn distance(value: f64, best: f64) -> f64 {
     // Halves, because the distance of 1e308 and -1e308 overflows.
     2.0 * (value / 2.0 - best / 2.0).abs().min(f64::MAX / 4.0)
@@ -157,8 +183,21 @@ mod tests {
     }
 
     #[test]
-    fn few_and_equal_values_have_a_linear_axis() {
-        for values in [vec![], vec![4.0], vec![4.0; 30], vec![1.0, 1e3, 1e6, 1e9]] {
+    fn few_values_of_several_magnitudes_have_a_logarithmic_axis_with_all_of_them() {
+        for values in [vec![0.031, 3.0, 4.0, 35.5, 35.5, 35.5, 1234.5], vec![1e9, 1.0, 1e3, 1e6]] {
+            let best = values.iter().copied().fold(f64::MAX, f64::min);
+            let axis = ValueAxis::of(&values, Direction::Minimize);
+            assert_eq!((axis.best, axis.beyond), (Some(best), 0), "{values:?}");
+            assert!(values.iter().all(|value| axis.side(*value).is_none()), "{values:?}");
+            let negated: Vec<f64> = values.iter().map(|value| -value).collect();
+            assert_eq!(ValueAxis::of(&negated, Direction::Maximize).best, Some(-best));
+        }
+    }
+
+    #[test]
+    fn few_values_of_one_magnitude_and_equal_ones_have_a_linear_axis() {
+        let ordinary = [vec![], vec![4.0], vec![4.0; 30], vec![1.0, 5.0, 9.0], vec![0.0, 0.5, 30.0, 80.0]];
+        for values in ordinary.into_iter().chain([vec![-1.0, -1e3, -1e6, -1e9, 1e9]]) {
             assert_eq!(ValueAxis::of(&values, Direction::Maximize).best, None, "{values:?}");
         }
     }
