@@ -5,6 +5,7 @@ mod batch;
 mod best;
 mod certificate;
 mod choose;
+mod elsewhere;
 mod importance;
 mod include;
 mod initialization;
@@ -18,6 +19,8 @@ mod revise;
 mod stop;
 mod suggestion;
 mod verify;
+
+use std::sync::OnceLock;
 
 use manyhands_gp::{Key, Posterior, Prior};
 
@@ -81,6 +84,8 @@ pub struct Study {
     /// None where the model is given.
     learner: Option<Learner>,
     learning: Learning,
+    /// What was expected of trials that were made elsewhere than suggested; computed when it is first read.
+    elsewhere: OnceLock<Vec<(usize, [f64; 2])>>,
 }
 
 /// The progress of an ask.
@@ -107,7 +112,8 @@ impl Study {
         let chooser = chooser(&spec, &prior)?;
         let posterior = Posterior::new(prior, spec.domain().dimension())?;
         let (ledger, band, learning) = (Ledger::default(), Band::default(), Learning::default());
-        Ok(Self { spec, ledger, points: vec![], posterior, tentative: 0, chooser, band, learner, learning })
+        let elsewhere = OnceLock::new();
+        Ok(Self { spec, ledger, points: vec![], posterior, tentative: 0, chooser, band, learner, learning, elsewhere })
     }
 
     /// The study with these events. Nothing is chosen again: logged choices are taken as they are.
@@ -194,6 +200,7 @@ impl Study {
             Event::Failed { .. } | Event::LateResult { .. } | Event::Measured { .. } => {}
         }
         self.ledger.record(event);
+        self.elsewhere = OnceLock::new();
         Ok(())
     }
 

@@ -6,7 +6,6 @@ use super::Study;
 use super::predict::representable;
 use crate::chooser::Place;
 use crate::event::{Asked, Event};
-use crate::trial::Trial;
 use crate::tuning::{GAIN_ERRORS, widening};
 use crate::{Choice, Phase, Result};
 
@@ -16,15 +15,13 @@ pub const PROBABILITY: f64 = 0.9;
 /// An interval of [`PROBABILITY`] is mean +- this many sds: the 0.95 quantile of the standard normal distribution.
 pub(super) const INTERVAL_SDS: f64 = 1.644_853_626_951_472_2;
 
-/// A setting that differs from the requested one by no more than this share of each parameter's range is the same place.
-const SAME_PLACE: f64 = 0.01;
-
 /// Larger deviations count as this: no interval is widened by more.
 const LARGEST_DEVIATION: f64 = 1e3;
 
 /// How often the values of trials fell inside the intervals that were predicted when they were chosen.
 ///
-/// Counted are the trials after the first design that were told and whose choice logged an interval.
+/// Counted are the trials after the first design that were told and whose choice logged an interval. Where a trial was made
+/// with another setting than the suggested one, the interval is what the same model predicts there.
 ///
 /// ```
 /// # use manyhands_core::{Domain, Parameter, Space, Spec, Strategy, Study};
@@ -87,10 +84,9 @@ impl Study {
         for event in self.ledger.events() {
             match event {
                 Event::Fitted(fitted) => (warp, noise) = (fitted.warp, fitted.hyperparameters.noise),
-                Event::Asked(Asked { trial, choice, .. }) if choice.phase != Phase::Design => {
-                    // Of a trial that was made elsewhere than requested nothing was expected.
-                    let told = Some(&self.ledger.trials()[*trial]).filter(|trial| self.is_as_requested(trial));
-                    if let (Some(interval), Some(value)) = (choice.interval, told.and_then(|trial| trial.value())) {
+                Event::Asked(asked) if asked.choice.phase != Phase::Design => {
+                    let value = self.ledger.trials()[asked.trial].value();
+                    if let (Some(interval), Some(value)) = (self.interval_of(asked), value) {
                         forecasts.push(Forecast { interval, value: sign * value, warp, noise });
                     }
                 }
@@ -100,28 +96,38 @@ impl Study {
         forecasts
     }
 
-    /// Whether a trial was made where it was requested, or next to it, as by equipment that is set in round numbers.
-    fn is_as_requested(&self, trial: &Trial) -> bool {
-        let (number, candidate, params) = (trial.number(), trial.candidate(), trial.requested_params().to_vec());
-        let requested = || self.chooser.point(&Place { trial: number, candidate, params });
-        let is_near =
-            |requested: Vec<f64>| requested.iter().zip(&self.points[number]).all(|(a, b)| (a - b).abs() <= SAME_PLACE);
-        !trial.is_moved() || requested().is_ok_and(is_near)
+    /// What was expected of the value of a trial, at the setting that it was made with.
+    fn interval_of(&self, Asked { trial, choice, .. }: &Asked) -> Option<[f64; 2]> {
+        if !self.ledger.trials()[*trial].is_moved() {
+            return choice.interval;
+        }
+        self.expected_elsewhere().iter().find(|(moved, _)| moved == trial).map(|(_, interval)| *interval)
     }
 
     /// A choice with its numbers in the units of the values, and with what is expected of its value.
     pub(super) fn with_expectation(&self, trial: usize, choice: Choice) -> Result<Choice> {
         let (mean, sd) = self.in_units(choice.mean, choice.sd);
         let choice = Choice { mean, sd, ..choice };
-        if self.learner.is_some() && !self.learning.is_fitted() {
+        if !self.is_predicting() {
             return Ok(choice);
         }
         let place = Place { trial, candidate: choice.candidate, params: choice.params.clone() };
-        let there = self.posterior.predict(&self.chooser.point(&place)?)?;
+        let (sd_observed, interval) = self.expectation(&place)?;
+        Ok(Choice { sd_observed: Some(sd_observed), interval, ..choice })
+    }
+
+    /// Whether the model is given, or has been fitted.
+    pub(super) fn is_predicting(&self) -> bool {
+        self.learner.is_none() || self.learning.is_fitted()
+    }
+
+    /// The sd of the function there and the interval of a value, given what was observed, in the units of the values.
+    pub(super) fn expectation(&self, place: &Place) -> Result<(f64, Option<[f64; 2]>)> {
+        let there = self.posterior.predict(&self.chooser.point(place)?)?;
         let width = INTERVAL_SDS * there.sd_observed.hypot(self.posterior.prior().noise().sqrt());
         let ends = [there.mean - width, there.mean + width].map(|end| self.bound_in_units(end));
         let interval = ends.iter().all(|end| representable(*end).is_some()).then_some(ends);
-        Ok(Choice { sd_observed: Some(self.in_units(there.mean, there.sd_observed).1), interval, ..choice })
+        Ok((self.in_units(there.mean, there.sd_observed).1, interval))
     }
 }
 
