@@ -147,7 +147,7 @@ fn exchanged_in_space(space: &Space, i: usize, (own, other): (&[f64], &[f64]), r
         let u: Vec<f64> = (0..space.cube_dimension()).map(|_| rng.random()).collect();
         point = with(&space.from_cube(&u));
     }
-    space.repair_around(&with(other), i).unwrap_or_else(|| own.to_vec())
+    space.repair_around(&with(other), &[i]).unwrap_or_else(|| own.to_vec())
 }
 
 #[cfg(test)]

@@ -172,14 +172,13 @@ impl<'a> Composition<'a> {
         if panels.is_empty() {
             return Ok(Err("the constraints allow no parameter to change alone".to_string()));
         }
-        let gaps = if self.is_constrained() {
-            "; gaps are not allowed, and in a mixture the others move to the nearest allowed setting"
-        } else {
-            ""
-        };
         let trial = self.overview.best.as_ref().map_or(String::new(), |best| format!(" (trial {})", best.trial));
-        let heading =
-            format!("slices of the value through the best point{trial}: one parameter varies, the others stay{gaps}");
+        let others = if self.is_constrained() {
+            "the others stay, or move where they must; gaps are not allowed"
+        } else {
+            "one parameter varies, the others stay"
+        };
+        let heading = format!("slices of the value through the best point{trial}: {others}");
         let fixed = chosen.iter().map(|parameter| &parameter.name);
         let fixed = names(fixed.filter(|name| panels.iter().all(|panel| panel.x.label != **name)).map(String::as_str));
         let fixed = if fixed.is_empty() { fixed } else { format!("; {fixed} cannot change alone") };
@@ -191,22 +190,33 @@ impl<'a> Composition<'a> {
             return Ok(Err(reason));
         }
         let ranked = self.ranked();
-        let [x, y, ..] = ranked[..] else {
+        if ranked.len() < 2 {
             return Ok(Err("a map needs two parameters that vary".to_string()));
-        };
-        let panels = pairs::panels(&self.overview, &self.parameters, [x, y], (HALF.0, 420.0))?;
-        if panels.is_empty() {
-            let (x, y) = (&x.name, &y.name);
-            return Ok(Err(format!("the constraints leave {x} and {y} no room to vary while the others stay")));
         }
-        let heading = match self.parameters.len() {
-            2 => String::new(),
-            _ => {
-                let which = if self.importance.silence.is_none() { ", the most important parameters" } else { "" };
-                format!("{} and {}{which}; the others as at the best point", x.name, y.name)
+        // Of a mixture of two parts, the second is what the first leaves.
+        for (rank, y) in ranked.iter().enumerate().take(MOST) {
+            for x in &ranked[..rank] {
+                let panels = pairs::panels(&self.overview, &self.parameters, [x, y], (HALF.0, 420.0))?;
+                if !panels.is_empty() {
+                    let heading = self.heading_of_maps([x, y], rank == 1);
+                    return Ok(Ok(vec![PanelRow { heading, panels }]));
+                }
             }
+        }
+        Ok(Err("the constraints let no two parameters vary independently of each other".to_string()))
+    }
+
+    fn heading_of_maps(&self, [x, y]: [&PlottedParameter; 2], are_first: bool) -> String {
+        if self.parameters.len() == 2 {
+            return String::new();
+        }
+        let which = match (self.importance.silence, are_first) {
+            (Some(_), _) => "",
+            (None, true) => ", the most important parameters",
+            (None, false) => ", the most important parameters that vary independently",
         };
-        Ok(Ok(vec![PanelRow { heading, panels }]))
+        let others = if self.is_constrained() { ", or as near to it as the constraints allow" } else { "" };
+        format!("{} and {}{which}; the others as at the best point{others}", x.name, y.name)
     }
 
     /// The panel of importance, or why there is none.

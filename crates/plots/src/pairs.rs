@@ -1,4 +1,5 @@
-//! The maps over two parameters: posterior mean and half the width of its interval, the others as at the best point.
+//! The maps over two parameters: posterior mean and half the width of its interval, the others as at the best point, or as
+//! near to it as the constraints allow.
 
 use manyhands_core::study::PROBABILITY;
 use manyhands_core::text::significant;
@@ -30,7 +31,7 @@ const WIDEST: f64 = 100.0;
 /// One number per cell, from the bottom row to the top one; none where a constraint forbids the cell's centre.
 type Cells = Vec<Vec<Option<f64>>>;
 
-/// One panel for the mean, one for its uncertainty; none where no cell satisfies the constraints.
+/// One panel for the mean, one for its uncertainty; none where the constraints do not let both parameters vary.
 pub fn panels(
     overview: &Overview<'_>,
     all: &[PlottedParameter],
@@ -138,7 +139,7 @@ fn cells_along(overview: &Overview<'_>) -> usize {
     if overview.model().posterior().observed() > MANY { CELLS.1 } else { CELLS.0 }
 }
 
-/// The prediction at every cell's centre.
+/// The prediction at every cell's centre; none at all where the constraints do not let both parameters vary.
 fn predictions(
     overview: &Overview<'_>,
     all: &[PlottedParameter],
@@ -148,12 +149,33 @@ fn predictions(
     let base = BaseSetting::new(overview.study.spec().domain(), all, params);
     let most = cells_along(overview);
     let [xs, ys] = pair.map(|parameter| parameter.centres(most));
-    let row = |y: &Value| xs.iter().map(|x| base.with(&[(pair[0], x), (pair[1], y)])).collect();
-    let cells: Vec<Vec<Option<NamedValues>>> = ys.iter().map(row).collect();
+    let mut cells = settings(&xs, &ys, |x, y| base.with(&[(pair[0], x), (pair[1], y)]));
+    // In a mixture no two parameters change alone.
+    if !is_area(&cells) {
+        cells = settings(&xs, &ys, |x, y| base.nearest_with(&[(pair[0], x), (pair[1], y)]));
+    }
+    if !is_area(&cells) {
+        return Ok(vec![]);
+    }
     let allowed: Vec<_> = cells.iter().flatten().flatten().cloned().collect();
     let mut predictions = overview.model().predict_named(&allowed)?.into_iter();
     Ok(cells
         .iter()
         .map(|row| row.iter().map(|cell| cell.as_ref().and_then(|_| predictions.next())).collect())
         .collect())
+}
+
+/// The setting at every cell's centre, if it is allowed.
+type CellSettings = Vec<Vec<Option<NamedValues>>>;
+
+fn settings(xs: &[Value], ys: &[Value], at: impl Fn(&Value, &Value) -> Option<NamedValues>) -> CellSettings {
+    ys.iter().map(|y| xs.iter().map(|x| at(x, y)).collect()).collect()
+}
+
+/// Whether the allowed cells are more than a line: two of them share a row, and two a column.
+fn is_area(cells: &CellSettings) -> bool {
+    let in_row = |row: &Vec<Option<NamedValues>>| row.iter().flatten().count();
+    let in_column = |column: usize| cells.iter().filter(|row| row[column].is_some()).count();
+    let columns = cells.first().map_or(0, Vec::len);
+    cells.iter().map(in_row).max() > Some(1) && (0..columns).map(in_column).max() > Some(1)
 }

@@ -235,24 +235,28 @@ impl<'a> BaseSetting<'a> {
 
     /// With other values of some parameters; none where they violate a constraint.
     pub fn with(&self, changes: &[(&PlottedParameter, &Value)]) -> Option<NamedValues> {
+        self.if_allowed(self.changed(changes))
+    }
+
+    /// With other values of some parameters, and the rest at the nearest values that keep the constraints with them.
+    pub fn nearest_with(&self, changes: &[(&PlottedParameter, &Value)]) -> Option<NamedValues> {
+        let space = self.domain.space()?;
+        let kept: Vec<&str> = changes.iter().map(|(parameter, _)| parameter.name.as_str()).collect();
+        let nearest = space.nearest_around(&space.from_named(&self.changed(changes)).ok()?, &kept).ok()??;
+        self.if_allowed(self.domain.named(&nearest).map(|(name, value)| (name.to_string(), value.clone())).collect())
+    }
+
+    fn if_allowed(&self, named: NamedValues) -> Option<NamedValues> {
+        self.domain.embed_named(&named).is_ok().then_some(named)
+    }
+
+    fn changed(&self, changes: &[(&PlottedParameter, &Value)]) -> NamedValues {
         let mut named = self.named.clone();
         for (parameter, value) in changes {
             named.retain(|(name, _)| *name != parameter.name);
             named.push((parameter.name.clone(), (*value).clone()));
         }
-        self.domain.embed_named(&named).is_ok().then_some(named)
-    }
-
-    /// With another value of one parameter, and the others at the nearest values that keep the constraints with it.
-    pub fn nearest_with(&self, parameter: &PlottedParameter, value: &Value) -> Option<NamedValues> {
-        let space = self.domain.space()?;
-        let mut named = self.named.clone();
-        named.retain(|(name, _)| *name != parameter.name);
-        named.push((parameter.name.clone(), value.clone()));
-        let nearest = space.nearest_around(&space.from_named(&named).ok()?, &parameter.name).ok()??;
-        let named: NamedValues =
-            self.domain.named(&nearest).map(|(name, value)| (name.to_string(), value.clone())).collect();
-        self.domain.embed_named(&named).is_ok().then_some(named)
+        named
     }
 }
 

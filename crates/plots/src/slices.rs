@@ -1,4 +1,5 @@
-//! The slices: posterior mean and interval along one parameter, the others as at the best point.
+//! The slices: posterior mean and interval along one parameter, the others as at the best point, or as near to it as the
+//! constraints allow.
 
 use manyhands_core::study::PROBABILITY;
 use manyhands_core::{BoundKind, Prediction, Study, Value};
@@ -53,7 +54,7 @@ fn predicted<'a>(
     let mut settings = along(&|value| base.with(&[(parameter, value)]));
     // In a mixture no parameter changes alone.
     if settings.iter().filter(|(_, named)| named.is_some()).count() < 2 {
-        settings = along(&|value| base.nearest_with(parameter, value));
+        settings = along(&|value| base.nearest_with(&[(parameter, value)]));
     }
     let allowed: Vec<NamedValues> = settings.iter().filter_map(|(_, named)| named.clone()).collect();
     let mut predictions = model.predict_named(&allowed)?.into_iter();

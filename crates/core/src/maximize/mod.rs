@@ -156,7 +156,7 @@ impl Search<'_> {
                 let kept = if self.space.constraints().is_empty() {
                     Some(point)
                 } else {
-                    self.space.repair_around(&point, index)
+                    self.space.repair_around(&point, &[index])
                 };
                 let Some(point) = kept else { continue };
                 let score = objective(&point, &mut gradient);

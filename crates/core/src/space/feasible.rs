@@ -128,15 +128,16 @@ impl Feasible {
         Ok(partial.polytope.sample(rng, HIT_AND_RUN_STEPS)?.map(|point| partial.complete(&point)))
     }
 
-    /// Shares near the target, with the variable at `kept` (a coordinate) left as it is.
-    fn nearest_shares(&self, target: &[f64], kept: Option<usize>) -> Solved<Vec<f64>> {
+    /// Shares near the target, with the variables at `kept` (coordinates) left as they are.
+    fn nearest_shares(&self, target: &[f64], kept: &[usize]) -> Solved<Vec<f64>> {
         let variables = &self.mixed.variables;
         let mut order = self.mixed.positions(ConstrainedParameter::is_pinned);
         order.sort_by_key(|&i| self.mixed.freedom(i));
         let mut partial = self.mixed.open();
-        if let Some(held) = variables.iter().position(|variable| Some(variable.coordinate) == kept) {
+        // From the last one on, as the columns after a fixed one move up.
+        for (held, variable) in variables.iter().enumerate().rev().filter(|(_, v)| kept.contains(&v.coordinate)) {
             order.retain(|&i| i != held);
-            partial = partial.fix(held, variables[held].share_at(target[variables[held].coordinate]));
+            partial = partial.fix(held, variable.share_at(target[variable.coordinate]));
         }
         let mut options =
             |variable: &ConstrainedParameter, range| near_options(variable, range, target[variable.coordinate]);
@@ -213,7 +214,7 @@ impl Space {
         if !feasible.linear.iter().all(|linear| linear.is_within_measurement(linear.violation(number))) {
             return None;
         }
-        let shares = feasible.nearest_shares(coordinates, None).ok().flatten()?;
+        let shares = feasible.nearest_shares(coordinates, &[]).ok().flatten()?;
         let mut nearest = coordinates.to_vec();
         feasible.place(&mut nearest, &shares);
         let is_same = self
@@ -298,7 +299,7 @@ impl Space {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return snapped };
         let target = snapped.clone();
-        if let Ok(Some(shares)) = feasible.nearest_shares(&target, None) {
+        if let Ok(Some(shares)) = feasible.nearest_shares(&target, &[]) {
             feasible.place(&mut snapped, &shares);
         }
         if !self.feasible(&snapped) {
@@ -309,12 +310,12 @@ impl Space {
 
     /// Like [`repair`](Self::repair), but the parameter of block `kept` stays as it is; None if the others cannot
     /// compensate for it. For exchange moves: set a block to one of its [neighbours](super::Block::neighbours), then repair around it.
-    pub(crate) fn repair_around(&self, coordinates: &[f64], kept: usize) -> Option<Vec<f64>> {
+    pub(crate) fn repair_around(&self, coordinates: &[f64], kept: &[usize]) -> Option<Vec<f64>> {
         let mut snapped = self.snap(coordinates);
         let Some(feasible) = self.feasible.as_ref().filter(|_| !self.feasible(&snapped)) else { return Some(snapped) };
-        let kept = self.blocks.get(kept).map(|block| block.coordinates().start);
+        let kept: Vec<usize> = kept.iter().map(|&block| self.blocks[block].coordinates().start).collect();
         // A search that was given up counts as no solution: the exchange is skipped.
-        let shares = feasible.nearest_shares(&snapped, kept).ok().flatten()?;
+        let shares = feasible.nearest_shares(&snapped, &kept).ok().flatten()?;
         feasible.place(&mut snapped, &shares);
         self.feasible(&snapped).then_some(snapped)
     }

@@ -134,22 +134,23 @@ impl Space {
         nearest.ok_or_else(|| Error::Violated { constraint: constraint.clone(), by })
     }
 
-    /// The nearest values that keep every constraint, with one parameter as it is; none if the others cannot compensate for it.
+    /// The nearest values that keep every constraint, with some parameters as they are; none if the others cannot compensate for them.
     ///
     /// ```
     /// # use manyhands_core::{Constraint, Parameter, Relation, Space};
     /// let parts = ["water", "salt"].map(|name| Parameter::float(name, 0.0, 1.0)).into_iter().collect::<Result<_, _>>()?;
     /// let terms = vec![("water".to_string(), 1.0), ("salt".to_string(), 1.0)];
     /// let mixture = Space::new(parts, vec![Constraint { terms, relation: Relation::Equals, bound: 1.0 }])?;
-    /// let nearest = mixture.nearest_around(&[0.75.into(), 0.5.into()], "water")?.unwrap_or_default();
+    /// let nearest = mixture.nearest_around(&[0.75.into(), 0.5.into()], &["water"])?.unwrap_or_default();
     /// assert_eq!(nearest[0], 0.75.into());
     /// assert!((nearest[1].number().unwrap_or(0.0) - 0.25).abs() < 1e-9);
     /// # Ok::<(), manyhands_core::Error>(())
     /// ```
-    pub fn nearest_around(&self, params: &[Value], kept: &str) -> Result<Option<Vec<Value>>> {
+    pub fn nearest_around(&self, params: &[Value], kept: &[&str]) -> Result<Option<Vec<Value>>> {
         let coordinates = self.coordinates(params)?;
-        let Some(block) = self.varying().position(|parameter| parameter.name() == kept) else { return Ok(None) };
-        Ok(self.repair_around(&coordinates, block).map(|nearest| self.params(&nearest)))
+        let block = |name: &&str| self.varying().position(|parameter| parameter.name() == *name);
+        let Some(blocks) = kept.iter().map(block).collect::<Option<Vec<usize>>>() else { return Ok(None) };
+        Ok(self.repair_around(&coordinates, &blocks).map(|nearest| self.params(&nearest)))
     }
 
     /// The coordinates of these values, constraints aside.

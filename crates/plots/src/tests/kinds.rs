@@ -156,19 +156,32 @@ fn mixed_parameters_have_slices_in_their_own_units() {
 }
 
 #[test]
-fn constrained_parameters_have_gaps_and_mixtures_are_drawn() {
+fn constrained_parameters_have_gaps_and_mixtures_move_the_others() {
     for (name, relation) in [("budget", "at_most"), ("mixture", "equals")] {
         let text = format!(
             "name = \"mix\"\n[space]\na = {{ float = [0.0, 1.0] }}\nb = {{ float = [0.0, 1.0] }}\nc = {{ float = [0.0, 1.0] }}\n\
              [[constraint]]\nsum = {{ a = 1.0, b = 1.0, c = 1.0 }}\n{relation} = 1.0\n"
         );
         let picture = drawn(played(study(&text), 20, |_, x| Some(x[0] * x[1] + x[2])), name);
-        assert!(picture.svg.contains("Importance under constraints"), "{name}");
-        for absent in ["No slices", "cannot change alone"] {
-            assert!(!picture.svg.contains(absent), "{name}: {absent}");
+        let has = |text: &str| picture.svg.contains(text);
+        for text in ["Importance under constraints", "gaps are not allowed", "as near to it as the constraints allow"] {
+            assert!(has(text), "{name}: {text} is missing");
         }
-        assert!(picture.svg.contains("in a mixture the others"), "{name} does not say what the others do");
+        for text in ["No slices", "cannot change alone", "No map"] {
+            assert!(!has(text), "{name}: {text} is there");
+        }
     }
+}
+
+#[test]
+fn a_map_is_over_two_parameters_that_vary_independently() {
+    let text = "name = \"two-parts\"\n[space]\na = { float = [0.0, 1.0] }\nb = { float = [0.0, 1.0] }\n\
+                heat = { float = [20.0, 90.0] }\n[[constraint]]\nsum = { a = 1.0, b = 1.0 }\nequals = 1.0\n";
+    let picture = drawn(played(study(text), 20, |_, x| Some(x[0] * x[1] + 1e-4 * x[2])), "two-parts");
+    assert!(picture.svg.contains("the most important parameters that vary independently"), "not said which are drawn");
+    let text = text.replace("heat = { float = [20.0, 90.0] }\n", "");
+    let picture = drawn(played(study(&text), 20, |_, x| Some(x[0] * x[1])), "nothing-but-two-parts");
+    assert!(picture.svg.contains("No map: the constraints let no two parameters vary independently"), "not said why");
 }
 
 #[test]

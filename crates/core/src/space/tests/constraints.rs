@@ -112,9 +112,16 @@ proptest! {
             for option in block.neighbours(&repaired[block.coordinates()]) {
                 let mut exchanged = repaired.clone();
                 exchanged[block.coordinates()].copy_from_slice(&option);
-                if let Some(around) = space.repair_around(&exchanged, index) {
+                if let Some(around) = space.repair_around(&exchanged, &[index]) {
                     assert_kept(&space, &around);
                     prop_assert_eq!(&around[block.coordinates()], &option[..]);
+                }
+                for (other, second) in space.blocks().iter().enumerate().filter(|(other, _)| *other != index) {
+                    if let Some(around) = space.repair_around(&exchanged, &[index, other]) {
+                        assert_kept(&space, &around);
+                        prop_assert_eq!(&around[block.coordinates()], &option[..]);
+                        prop_assert_eq!(&around[second.coordinates()], &exchanged[second.coordinates()]);
+                    }
                 }
             }
         }
@@ -180,9 +187,9 @@ fn integers_under_an_equality_are_all_found() {
 fn an_exchange_under_an_equality_is_compensated_by_the_others() {
     let parameters = vec![Parameter::int("a", 0, 10), Parameter::int("b", 0, 10), Parameter::float("c", 0.0, 1.0)];
     let space = space(parameters, vec![constraint(&[("a", 1.0), ("b", 1.0)], Relation::Equals, 10.0)]).unwrap();
-    let around = space.repair_around(&[0.3, 0.2, 0.5], 0).unwrap();
+    let around = space.repair_around(&[0.3, 0.2, 0.5], &[0]).unwrap();
     assert_eq!(numbers(&space, &around), [3.0, 7.0, 0.5]);
-    let around = space.repair_around(&[0.3, 0.2, 0.5], 1).unwrap();
+    let around = space.repair_around(&[0.3, 0.2, 0.5], &[1]).unwrap();
     assert_eq!(numbers(&space, &around), [8.0, 2.0, 0.5]);
 }
 
