@@ -116,16 +116,24 @@ impl Drawn {
     fn replace(&mut self, text: &str, lines: &[String], size: ScreenSize) -> String {
         let mut output = erasing(&self.lines, size.width);
         output += text;
-        // The last row is left free for the cursor.
-        let shown: Vec<String> = lines
+        let shown: Vec<String> = fitted(lines, size.height - 1)
             .iter()
-            .take(size.height - 1)
             .map(|line| truncate_str(line, size.width - 1, "…").into_owned())
             .collect();
         shown.iter().for_each(|line| output += &format!("{line}\n"));
         self.lines = shown;
         output
     }
+}
+
+/// As many lines as there are rows, the last row of a terminal being left free for the cursor; where that is not all of them,
+/// the last one says so.
+fn fitted(lines: &[String], rows: usize) -> Vec<String> {
+    if lines.len() <= rows {
+        return lines.to_vec();
+    }
+    let (shown, hidden) = lines.split_at(rows - 1);
+    shown.iter().cloned().chain([format!("  and {} more", hidden.len())]).collect()
 }
 
 /// What erases these lines, each with its line break, from a terminal that is so wide now.
@@ -230,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_take_two_columns_and_a_low_terminal_shows_the_first_lines() {
+    fn wide_characters_take_two_columns_and_a_low_terminal_says_how_many_lines_it_hides() {
         let mut drawn = Drawn::default();
         let lines = ["損失関数の名前".to_string(), "a".to_string(), "b".to_string(), "c".to_string()];
         let output = drawn.replace("", &lines, ScreenSize { width: 10, height: 3 });
-        assert_eq!(output, "損失関数…\na\n");
+        assert_eq!(output, "損失関数…\n  and 3 …\n");
         assert_eq!([9, 8, 5, 4].map(|width| rows("損失関数…", width)), [1, 2, 2, 3], "a half row stays empty");
     }
 }

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use manyhands_core::file::{Draft, FileError};
-use manyhands_core::{Domain, Error as StudyError, PointRow};
 use manyhands_run::{RunDraft, RunSettings};
 use manyhands_store::{Error as StoreError, Source, Store};
 
 use crate::refusal::Usage;
-use crate::table_input::content;
 
 /// Reads a study file, its `[run]` and the files that it names; for missing files the store may have a copy.
 pub fn read(path: &Path, store: impl FnOnce() -> Option<Store>) -> Result<(Source, Option<RunSettings>)> {
@@ -67,14 +65,4 @@ pub fn folder_of(file: Option<&Path>) -> Result<PathBuf> {
     let unreachable =
         |e: std::io::Error| Usage::new("folder", format!("cannot use the folder {}: {}", folder.display(), reason(&e)));
     Ok(folder.canonicalize().map_err(unreachable)?)
-}
-
-/// The points of a CSV file, or of standard input.
-pub fn read_points(path: &Path, domain: &Domain) -> Result<Vec<PointRow>> {
-    let content = content(path)?;
-    let wrong = |error: StudyError| {
-        let hint = error.hint().map(str::to_string);
-        Usage { code: "file", message: format!("{}: {error}", path.display()), hint }
-    };
-    Ok(domain.read_points(&content).map_err(wrong)?)
 }

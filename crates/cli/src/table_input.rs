@@ -1,4 +1,4 @@
-//! Tables of results that verbs read: from a file or standard input, recorded completely or not at all.
+//! Tables that verbs read, from a file or standard input: points, and results, which are recorded completely or not at all.
 
 use std::fs;
 use std::io::{Read, stdin};
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use manyhands_core::text::counted;
-use manyhands_core::{Ledger, Spec};
-use manyhands_report::plate::{self, ColumnMap, PlateEntries};
+use manyhands_core::{Domain, Ledger, Spec};
+use manyhands_report::plate::{self, ColumnMap, PlateEntries, PointRow};
 use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
 use manyhands_store::{Error as StoreError, OnConflict, Recorded, Session};
 
@@ -37,6 +37,22 @@ pub fn content(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
     Ok(bytes)
+}
+
+/// A table of points of the domain: one column per parameter, one row per point.
+pub fn points(path: &Path, domain: &Domain) -> Result<Vec<PointRow>> {
+    let shown = path.display().to_string();
+    let wrong = |fault: BadSpreadsheet| Usage { code: "table", message: format!("{shown}: {fault}"), hint: fault.hint };
+    let table = Spreadsheet::read(&content(path)?).map_err(wrong)?;
+    let rows = plate::points(domain, &table).map_err(wrong)?;
+    if rows.is_empty() {
+        let hint = "write a header with the names of the parameters, and one row per point".to_string();
+        return Err(Usage { code: "table", message: format!("{shown} has no points"), hint: Some(hint) }.into());
+    }
+    for PointRow { line, named } in &rows {
+        domain.embed_named(named).with_context(|| format!("{shown}, line {line}"))?;
+    }
+    Ok(rows)
 }
 
 impl TableInput {

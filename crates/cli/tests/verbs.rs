@@ -160,6 +160,7 @@ fn exports_and_predictions() {
     bench.run(&["tell", "plate", "0", "0.5"]);
     bench.write("at.csv", "temp,acid\n20,citric\n45.5,malic; rm -rf /\n");
     bench.write("grid.csv", "temp,acid\n20,citric\n70,malic; rm -rf /\n");
+    bench.write("saved.csv", "acid;temp\ncitric;20,0\n\"malic; rm -rf /\";70,0\n");
     bench.write("missing.csv", "temp\n20\n");
     bench.write("empty.csv", "temp,acid\n");
     bench.write("unknown.csv", "temp,acit\n20,citric\n");
@@ -171,6 +172,7 @@ fn exports_and_predictions() {
             &["export", "plate", "--format", "csv", "-o", "out.csv"],
             &["predict", "plate", "--at", "grid.csv"],
             &["predict", "plate", "--at", "grid.csv", "--json"],
+            &["predict", "plate", "--at", "saved.csv"],
             &["predict", "plate", "--at", "at.csv"],
             &["predict", "plate", "--at", "missing.csv"],
             &["predict", "plate", "--at", "unknown.csv", "--json"],

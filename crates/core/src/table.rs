@@ -31,7 +31,10 @@ pub(crate) fn lines(text: &[u8]) -> Result<Vec<CsvLine>> {
                 first.number,
                 cells.len()
             );
-            let hint = Some("put quotes around a cell that holds a comma");
+            let hint = Some(match first.cells.as_slice() {
+                [one] if one.contains([';', '\t']) => "separate the cells with commas, and write decimal points",
+                _ => "put quotes around a cell that holds a comma",
+            });
             return Err(Error::Table { place: TablePlace::Line(number), reason, hint });
         }
         lines.push(CsvLine { number, cells });

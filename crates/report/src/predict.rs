@@ -1,10 +1,11 @@
 //! Predictions at given points.
 
 use manyhands_core::study::representable;
-use manyhands_core::{PointRow, Prediction, TrialState};
+use manyhands_core::{Prediction, TrialState};
 use manyhands_store::Session;
 use serde_json::{Value as Json, json};
 
+use crate::plate::PointRow;
 use crate::table;
 use crate::value::stated;
 

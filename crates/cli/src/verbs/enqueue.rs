@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use manyhands_core::text::counted;
-use manyhands_core::{Domain, PointRow, Value};
+use manyhands_core::{Domain, Value};
 use manyhands_report as report;
-use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
 
 use crate::assignment::Assignment;
 use crate::output::{print, print_json};
-use crate::refusal::Usage;
 use crate::stderr::say;
-use crate::table_input::content;
+use crate::table_input;
 use crate::target::Target;
 
 const EXAMPLES: &str = "\
@@ -78,16 +76,5 @@ fn points(options: &Options, domain: &Domain) -> Result<Vec<Vec<(String, Value)>
         domain.embed_named(&point)?;
         return Ok(vec![point]);
     };
-    let checked = |PointRow { line, named }: PointRow| {
-        domain.embed_named(&named).with_context(|| format!("{}, line {line}", path.display()))?;
-        Ok(named)
-    };
-    let shown = path.display().to_string();
-    let wrong = |fault: BadSpreadsheet| Usage { code: "table", message: format!("{shown}: {fault}"), hint: fault.hint };
-    let table = Spreadsheet::read(&content(path)?).map_err(wrong)?;
-    let rows = report::plate::points(domain, &table).map_err(wrong)?;
-    if rows.is_empty() {
-        return Err(Usage::new("file", format!("{} has no points", path.display())).into());
-    }
-    rows.into_iter().map(checked).collect()
+    Ok(table_input::points(path, domain)?.into_iter().map(|row| row.named).collect())
 }

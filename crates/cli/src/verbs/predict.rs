@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use manyhands_core::PointRow;
 use manyhands_report as report;
 
 use crate::output::{print, print_json};
-use crate::study_file::read_points;
+use crate::table_input::points;
 use crate::target::Target;
 
 const EXAMPLES: &str = "\
@@ -17,7 +16,7 @@ Examples:
   manyhands predict study.toml --at points.csv
   manyhands predict study.toml --at points.csv --json
 
-The file has one column per parameter and one row per point. mean and sd are given the observed trials, sd_pending given the
+The file has one column per parameter and one row per point, as a spreadsheet saves it. mean and sd are given the observed trials, sd_pending given the
 pending ones as well. Where kernel, noise and norm_bound are given, lower and upper are the ends of a confidence band that holds
 everywhere at once (kind \"theorem\"); otherwise of the model's interval of probability 0.9 at each point, widened by what its
 record asks for (kind \"model\").";
@@ -35,13 +34,9 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let mut session = options.target.open_to_read()?;
-    let rows = read_points(&options.at, session.spec().domain())?;
-    let embed = |row: &PointRow| {
-        let place = || format!("{}, line {}", options.at.display(), row.line);
-        session.spec().domain().embed_named(&row.named).with_context(place)
-    };
-    let points = rows.iter().map(embed).collect::<Result<Vec<_>>>()?;
-    let predictions = session.study()?.predict(&points)?;
+    let rows = points(&options.at, session.spec().domain())?;
+    let named: Vec<_> = rows.iter().map(|row| row.named.clone()).collect();
+    let predictions = session.study()?.predict_named(&named)?;
     if options.target.json {
         return print_json(&report::predict::json(&session, &predictions));
     }

@@ -7,7 +7,7 @@ mod summary;
 mod tests;
 
 use manyhands_core::text::quoted;
-use manyhands_core::{Domain, Ledger, PointRow, Spec, Suggestion, Value};
+use manyhands_core::{Domain, Ledger, Spec, Suggestion, Value};
 use manyhands_store::{Entry, Session};
 
 pub use self::columns::ColumnMap;
@@ -31,6 +31,15 @@ pub struct PlateEntries {
     pub ignored: Vec<String>,
     /// Where cells among those of a metric are no numbers, and not read.
     pub unread: Vec<SpreadsheetPlace>,
+}
+
+/// A row of a table of points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointRow {
+    /// The line of the file that it begins on, from 1.
+    pub line: u64,
+    /// Its values, each with its column's name.
+    pub named: Vec<(String, Value)>,
 }
 
 /// Suggestions as a table to be filled in: the trial's number, its parameters, and an empty column for the value.
