@@ -95,7 +95,7 @@ pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
 pub use session::{
     Amendment, Change, Claimed, CopyPlan, CopyReport, Entry, EntryFaults, ExternalEvaluation, Inspection, OnConflict,
-    Recorded, Reported, Session, StudyLog, Survey, TrialEntry, TrialResult, no_reason,
+    Recorded, Reported, Session, StudyLog, Survey, TrialEntry, TrialResult, misfits, no_reason,
 };
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};

@@ -8,7 +8,7 @@ mod tests;
 
 use manyhands_core::text::quoted;
 use manyhands_core::{Domain, Ledger, Spec, Suggestion, Value};
-use manyhands_store::{Entry, Session};
+use manyhands_store::{Entry, Session, misfits};
 
 pub use self::columns::ColumnMap;
 use self::columns::PlateColumns;
@@ -119,6 +119,14 @@ pub fn read(
         }
     }
     if !faults.is_empty() {
+        // What else is wrong is said at once, and not when these have been corrected.
+        let misfits = misfits(spec, ledger, &entries).into_iter();
+        faults.extend(misfits.map(|(position, error)| BadSpreadsheet {
+            place: SpreadsheetPlace::Line(lines[position]),
+            reason: error.to_string(),
+            hint: error.hint(),
+        }));
+        faults.sort_by_key(|fault| fault.place.line());
         return Err(faults);
     }
     let named = |columns: &[usize]| columns.iter().map(|column| table.header()[*column].clone()).collect();

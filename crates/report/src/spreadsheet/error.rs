@@ -31,6 +31,16 @@ pub enum SpreadsheetPlace {
     },
 }
 
+impl SpreadsheetPlace {
+    /// The line, from 1; 0 for the whole file.
+    pub(crate) fn line(&self) -> u64 {
+        match self {
+            Self::Whole => 0,
+            Self::Line(line) | Self::Cell { line, .. } => *line,
+        }
+    }
+}
+
 impl BadSpreadsheet {
     /// An error without a hint.
     pub fn new(place: SpreadsheetPlace, reason: impl Into<String>) -> Self {

@@ -109,6 +109,11 @@ impl Session {
     }
 }
 
+/// What is wrong with entries that do not fit a study, whatever it has recorded of their trials.
+pub fn misfits(spec: &Spec, ledger: &Ledger, entries: &[Entry]) -> EntryFaults {
+    Rehearsal::new(spec, ledger.clone()).decide(entries, OnConflict::Amend).err().unwrap_or_default()
+}
+
 /// A ledger that entries are applied to before anything is logged.
 struct Rehearsal<'a> {
     spec: &'a Spec,

@@ -19,7 +19,7 @@ use manyhands_core::{Ledger, Spec, Study, Trial, Value};
 pub use self::amend::Amendment;
 pub use self::claim::{Claimed, Survey};
 pub use self::copy::{CopyPlan, CopyReport};
-pub use self::entries::{Change, Entry, EntryFaults, OnConflict, Recorded, TrialEntry, no_reason};
+pub use self::entries::{Change, Entry, EntryFaults, OnConflict, Recorded, TrialEntry, misfits, no_reason};
 pub use self::inspect::Inspection;
 pub use self::log::StudyLog;
 pub use self::tell::{ExternalEvaluation, Reported, TrialResult};

@@ -114,6 +114,19 @@ fn a_trial_that_gives_no_value_is_failed_in_any_spelling_and_says_why() {
 }
 
 #[test]
+fn cells_that_cannot_be_read_and_settings_that_do_not_fit_are_reported_together_by_line() {
+    let session = session();
+    let said = faults(&session, "trial,value,temp\n0,1.5,950\n1,low,\n2,1,\n3,1,-4\n");
+    let starts = [
+        "line 2: parameter \"temp\" must be",
+        "line 3, column \"value\": must be",
+        "line 5: parameter \"temp\" must be",
+    ];
+    assert_eq!(said.len(), starts.len(), "{said:?}");
+    said.iter().zip(starts).for_each(|(fault, start)| assert!(fault.starts_with(start), "{fault}"));
+}
+
+#[test]
 fn every_fault_of_a_table_is_reported_with_its_line() {
     let session = session();
     let said = faults(&session, "trial,value,temp\n0,1.5,\n1,low,\n9,1,\n-1,1,\n1.5,1,\n2,1,warm\n");
