@@ -4,7 +4,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::Bench;
+use crate::common::postgres::Server;
+use crate::common::{Bench, server};
 use manyhands_core::TrialState;
 use manyhands_store::{Access, Location, Session};
 use rand::{RngExt, SeedableRng};
@@ -17,7 +18,8 @@ temp = { float = [20.0, 60.0] }
 acid = { float = [0.0, 1.0] }
 "#;
 
-const KILLS: usize = 30;
+/// On SQLite, and on PostgreSQL, where a copy of the store takes longer.
+const KILLS: [usize; 2] = [30, 9];
 const ROWS: usize = 2000;
 const TRIALS: usize = 20;
 
@@ -32,8 +34,8 @@ fn table(header: &str, first: &str, blank: &str) -> String {
 }
 
 /// A study of some pending trials, tables, and a wider description.
-fn bench() -> Bench {
-    let bench = Bench::new(STUDY);
+fn bench(store: String) -> Bench {
+    let bench = Bench::new(STUDY).at(store);
     let run = |arguments: &[&str]| {
         let output = bench.run(arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -47,22 +49,48 @@ fn bench() -> Bench {
     bench
 }
 
-/// The store of one attempt.
-struct Attempt<'a> {
-    bench: &'a Bench,
-    file: String,
+/// The server and the name of a database; none of another store.
+fn database(address: &str) -> Option<(&'static Server, &str)> {
+    let (_, name) = address.strip_prefix("postgres://")?.rsplit_once('/')?;
+    Some((server()?, name))
 }
 
-impl Attempt<'_> {
+/// A store that one attempt writes to, which is gone with its bench or its server.
+struct AttemptStore<'a> {
+    bench: &'a Bench,
+    address: String,
+}
+
+impl AttemptStore<'_> {
+    /// A copy of the bench's own store.
+    fn new(bench: &Bench, name: String) -> AttemptStore<'_> {
+        let address = match database(&bench.store) {
+            Some((server, database)) => {
+                server.wait_until_alone(database);
+                server.database_like(database)
+            }
+            None => {
+                let file = bench.path().join(format!("{name}.db"));
+                std::fs::copy(bench.path().join("manyhands.db"), &file).unwrap();
+                format!("sqlite:{}", file.display())
+            }
+        };
+        AttemptStore { bench, address }
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.bench.command(arguments);
-        command.env("MANYHANDS_STORE", format!("sqlite:{}", self.file)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("MANYHANDS_STORE", &self.address).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 
     /// How many trials of a study have ended; none where there is no such study.
     fn ended(&self, study: &str) -> usize {
-        let location = Location::Sqlite(self.bench.path().join(&self.file));
+        if let Some((server, database)) = database(&self.address) {
+            // It may still be working on what a killed client has sent.
+            server.wait_until_alone(database);
+        }
+        let location: Location = self.address.parse().unwrap();
         let Ok(session) = location.open(Access::Write).and_then(|store| Session::open(store, study, "")) else {
             return 0;
         };
@@ -74,20 +102,15 @@ impl Attempt<'_> {
 /// Kills a command at random instants, each time on a copy of the store as it is now, then lets it finish. `study` is the one
 /// that it writes to, which has `all` ended trials then.
 fn killed_at_random(bench: &Bench, arguments: &[&str], study: &str, all: usize) {
-    let attempt = |name: String| {
-        let file = format!("{name}.db");
-        std::fs::copy(bench.path().join("manyhands.db"), bench.path().join(&file)).unwrap();
-        Attempt { bench, file }
-    };
-    let whole = attempt("whole".to_string());
+    let whole = AttemptStore::new(bench, "whole".to_string());
     let before = whole.ended(study);
     let began = Instant::now();
     assert!(whole.command(arguments).status().unwrap().success());
     let (takes, mut rng) = (began.elapsed(), ChaCha8Rng::seed_from_u64(11));
     assert_eq!(whole.ended(study), all);
-    let mut hits = 0;
-    for kill in 0..KILLS {
-        let attempt = attempt(format!("killed-{kill}"));
+    let (kills, mut hits) = (KILLS[usize::from(bench.store.starts_with("postgres"))], 0);
+    for kill in 0..kills {
+        let attempt = AttemptStore::new(bench, format!("killed-{kill}"));
         let mut child = attempt.command(arguments).spawn().unwrap();
         sleep(Duration::from_secs_f64(takes.as_secs_f64() * rng.random_range(0.0..1.2)));
         hits += usize::from(child.try_wait().unwrap().is_none());
@@ -104,24 +127,34 @@ fn killed_at_random(bench: &Bench, arguments: &[&str], study: &str, all: usize) 
         assert_eq!(again.code(), Some(if is_refused { 1 } else { 0 }));
         assert_eq!(attempt.ended(study), all, "run again, it completes");
     }
-    assert!(hits > KILLS / 3, "only {hits} kills came before the end");
+    assert!(hits > kills / 3, "only {hits} kills came before the end");
+}
+
+/// On SQLite, and on PostgreSQL where it is installed.
+fn on_each_store(check: impl Fn(&Bench)) {
+    let databases = server().map(|server| server.database());
+    for store in ["sqlite:manyhands.db".to_string()].into_iter().chain(databases) {
+        check(&bench(store));
+    }
 }
 
 #[test]
 fn a_plate_is_told_completely_or_not_at_all() {
-    killed_at_random(&bench(), &["tell", "study.toml", "plate.csv"], "dye", TRIALS + ROWS);
+    on_each_store(|bench| killed_at_random(bench, &["tell", "study.toml", "plate.csv"], "dye", TRIALS + ROWS));
 }
 
 #[test]
 fn earlier_results_are_imported_completely_or_not_at_all() {
-    let bench = bench();
-    bench.write("new.toml", &STUDY.replace("dye", "new"));
-    killed_at_random(&bench, &["import", "new.toml", "--csv", "old.csv"], "new", ROWS);
+    on_each_store(|bench| {
+        bench.write("new.toml", &STUDY.replace("dye", "new"));
+        killed_at_random(bench, &["import", "new.toml", "--csv", "old.csv"], "new", ROWS);
+    });
 }
 
 #[test]
 fn a_study_is_copied_completely_or_not_at_all() {
-    let bench = bench();
-    assert!(bench.run(&["import", "study.toml", "--csv", "old.csv"]).status.success());
-    killed_at_random(&bench, &["copy", "dye", "wider.toml"], "wider", ROWS);
+    on_each_store(|bench| {
+        assert!(bench.run(&["import", "study.toml", "--csv", "old.csv"]).status.success());
+        killed_at_random(bench, &["copy", "dye", "wider.toml"], "wider", ROWS);
+    });
 }

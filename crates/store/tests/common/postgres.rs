@@ -67,10 +67,23 @@ impl Server {
 
     /// A new, empty database.
     pub fn database(&self) -> String {
+        self.database_like("template1")
+    }
+
+    /// A new database with all that another one has, to which nobody is connected.
+    pub fn database_like(&self, template: &str) -> String {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("test{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        self.sql("postgres", &format!("CREATE DATABASE {name}"));
+        self.sql("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
         self.url(&name)
+    }
+
+    /// Waits until nobody is connected to a database any more.
+    #[allow(dead_code)]
+    pub fn wait_until_alone(&self, database: &str) {
+        while self.number(&format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'")) > 0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub fn url(&self, database: &str) -> String {
@@ -181,9 +194,15 @@ impl Server {
     /// How many transactions a database has seen.
     #[allow(dead_code)]
     pub fn transactions(&self, database: &str) -> u64 {
+        self.number(&format!("SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '{database}'"))
+    }
+
+    /// The number that a query gives.
+    #[allow(dead_code)]
+    fn number(&self, query: &str) -> u64 {
         let mut psql = Command::new(self.programs.join("psql"));
         psql.args(["-h", "127.0.0.1", "-U", "manyhands", "-p", &self.port.to_string(), "-At", "-d", "postgres", "-c"]);
-        psql.arg(format!("SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '{database}'"));
+        psql.arg(query);
         String::from_utf8(psql.output().unwrap().stdout).unwrap().trim().parse().unwrap()
     }
 
