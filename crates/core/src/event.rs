@@ -264,10 +264,19 @@ pub struct Included {
 pub struct Amended {
     /// The trial's number.
     pub trial: usize,
-    /// The values that its parameters really had; none where they were right.
-    pub params: Option<Vec<Value>>,
+    /// The setting that it was really made with; none where that was right.
+    pub setting: Option<ActualSetting>,
     /// How it really ended: a value in the user's units, or why there is none. None where that was right, or it has not ended.
     pub outcome: Option<Result<f64, String>>,
+}
+
+/// The setting that a trial was really made with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActualSetting {
+    /// Its index in the domain; none on a space that is not finite.
+    pub candidate: Option<usize>,
+    /// The values of the parameters.
+    pub params: Vec<Value>,
 }
 
 /// A point that the user wants tried.

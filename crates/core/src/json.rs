@@ -4,7 +4,7 @@ use manyhands_gp::{Hyperparameters, Warp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::event::{Amended, Asked, Event, EventKind, Fitted};
+use crate::event::{ActualSetting, Amended, Asked, Event, EventKind, Fitted};
 use crate::{Aim, Choice, Phase, Value};
 
 /// Named values as a JSON object, in their order.
@@ -134,6 +134,8 @@ struct EndBody {
 struct AmendedBody {
     trial: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    candidate: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     params: Option<Vec<Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
@@ -143,9 +145,10 @@ struct AmendedBody {
 
 impl From<&Amended> for AmendedBody {
     fn from(amended: &Amended) -> Self {
-        let Amended { trial, params, outcome } = amended.clone();
+        let Amended { trial, setting, outcome } = amended.clone();
+        let (candidate, params) = setting.map_or((None, None), |setting| (setting.candidate, Some(setting.params)));
         let (value, reason) = outcome.map_or((None, None), |outcome| (outcome.clone().ok(), outcome.err()));
-        Self { trial, params, value, reason }
+        Self { trial, candidate, params, value, reason }
     }
 }
 
@@ -153,14 +156,19 @@ impl TryFrom<AmendedBody> for Amended {
     type Error = FormatError;
 
     fn try_from(body: AmendedBody) -> Result<Self, FormatError> {
-        let AmendedBody { trial, params, value, reason } = body;
+        let AmendedBody { trial, candidate, params, value, reason } = body;
+        let setting = match (candidate, params) {
+            (candidate, Some(params)) => Some(ActualSetting { candidate, params }),
+            (None, None) => None,
+            (Some(_), None) => return Err(malformed("it has a candidate and no parameters")),
+        };
         let outcome = match (value, reason) {
             (None, None) => None,
             (Some(value), None) => Some(Ok(value)),
             (None, Some(reason)) => Some(Err(reason)),
             (Some(_), Some(_)) => return Err(malformed("it must not have both a value and a reason")),
         };
-        Ok(Self { trial, params, outcome })
+        Ok(Self { trial, setting, outcome })
     }
 }
 

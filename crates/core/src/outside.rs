@@ -1,7 +1,7 @@
 //! Points that come from the user and not from the strategy: what an event records of them, checked without a model.
 
 use crate::domain::NamedPoint;
-use crate::event::{Enqueued, Included};
+use crate::event::{ActualSetting, Enqueued, Included};
 use crate::ledger::Ledger;
 use crate::trial::{Trial, TrialState};
 use crate::{Error, Result, Spec, Value};
@@ -25,17 +25,19 @@ impl Spec {
         Ok(Enqueued { candidate, params })
     }
 
-    /// The values that the parameters of a trial really had, as an event records them; those that are not named are as they
-    /// were. Sums may miss the bounds of constraints by [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE).
-    pub fn actual_params(&self, trial: &Trial, named: &[(String, Value)]) -> Result<Vec<Value>> {
-        if self.is_finite() {
+    /// The setting that a trial was really made with, as an event records it; values that are not named are as they were. Sums
+    /// may miss the bounds of constraints by [`MEASURED_TOLERANCE`](crate::MEASURED_TOLERANCE). Refused for candidates of a
+    /// list, and where each is tried once.
+    pub fn actual_setting(&self, trial: &Trial, named: &[(String, Value)]) -> Result<ActualSetting> {
+        if self.domain().space().is_none() || !self.repeats() {
             return Err(Error::FixedParameters { trial: trial.number() });
         }
         let names = self.domain().names();
         let known = names.iter().zip(trial.logged_params()).map(|(name, value)| (name.to_string(), value.clone()));
         let kept = known.filter(|(name, _)| named.iter().all(|(given, _)| given != name));
         let all: Vec<(String, Value)> = named.iter().cloned().chain(kept).collect();
-        self.domain().find_measured(None, &all).map(|found| found.params)
+        let NamedPoint { candidate, params } = self.domain().find_measured(self.finite(), &all)?;
+        Ok(ActualSetting { candidate, params })
     }
 
     /// Refuses a candidate that may be tried only once and was tried, or is to be.

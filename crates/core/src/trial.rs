@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::event::{Amended, Event};
+use crate::event::{ActualSetting, Amended, Event};
 use crate::{Aim, Choice, Error, Phase, Result, Value};
 
 /// The state of a trial.
@@ -47,21 +47,22 @@ impl fmt::Display for TrialState {
 pub struct Trial {
     number: usize,
     start: Start,
-    /// The values that its parameters really had, where those are not the requested ones.
-    actual: Option<Vec<Value>>,
+    /// The setting that it was really made with, where that is not the requested one.
+    actual: Option<ActualSetting>,
     /// None while it is pending.
     end: Option<TrialEnd>,
     /// What amendments have replaced, the last one last.
     replaced: Vec<Replaced>,
-    attempt: usize,
+    /// Why its earlier attempts failed.
+    failures: Vec<String>,
     metrics: Vec<(String, f64)>,
 }
 
 /// What an amendment has replaced.
 #[derive(Debug, Clone, PartialEq)]
 struct Replaced {
-    /// The actual values of the parameters before it; none where it left them.
-    actual: Option<Option<Vec<Value>>>,
+    /// The actual setting before it; none where it left that.
+    actual: Option<Option<ActualSetting>>,
     /// The end before it; none where it left that.
     end: Option<TrialEnd>,
 }
@@ -83,7 +84,7 @@ pub(crate) enum TrialEnd {
 
 impl Trial {
     pub(crate) fn new(number: usize, start: Start, end: Option<TrialEnd>) -> Self {
-        Self { number, start, actual: None, end, replaced: vec![], attempt: 0, metrics: vec![] }
+        Self { number, start, actual: None, end, replaced: vec![], failures: vec![], metrics: vec![] }
     }
 
     /// The trial's number.
@@ -92,17 +93,19 @@ impl Trial {
     }
 
     /// The candidate's index in the domain; on a space that is not finite, the trial's number.
+    /// Where an amendment says which one was really tried, that one.
     pub fn candidate(&self) -> usize {
-        match &self.start {
+        let requested = match &self.start {
             Start::Suggested(choice) => choice.candidate,
             Start::Included { candidate, .. } => *candidate,
-        }
+        };
+        self.actual.as_ref().and_then(|actual| actual.candidate).unwrap_or(requested)
     }
 
     /// The values of its parameters as logged; empty for pools: the candidate identifies the row, and
     /// [`Study::params`](crate::Study::params) has its values. Where an amendment says which values they really had, those.
     pub fn logged_params(&self) -> &[Value] {
-        self.actual.as_deref().unwrap_or_else(|| self.requested_params())
+        self.actual.as_ref().map_or_else(|| self.requested_params(), |actual| &actual.params)
     }
 
     /// As [`Trial::logged_params`], as they were requested.
@@ -118,6 +121,11 @@ impl Trial {
         self.actual.is_some()
     }
 
+    /// The setting that it was really made with, where that is not the requested one.
+    pub(crate) fn actual(&self) -> Option<&ActualSetting> {
+        self.actual.as_ref()
+    }
+
     /// How many amendments its record has; those that were taken back do not count.
     pub fn amendments(&self) -> usize {
         self.replaced.len()
@@ -126,18 +134,18 @@ impl Trial {
     /// Whether its record is, or was before an amendment, one with these values of the parameters and this end: a value, or that
     /// there is none.
     pub fn has_been(&self, params: &[Value], outcome: std::result::Result<f64, ()>) -> bool {
-        let (mut actual, mut end) = (self.actual.as_deref(), self.end.as_ref());
-        let is_so = |actual: Option<&[Value]>, end: Option<&TrialEnd>| {
+        let (mut actual, mut end) = (self.actual.as_ref(), self.end.as_ref());
+        let is_so = |actual: Option<&ActualSetting>, end: Option<&TrialEnd>| {
             let is_ended_so = match (end, outcome) {
                 (Some(TrialEnd::Observed(value)), Ok(told)) => *value == told,
                 (Some(TrialEnd::Failed(_)), Err(())) => true,
                 _ => false,
             };
-            is_ended_so && actual.unwrap_or_else(|| self.requested_params()) == params
+            is_ended_so && actual.map_or_else(|| self.requested_params(), |actual| &actual.params) == params
         };
         let mut found = is_so(actual, end);
         for earlier in self.replaced.iter().rev() {
-            actual = earlier.actual.as_ref().map_or(actual, |before| before.as_deref());
+            actual = earlier.actual.as_ref().map_or(actual, Option::as_ref);
             end = earlier.end.as_ref().or(end);
             found |= is_so(actual, end);
         }
@@ -146,7 +154,12 @@ impl Trial {
 
     /// The number of the present attempt, from 0: how often it was reopened.
     pub fn attempt(&self) -> usize {
-        self.attempt
+        self.failures.len()
+    }
+
+    /// Why its earlier attempts failed, in order.
+    pub fn earlier_failures(&self) -> &[String] {
+        &self.failures
     }
 
     /// Further numbers that came with it, by name, in the order in which the names first came.
@@ -228,17 +241,17 @@ impl Trial {
         }
     }
 
-    fn amend(&mut self, Amended { params, outcome, .. }: &Amended) -> Result<()> {
+    fn amend(&mut self, Amended { setting, outcome, .. }: &Amended) -> Result<()> {
         let (trial, state) = (self.number, self.state());
         let is_possible = match state {
-            TrialState::Observed | TrialState::Failed => params.is_some() || outcome.is_some(),
-            TrialState::Pending => params.is_some() && outcome.is_none(),
+            TrialState::Observed | TrialState::Failed => setting.is_some() || outcome.is_some(),
+            TrialState::Pending => setting.is_some() && outcome.is_none(),
             TrialState::Cancelled => false,
         };
         if !is_possible {
             return Err(Error::NotAmendable { trial, state });
         }
-        let actual = params.as_ref().map(|params| self.actual.replace(params.clone()));
+        let actual = setting.as_ref().map(|setting| self.actual.replace(setting.clone()));
         let end = outcome.as_ref().and_then(|outcome| {
             self.end.replace(match outcome {
                 Ok(value) => TrialEnd::Observed(*value),
@@ -262,14 +275,12 @@ impl Trial {
 
     /// The next attempt is at the requested point, and its record is its own.
     fn reopen(&mut self) -> Result<()> {
-        match self.state() {
-            TrialState::Failed => {
-                (self.actual, self.end, self.attempt) = (None, None, self.attempt + 1);
-                self.replaced.clear();
-                self.metrics.clear();
-                Ok(())
-            }
-            state => Err(Error::NotFailed { trial: self.number, state }),
-        }
+        let (trial, state) = (self.number, self.state());
+        let reason = self.reason().ok_or(Error::NotFailed { trial, state })?.to_string();
+        self.failures.push(reason);
+        (self.actual, self.end) = (None, None);
+        self.replaced.clear();
+        self.metrics.clear();
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! A study whose record was amended is the study that was told the truth; what was chosen before stays as it was chosen.
 
-use crate::common::landscape::{auto, hills, square};
+use crate::common::landscape::{auto, hills, lattice, square};
 use crate::common::{Oracle, f, line, matern, prior, rng, se, spec, uniform};
-use manyhands_core::event::{Amended, Asked};
+use manyhands_core::event::{ActualSetting, Amended, Asked};
 use manyhands_core::{Direction, Domain, Error, Event, Rule, Spec, Strategy, Study, TrialState, Value};
 
 /// What is wrong in the log, and set right later.
@@ -42,6 +42,9 @@ fn elsewhere() -> Vec<Value> {
     vec![0.625.into(), 0.125.into()]
 }
 
+/// Which point of the lattice that is: the eleventh of the first parameter, the third of the second.
+const ELSEWHERE: usize = 10 * 17 + 2;
+
 /// Twelve trials with one mistake, two of them pending; four rounds of three.
 fn with_mistake(spec: &Spec, mistake: Mistake) -> Study {
     let mut study = Study::new(spec.clone()).unwrap();
@@ -72,7 +75,7 @@ fn amend(study: &mut Study, mistake: Mistake) {
 
 /// The same events without the mistake: choices are as they were. A value that comes with its setting or its failure amended
 /// arrives when that is amended, which is at the end.
-fn corrected(events: &[Event], mistake: Mistake) -> Vec<Event> {
+fn corrected(spec: &Spec, events: &[Event], mistake: Mistake) -> Vec<Event> {
     let is_moved = matches!(mistake, Mistake::Setting | Mistake::FailedElsewhere);
     let is_late = matches!(mistake, Mistake::Setting | Mistake::Failed);
     let (mut right, mut last) = (Vec::new(), None);
@@ -83,6 +86,7 @@ fn corrected(events: &[Event], mistake: Mistake) -> Vec<Event> {
                 let mut asked = Asked { seen: asked.seen.min(right.len()), ..asked.clone() };
                 if asked.trial == WRONG && is_moved {
                     asked.choice.params = elsewhere();
+                    asked.choice.candidate = if spec.is_finite() { ELSEWHERE } else { WRONG };
                 }
                 right.push(Event::Asked(asked));
             }
@@ -113,22 +117,24 @@ fn given_specs() -> Vec<Spec> {
         given(line(40), Rule::GpBts).with_direction(Direction::Minimize),
         given(square(), Rule::IgpBucb),
         given(square(), Rule::GpBts),
+        given(lattice(), Rule::IgpBucb),
+        given(lattice(), Rule::GpBts),
     ]
 }
 
 fn specs() -> Vec<Spec> {
-    given_specs().into_iter().chain([auto(square())]).collect()
+    given_specs().into_iter().chain([auto(square()), auto(lattice())]).collect()
 }
 
-/// The mistakes that can be made on a domain: settings of a finite one are fixed.
+/// The mistakes that can be made on a domain: settings of a list are fixed.
 fn mistakes(spec: &Spec) -> impl Iterator<Item = Mistake> + use<> {
-    let is_finite = spec.is_finite();
+    let is_list = spec.domain().space().is_none();
     let is_setting = |mistake: &Mistake| matches!(mistake, Mistake::Setting | Mistake::FailedElsewhere);
-    ALL.into_iter().filter(move |mistake| !(is_finite && is_setting(mistake)))
+    ALL.into_iter().filter(move |mistake| !(is_list && is_setting(mistake)))
 }
 
 fn anywhere(spec: &Spec) -> Vec<Vec<f64>> {
-    let (dimension, rng) = (if spec.is_finite() { 1 } else { 2 }, &mut rng(3));
+    let (dimension, rng) = (spec.domain().dimension(), &mut rng(3));
     (0..25).map(|_| (0..dimension).map(|_| uniform(rng, 0.0, 1.0)).collect()).collect()
 }
 
@@ -144,7 +150,7 @@ fn the_model_of_an_amended_study_is_that_of_one_told_the_truth() {
         for mistake in mistakes(&spec) {
             let mut amended = with_mistake(&spec, mistake);
             amend(&mut amended, mistake);
-            let right = Study::replay(spec.clone(), &corrected(with_mistake(&spec, mistake).events(), mistake));
+            let right = Study::replay(spec.clone(), &corrected(&spec, with_mistake(&spec, mistake).events(), mistake));
             let mut right = right.unwrap();
             let points = anywhere(&spec);
             for (a, b) in amended.predict(&points).unwrap().iter().zip(right.predict(&points).unwrap()) {
@@ -227,7 +233,8 @@ fn amend_again(study: &mut Study) {
 fn a_typing_error_does_not_matter_to_a_learned_model_once_it_is_amended() {
     let spec = auto(square());
     let mut wrong = with_mistake(&spec, Mistake::Value);
-    let mut right = Study::replay(spec.clone(), &without_fits(&corrected(wrong.events(), Mistake::Value))).unwrap();
+    let mut right =
+        Study::replay(spec.clone(), &without_fits(&corrected(&spec, wrong.events(), Mistake::Value))).unwrap();
     let before = wrong.predict(&anywhere(&spec)).unwrap();
     wrong.ask(1).unwrap();
     right.ask(1).unwrap();
@@ -252,7 +259,7 @@ fn a_typing_error_does_not_matter_to_a_learned_model_once_it_is_amended() {
 fn a_learned_study_suggests_after_an_amendment_what_it_would_suggest_had_it_been_told_the_truth() {
     let spec = auto(square());
     let wrong = with_mistake(&spec, Mistake::Value);
-    let right = without_fits(&corrected(wrong.events(), Mistake::Value));
+    let right = without_fits(&corrected(&spec, wrong.events(), Mistake::Value));
     let mut right = Study::replay(spec.clone(), &right).unwrap();
     let mut wrong = Study::replay(spec.clone(), &without_fits(wrong.events())).unwrap();
     wrong.amend(WRONG, Ok(0.5)).unwrap();
@@ -345,6 +352,10 @@ fn a_pending_trial_moves_and_its_value_counts_where_it_was_made() {
     }
 }
 
+fn moved(candidate: Option<usize>, params: Vec<Value>) -> Event {
+    Event::Amended(Amended { trial: 0, setting: Some(ActualSetting { candidate, params }), outcome: None })
+}
+
 #[test]
 fn what_cannot_be_amended_is_refused_and_leaves_the_study_as_it_was() {
     for spec in specs() {
@@ -360,8 +371,11 @@ fn what_cannot_be_amended_is_refused_and_leaves_the_study_as_it_was() {
             study.reopen(0),
             study.reopen(pending),
             study.amend_params(0, &[2.0.into(), 0.5.into()]),
-            study.apply(Event::Amended(Amended { trial: 0, params: None, outcome: None })),
-            study.apply(Event::Amended(Amended { trial: 0, params: Some(vec![]), outcome: None })),
+            study.apply(Event::Amended(Amended { trial: 0, setting: None, outcome: None })),
+            study.apply(moved(None, vec![])),
+            study.apply(moved(Some(3), vec![])),
+            // On the lattice another candidate, and elsewhere none.
+            study.apply(moved(Some(ELSEWHERE + 1), elsewhere())),
         ];
         assert!(refused.iter().all(Result::is_err), "{refused:?}");
         assert_eq!(refused[3], Err(Error::NotAmended { trial: 0 }));

@@ -24,7 +24,7 @@ impl Error {
             }
             Self::NotFailed { state: TrialState::Cancelled, .. } => Some("enqueue its point to have it tried"),
             Self::FixedParameters { .. } => {
-                Some("fail the trial, and tell the evaluation as one made elsewhere at the candidate that was tried")
+                Some("cancel the trial, and record the evaluation with `import` as one of the candidate that was tried")
             }
             Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
             Self::DiscretizationTooLarge { .. } => {

@@ -141,8 +141,8 @@ pub enum Error {
         /// Its state.
         state: TrialState,
     },
-    /// The parameters of a trial of a finite domain were to be amended.
-    #[error("the parameters of trial {trial} are those of a candidate of a finite domain and cannot be amended")]
+    /// The parameters of a candidate of a list were to be amended.
+    #[error("the parameters of trial {trial} are those of a candidate of a list and cannot be amended")]
     FixedParameters {
         /// The trial's number.
         trial: usize,

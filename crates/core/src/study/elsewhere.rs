@@ -38,7 +38,7 @@ impl Study {
     fn moved_by(&self, event: &Event) -> Option<Place> {
         let Event::Asked(Asked { trial, choice, .. }) = event else { return None };
         let made = Some(&self.ledger.trials()[*trial]).filter(|made| made.is_moved() && made.value().is_some())?;
-        let params = made.logged_params().to_vec();
-        (choice.phase != Phase::Design).then_some(Place { trial: *trial, candidate: choice.candidate, params })
+        let (candidate, params) = (made.candidate(), made.logged_params().to_vec());
+        (choice.phase != Phase::Design).then_some(Place { trial: *trial, candidate, params })
     }
 }

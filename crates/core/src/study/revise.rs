@@ -3,11 +3,13 @@
 //! The model is then that of the present record, as if it had been told so: certificates and fits are made anew. Choices from
 //! before are as they were, made with what was known then.
 
+use manyhands_gp::Key;
+
 use super::Study;
 use crate::chooser::{Place, chooser};
 use crate::event::{Amended, Event};
 use crate::trial::Trial;
-use crate::{Error, Result, Value};
+use crate::{Result, Value};
 
 impl Study {
     /// Replaces how a trial ended, which was told or has failed: by a value, or by why there is none. Whether a record is
@@ -27,14 +29,14 @@ impl Study {
     /// # Ok(()) }
     /// ```
     pub fn amend(&mut self, trial: usize, outcome: std::result::Result<f64, String>) -> Result<()> {
-        self.apply(Event::Amended(Amended { trial, params: None, outcome: Some(outcome) }))
+        self.apply(Event::Amended(Amended { trial, setting: None, outcome: Some(outcome) }))
     }
 
-    /// Replaces the values that the parameters of a trial had, on a space that is not finite.
+    /// Replaces the values that the parameters of a trial had, on a space.
     pub fn amend_params(&mut self, trial: usize, params: &[Value]) -> Result<()> {
         let named = self.spec.domain().name_values(params)?;
-        let params = Some(self.spec.actual_params(self.ledger.trial(trial)?, &named)?);
-        self.apply(Event::Amended(Amended { trial, params, outcome: None }))
+        let setting = Some(self.spec.actual_setting(self.ledger.trial(trial)?, &named)?);
+        self.apply(Event::Amended(Amended { trial, setting, outcome: None }))
     }
 
     /// Takes the last amendment of a trial back.
@@ -80,9 +82,8 @@ impl Study {
             (None, ..) => {}
         }
         if let Some(point) = moved {
-            let key = self.posterior.key(id)?;
             self.posterior.retract(id)?;
-            self.posterior.hallucinate(key, point)?;
+            self.posterior.hallucinate(Key { id, site: after.candidate() }, point)?;
         }
         value.map_or(Ok(()), |value| Ok(self.posterior.settle(id, value)?))
     }
@@ -90,8 +91,11 @@ impl Study {
     /// The coordinates of a trial's record.
     fn point_of(&self, trial: &Trial) -> Result<Vec<f64>> {
         let (candidate, params) = (trial.candidate(), trial.logged_params().to_vec());
-        if trial.is_moved() && self.spec.is_finite() {
-            return Err(Error::FixedParameters { trial: trial.number() });
+        if let Some(actual) = trial.actual() {
+            let named = self.spec.domain().name_values(&params)?;
+            if self.spec.actual_setting(trial, &named)?.candidate != actual.candidate {
+                return Err(self.ledger.bad_log("its candidate does not have its parameters"));
+            }
         }
         self.chooser.point(&Place { trial: trial.number(), candidate, params })
     }

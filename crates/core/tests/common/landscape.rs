@@ -7,6 +7,12 @@ pub fn square() -> Domain {
     Domain::Space(Space::new(vec![axis("a"), axis("b")], vec![]).unwrap())
 }
 
+/// The same square, at 17 by 17 points.
+pub fn lattice() -> Domain {
+    let axis = |name: &str| Parameter::even(name, 0.0, 1.0, 17).unwrap();
+    Domain::Space(Space::new(vec![axis("a"), axis("b")], vec![]).unwrap())
+}
+
 pub fn auto(domain: Domain) -> Spec {
     Spec::learned(domain, Strategy::auto()).unwrap()
 }

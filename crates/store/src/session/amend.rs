@@ -47,15 +47,15 @@ pub(super) fn amended(spec: &Spec, record: &Trial, amendment: &Amendment) -> Res
     if let Some(Ok(value)) = amendment.outcome {
         spec.check_value(trial, value)?;
     }
-    let params = match amendment.params.as_slice() {
+    let setting = match amendment.params.as_slice() {
         [] => None,
-        named => Some(spec.actual_params(record, named)?).filter(|params| params != record.logged_params()),
+        named => Some(spec.actual_setting(record, named)?).filter(|setting| setting.params != record.logged_params()),
     };
     let is_recorded = |outcome: &std::result::Result<f64, String>| match outcome {
         Ok(value) => record.value() == Some(*value),
         Err(reason) => record.reason() == Some(reason),
     };
     let outcome = amendment.outcome.clone().filter(|outcome| !is_recorded(outcome));
-    let is_nothing = params.is_none() && outcome.is_none();
-    Ok((!is_nothing).then_some(Event::Amended(Amended { trial, params, outcome })))
+    let is_nothing = setting.is_none() && outcome.is_none();
+    Ok((!is_nothing).then_some(Event::Amended(Amended { trial, setting, outcome })))
 }

@@ -1,6 +1,6 @@
 //! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
 
-use manyhands_core::event::{Amended, Asked, ENGINE, Enqueued, EventKind, Fitted, Included};
+use manyhands_core::event::{ActualSetting, Amended, Asked, ENGINE, Enqueued, EventKind, Fitted, Included};
 use manyhands_core::gp::{Hyperparameters, Warp};
 use manyhands_core::{
     Aim, Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value,
@@ -94,8 +94,12 @@ fn event() -> impl Strategy<Value = Event> {
         (count(), text()).prop_map(|(trial, reason)| Event::Failed { trial, reason }),
         count().prop_map(|trial| Event::Cancelled { trial }),
         (count(), outcome.clone()).prop_map(|(trial, outcome)| Event::LateResult { trial, outcome }),
-        (count(), prop::option::of(params()), prop::option::of(outcome))
-            .prop_map(|(trial, params, outcome)| Event::Amended(Amended { trial, params, outcome })),
+        (count(), prop::option::of((prop::option::of(count()), params())), prop::option::of(outcome)).prop_map(
+            |(trial, setting, outcome)| {
+                let setting = setting.map(|(candidate, params)| ActualSetting { candidate, params });
+                Event::Amended(Amended { trial, setting, outcome })
+            }
+        ),
         count().prop_map(|trial| Event::Restored { trial }),
         count().prop_map(|trial| Event::Reopened { trial }),
         (count(), prop::collection::btree_map(text(), number(), 0..4))
@@ -171,7 +175,7 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
             Event::Included(Included { trial: 0, candidate: 0, params: vec![], value: Some(bad) }),
             Event::Told { trial: 0, value: bad },
             Event::LateResult { trial: 0, outcome: Ok(bad) },
-            Event::Amended(Amended { trial: 0, params: None, outcome: Some(Ok(bad)) }),
+            Event::Amended(Amended { trial: 0, setting: None, outcome: Some(Ok(bad)) }),
             Event::Measured { trial: 0, metrics: vec![("epochs".to_string(), bad)] },
             Event::Enqueued(Enqueued { candidate: None, params: vec![Value::Float(bad)] }),
             fitted(vec![1.0, bad], 1.0),

@@ -54,15 +54,38 @@ fn an_amended_value_is_the_value_and_the_old_one_stays_in_the_log() {
 }
 
 #[test]
-fn what_cannot_be_amended_is_refused_and_nothing_is_logged() {
+fn the_actual_setting_on_a_finite_space_is_another_candidate() {
     for place in places() {
         let mut session = begun(&place, GRID);
+        let named = outside(GRID, true);
+        let candidate = session.spec().included(session.ledger(), &named, None).unwrap().candidate;
+        for trial in 0..3 {
+            session.amend(trial, &Amendment { params: named.clone(), outcome: None }).unwrap();
+        }
+        let mut again = Session::open(place.open().into(), session.name(), "it").unwrap();
+        for trial in 0..3 {
+            assert_eq!(again.trial(trial).unwrap().candidate(), candidate);
+            let params = again.params(trial).unwrap();
+            assert!(named.iter().all(|(name, value)| params.contains(&(name.as_str(), value.clone()))), "{params:?}");
+        }
+        again.tell(2, 0.25).unwrap();
+        again.ask(1).unwrap();
+        Study::verify(again.spec(), again.ledger().events()).unwrap();
+        let study = again.study().unwrap();
+        assert_eq!(study.point(0), study.point(2));
+    }
+}
+
+#[test]
+fn what_cannot_be_amended_is_refused_and_nothing_is_logged() {
+    for place in places() {
+        let mut session = begun(&place, POOL);
         let before = session.ledger().events().len();
         let pending = session.amend(2, &outcome(Ok(1.0))).unwrap_err();
         assert_eq!(pending, Error::Study(Refusal::NotAmendable { trial: 2, state: TrialState::Pending }));
         assert!(session.amend(7, &outcome(Ok(1.0))).is_err());
         assert!(session.amend(0, &outcome(Ok(f64::NAN))).is_err());
-        let moved = Amendment { params: outside(GRID, true), outcome: None };
+        let moved = Amendment { params: outside(POOL, true), outcome: None };
         assert_eq!(session.amend(0, &moved).unwrap_err(), Error::Study(Refusal::FixedParameters { trial: 0 }));
         let observed = session.reopen(0).unwrap_err();
         assert_eq!(observed, Error::Study(Refusal::NotFailed { trial: 0, state: TrialState::Observed }));
