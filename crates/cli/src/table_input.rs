@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use manyhands_core::text::counted;
-use manyhands_core::{Domain, Ledger, Spec};
+use manyhands_core::{Domain, Error as StudyError, Ledger, Spec, TrialState};
 use manyhands_report::plate::{self, ColumnMap, PlateEntries, PointRow};
 use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
 use manyhands_store::{Error as StoreError, OnConflict, Recorded, Session};
@@ -16,6 +16,8 @@ use crate::refusal::Usage;
 use crate::stderr::say;
 use crate::study_file::unreadable;
 use crate::target::{KnownOrNew, Target};
+
+const CANCELLED: TrialState = TrialState::Cancelled;
 
 /// How many faults of a table are listed.
 const LISTED: usize = 20;
@@ -95,14 +97,23 @@ impl TableInput {
         let line = |(position, error): &(usize, StoreError)| format!("line {}: {error}", entries.lines[*position]);
         let is_conflict = |error: &StoreError| {
             matches!(error, StoreError::OtherValue { .. } | StoreError::OtherSetting { .. })
-                || matches!(error, StoreError::Study(manyhands_core::Error::NotPending { .. }))
+                || matches!(error, StoreError::Study(StudyError::NotPending { state, .. }) if *state != CANCELLED)
         };
-        let hint = match faults.iter().all(|(_, error)| is_conflict(error)) {
-            true if self.on_conflict == OnConflict::Amend => {
-                Some("two rows of the table differ about this trial: keep one of them".to_string())
+        let is_cancelled = |error: &StoreError| match error {
+            StoreError::Study(StudyError::NotPending { state, .. } | StudyError::NotAmendable { state, .. }) => {
+                *state == CANCELLED
             }
-            true => Some("if the table is right and the record wrong, tell it with --amend".to_string()),
-            false => faults.iter().find_map(|(_, error)| error.hint()),
+            _ => false,
+        };
+        let hint = if faults.iter().all(|(_, error)| is_conflict(error)) {
+            Some("if the table is right and the record wrong, tell it with --amend".to_string())
+        } else if faults.iter().any(|(_, error)| is_cancelled(error)) {
+            Some(
+                "leave the cell of a cancelled trial's number blank: its result then gets a number of its own"
+                    .to_string(),
+            )
+        } else {
+            faults.iter().find_map(|(_, error)| error.hint())
         };
         self.usage(faults.iter().map(line).collect(), hint)
     }

@@ -5,6 +5,7 @@ use clap::Args;
 use manyhands_core::TrialState;
 use manyhands_core::text::quoted;
 use manyhands_report as report;
+use manyhands_store::Session;
 
 use crate::output::{print, print_json};
 use crate::refusal::Usage;
@@ -27,8 +28,8 @@ impl TrialTarget {
     }
 
     /// Prints the trial's new state.
-    pub fn print_end(&self, state: TrialState) -> Result<()> {
-        print_ends(&[(self.number()?, state)], self.target.json)
+    pub fn print_end(&self, session: &Session, state: TrialState) -> Result<()> {
+        print_ends(session, &[(self.number()?, state)], self.target.json)
     }
 }
 
@@ -56,9 +57,9 @@ pub fn finite(text: &str) -> Result<f64> {
 }
 
 /// Prints the new states of trials.
-pub fn print_ends(trials: &[(usize, TrialState)], as_json: bool) -> Result<()> {
+pub fn print_ends(session: &Session, trials: &[(usize, TrialState)], as_json: bool) -> Result<()> {
     if as_json {
         return print_json(&report::ends::json(trials));
     }
-    report::ends::lines(trials).iter().try_for_each(|line| print(line))
+    report::ends::lines(session, trials)?.iter().try_for_each(|line| print(line))
 }

@@ -1,6 +1,6 @@
 //! Values of parameters that a user wrote as text: cells of tables, words of command lines.
 
-use crate::{Domain, ParameterKind, Value};
+use crate::{Domain, ParameterKind, Space, Value};
 
 impl Domain {
     /// The category of a parameter that is spelled like this. Spreadsheets write true as TRUE.
@@ -33,6 +33,13 @@ impl Domain {
             Self::Pool(pool) => pool.is_numeric(name),
             Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => false,
         }
+    }
+
+    /// Whether a parameter of a space can have this value, constraints aside.
+    pub fn allows(&self, name: &str, value: &Value) -> bool {
+        let parameter = self.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name));
+        let alone = parameter.and_then(|parameter| Space::new(vec![parameter.clone()], vec![]).ok());
+        alone.is_some_and(|space| space.embed(std::slice::from_ref(value)).is_ok())
     }
 
     /// A cell of a parameter's column, or a word of a command line: a category if it is spelled like one, otherwise a number if

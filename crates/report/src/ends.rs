@@ -1,7 +1,7 @@
 //! Trials and their new states: what `tell`, `fail`, `cancel`, `amend` and `retry` give.
 
 use manyhands_core::text::{one_line, short};
-use manyhands_core::{TrialState, Value};
+use manyhands_core::{Trial, TrialState, Value};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
 
@@ -10,9 +10,19 @@ pub fn json(trials: &[(usize, TrialState)]) -> Json {
     trials.iter().map(|(trial, state)| json!({"trial": trial, "state": state.to_string()})).collect()
 }
 
-/// One line per trial.
-pub fn lines(trials: &[(usize, TrialState)]) -> Vec<String> {
-    trials.iter().map(|(trial, state)| format!("trial {trial}: {state}")).collect()
+/// One line per trial: what is recorded of it, so that a typing error is seen.
+pub fn lines(session: &Session, trials: &[(usize, TrialState)]) -> Result<Vec<String>> {
+    trials.iter().map(|(trial, _)| Ok(format!("trial {trial}: {}", record(session, *trial)?))).collect()
+}
+
+/// An amended trial: what is recorded now, and what was before, as JSON.
+pub fn amended(trial: &Trial, before: &Trial) -> Json {
+    let recorded =
+        |trial: &Trial| json!({"state": trial.state().to_string(), "value": trial.value(), "reason": trial.reason()});
+    let mut now = recorded(trial);
+    now["trial"] = json!(trial.number());
+    now["before"] = recorded(before);
+    json!([now])
 }
 
 /// What is recorded of a trial, in a few words: its state, its value or why it has none, and the setting that it was really made
@@ -32,7 +42,9 @@ pub fn record(session: &Session, trial: usize) -> Result<String> {
         let set = |((name, now), then): ((&str, Value), Value)| {
             format!("{} = {} instead of {}", one_line(name), now.short(), then.short())
         };
-        text = format!("{text} at {}", params.map(set).collect::<Vec<_>>().join(", "));
+        let settings = params.map(set).collect::<Vec<_>>().join(", ");
+        // Amended back to what was requested.
+        text = if settings.is_empty() { text } else { format!("{text} at {settings}") };
     }
     Ok(text)
 }

@@ -18,6 +18,7 @@ impl Error {
             Self::NotAStore { .. } => "not-a-store",
             Self::Damaged { .. } => "store-damaged",
             Self::OtherValue { .. } | Self::OtherSetting { .. } | Self::OtherMetric { .. } => "not-pending",
+            Self::SaidTwice { .. } => "table",
             Self::BadMetric { .. } => "metric",
             Self::NewParameter { .. } | Self::NotANewParameter { .. } | Self::LostParameter { .. } => "copy",
             Self::NothingFits { .. } => "copy",

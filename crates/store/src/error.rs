@@ -136,6 +136,12 @@ pub enum Error {
         /// What differs: the values now, and as recorded.
         differences: Vec<String>,
     },
+    /// Two rows of a table say different things of a trial.
+    #[error("an earlier row of the table says something else of trial {trial}")]
+    SaidTwice {
+        /// The trial.
+        trial: usize,
+    },
     /// A trial has a metric of this name with another number.
     #[error("trial {trial} has {} = {before} already; {now} was not recorded", quoted(name))]
     OtherMetric {

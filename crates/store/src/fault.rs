@@ -38,6 +38,7 @@ impl Error {
             | Self::Denied { .. }
             | Self::OtherValue { .. }
             | Self::OtherSetting { .. }
+            | Self::SaidTwice { .. }
             | Self::OtherMetric { .. }
             | Self::Newer { .. }
             | Self::Locked { .. }

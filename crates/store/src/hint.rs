@@ -21,8 +21,6 @@ const DAMAGED: &str = "keep a copy of the store; manyhands verify STUDY says wha
                        manyhands import; where it cannot, SQLite's own tool may: sqlite3 FILE .recover";
 const EXPORT: &str = "a log is what manyhands export STUDY --format log writes";
 const NO_THREAD: &str = "end other programs, or raise the limits on processes and memory (ulimit -u, ulimit -v)";
-const OTHER_VALUE: &str = "if the recorded value is wrong: manyhands amend STUDY TRIAL VALUE; another measurement of the same \
-                           point is told as {\"params\":..,\"value\":..}";
 
 impl Error {
     /// What to do about it, where that is not obvious from the message.
@@ -53,7 +51,13 @@ impl Error {
             Self::TooManyPending { .. } => TOO_MANY_PENDING,
             Self::Damaged { .. } | Self::CorruptStudy { .. } | Self::CorruptEvent { .. } => DAMAGED,
             Self::CorruptExport { .. } | Self::CorruptExportedEvent(_) => EXPORT,
-            Self::OtherValue { .. } => OTHER_VALUE,
+            Self::OtherValue { trial, now, .. } => {
+                return Some(format!(
+                    "if the recorded value is wrong: manyhands amend STUDY {trial} {now}; another measurement of the same \
+                     setting is a trial of its own: manyhands import STUDY --csv FILE"
+                ));
+            }
+            Self::SaidTwice { .. } => "keep one of the rows",
             Self::OtherMetric { .. } => "if the record is wrong, tell the table with --amend",
             Self::NothingFits { .. } => "compare the two study files; no study was made",
             Self::OtherSetting { .. } => {

@@ -56,7 +56,7 @@ pub fn run(options: &Options) -> Result<()> {
             .into());
     }
     let mut session = options.of.target.open_to_tell()?;
-    let before = report::ends::record(&session, trial)?;
+    let (before, trial_before) = (report::ends::record(&session, trial)?, session.trial(trial)?.clone());
     let is_changed = if options.undo {
         session.restore(trial).map(|()| true)?
     } else {
@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Result<()> {
         session.amend(trial, &Amendment { outcome, params })?
     };
     if options.of.target.json {
-        return print_json(&report::ends::json(&[(trial, session.trial(trial)?.state())]));
+        return print_json(&report::ends::amended(session.trial(trial)?, &trial_before));
     }
     let now = report::ends::record(&session, trial)?;
     let note = if is_changed { format!("(before: {before})") } else { "(as before: nothing was recorded)".to_string() };

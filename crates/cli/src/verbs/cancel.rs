@@ -22,6 +22,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let trial = options.of.number()?;
-    options.of.target.open_to_tell()?.cancel(trial)?;
-    options.of.print_end(TrialState::Cancelled)
+    let mut session = options.of.target.open_to_tell()?;
+    session.cancel(trial)?;
+    options.of.print_end(&session, TrialState::Cancelled)
 }

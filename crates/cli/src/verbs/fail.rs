@@ -25,6 +25,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     let trial = options.of.number()?;
-    options.of.target.open_to_tell()?.fail(trial, &options.reason)?;
-    options.of.print_end(TrialState::Failed)
+    let mut session = options.of.target.open_to_tell()?;
+    session.fail(trial, &options.reason)?;
+    options.of.print_end(&session, TrialState::Failed)
 }

@@ -27,7 +27,7 @@ pub fn run(options: &Options) -> Result<()> {
     let trial = options.of.number()?;
     let mut session = options.of.target.open_to_tell()?;
     session.reopen(trial)?;
-    options.of.print_end(TrialState::Pending)?;
+    options.of.print_end(&session, TrialState::Pending)?;
     if !options.of.target.json {
         let params = session.params(trial)?;
         let params: Vec<String> =

@@ -12,6 +12,8 @@ use manyhands_report::plate::ColumnMap;
 use manyhands_report::tell_line::TellLine;
 use manyhands_store::{OnConflict, Session};
 
+use crate::assignment::Assignment;
+use crate::output::print_json;
 use crate::refusal::Usage;
 use crate::table_input::{TableInput, content};
 use crate::target::Target;
@@ -22,6 +24,7 @@ Examples:
   manyhands tell study.toml 7 1.3                        trial 7 gave 1.3
   manyhands tell study.toml 7 -2e-3
   manyhands tell study.toml plate.csv                    a table, as `ask --csv plate.csv` wrote it and a spreadsheet saved it
+  manyhands tell study.toml plate.csv --column value=\"Yield (%)\"
   manyhands export other.toml | manyhands tell study.toml -
   manyhands tell study.toml - < results.jsonl            one JSON object per line:
 
@@ -51,6 +54,9 @@ pub struct Options {
     /// Amend what is recorded where a table differs from it
     #[arg(long, conflicts_with = "value")]
     amend: bool,
+    /// The column of a table that has a parameter, or the value, where it is called otherwise; can be repeated
+    #[arg(long, value_name = "NAME=COLUMN", conflicts_with = "value")]
+    column: Vec<Assignment>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
@@ -63,8 +69,9 @@ pub fn run(options: &Options) -> Result<()> {
         }
         (Some(trial), Some(value)) => {
             let (trial, value) = (trial_number(trial)?, finite(value)?);
-            options.target.open_to_tell()?.tell(trial, value)?;
-            print_ends(&[(trial, TrialState::Observed)], options.target.json)
+            let mut session = options.target.open_to_tell()?;
+            session.tell(trial, value)?;
+            print_ends(&session, &[(trial, TrialState::Observed)], options.target.json)
         }
         (Some(file), None) if file.parse::<usize>().is_err() => {
             table(options, file.to_string(), content(Path::new(file))?)
@@ -80,7 +87,9 @@ pub fn run(options: &Options) -> Result<()> {
 /// Records a table.
 fn table(options: &Options, shown: String, bytes: Vec<u8>) -> Result<()> {
     let on_conflict = if options.amend { OnConflict::Amend } else { OnConflict::Refuse };
-    TableInput { shown, bytes, map: ColumnMap::default(), on_conflict }.record(&options.target)
+    let names = options.column.iter().map(|column| (column.name.clone(), column.text.clone())).collect();
+    let map = ColumnMap { names, is_external: false };
+    TableInput { shown, bytes, map, on_conflict }.record(&options.target)
 }
 
 /// Lines of JSON are recorded as they come; trials as `export` writes them, and tables, when all of them are there.
@@ -92,9 +101,10 @@ fn standard_input(options: &Options) -> Result<()> {
     let is_json = first.trim_ascii_start().starts_with(b"{") || first.trim_ascii_start().starts_with(b"[");
     let is_exported = is_json && report::trials::is_exported_line(&first);
     if is_json && !is_exported || first.trim_ascii().is_empty() {
-        if options.amend {
-            let hint = "amend a trial by itself: manyhands amend STUDY TRIAL VALUE";
-            return Err(Usage::new("usage", "--amend is for tables, and standard input has none").hint(hint).into());
+        if options.amend || !options.column.is_empty() {
+            let hint = "to amend a trial by itself: manyhands amend STUDY TRIAL VALUE";
+            let message = "--amend and --column are for tables, and standard input has none";
+            return Err(Usage::new("usage", message).hint(hint).into());
         }
         return lines(&options.target, first.chain(input));
     }
@@ -110,29 +120,40 @@ fn standard_input(options: &Options) -> Result<()> {
 const UNREADABLE: &str = "cannot read standard input";
 
 fn lines(target: &Target, input: impl BufRead) -> Result<()> {
-    let mut done = Vec::new();
-    let result = read_lines(target, input, &mut done);
+    let (mut session, mut done) = (None, Vec::new());
+    let mut result = read_lines(target, input, &mut session, &mut done);
     // A bad line is the error to report, even if standard output cannot be written either.
-    let printed = print_ends(&done, target.json);
+    let printed = match &session {
+        Some(session) => print_ends(session, &done, target.json),
+        None if target.json => print_json(&report::ends::json(&[])),
+        None => Ok(()),
+    };
+    if session.is_none() {
+        // Without any line, a study that cannot be opened is still reported.
+        result = result.and_then(|()| target.open().map(drop));
+    }
     result.and(printed)
 }
 
-fn read_lines(target: &Target, input: impl BufRead, done: &mut Vec<(usize, TrialState)>) -> Result<()> {
-    let mut session = None;
+fn read_lines(
+    target: &Target,
+    input: impl BufRead,
+    session: &mut Option<Session>,
+    done: &mut Vec<(usize, TrialState)>,
+) -> Result<()> {
     for (index, line) in input.lines().enumerate() {
         let place = || format!("line {}", index + 1);
         let line = line.map_err(|error| Usage::new("line", error.to_string())).with_context(place)?;
         if !line.trim().is_empty() {
             let line = read(&line).with_context(place)?;
-            let session = match &mut session {
+            let session = match session {
                 Some(session) => session,
                 None => session.insert(open_for(target, &line).with_context(place)?),
             };
             done.push(record(session, line).with_context(place)?);
         }
     }
-    // Without any line, a study that cannot be opened is still reported.
-    if session.is_some() { Ok(()) } else { target.open().map(drop) }
+    Ok(())
 }
 
 fn read(line: &str) -> Result<TellLine> {

@@ -53,6 +53,9 @@ impl Error {
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
+            Self::Violated { .. } => {
+                Some("sums of settings that were measured may miss a bound by 2 %, those of requested ones may not")
+            }
             Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
             Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),
             Self::MissingParameter { .. } => {

@@ -34,7 +34,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// How far the sum of values that were measured, as in a mixture that was weighed, may miss the bound of a constraint: relative
 /// to its largest term, or its bound if that is larger.
-pub const MEASURED_TOLERANCE: f64 = 0.01;
+pub const MEASURED_TOLERANCE: f64 = 0.02;
 
 /// Beyond this, and below its inverse, sums and quotients of terms could leave the range of numbers.
 const LARGE: f64 = 1e100;

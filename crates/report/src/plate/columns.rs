@@ -103,8 +103,7 @@ impl PlateColumns {
             let meant = names.iter().find(|name| !has_column(name) && is_misspelled(title, name));
             if let Some(name) = meant.filter(|_| !self.owned().contains(&column)) {
                 let reason = format!("column {} is probably the parameter {}", quoted(title), quoted(name));
-                let hint =
-                    format!("rename the column to {name}, or, with import, say --column {name}={}", quoted(title));
+                let hint = format!("rename the column to {name}, or say --column {name}={}", quoted(title));
                 return Err(whole(reason).hint(hint));
             }
         }
@@ -158,7 +157,7 @@ fn missing(table: &Spreadsheet, column: &str) -> BadSpreadsheet {
         let reason = format!("there is no column {}, and one named {}", quoted(column), quoted(title));
         return whole(reason).hint(format!("rename it to {column}"));
     }
-    let hint = "the first row has the names of the columns, and results are in the column value; import takes them from other \
-                columns with --column NAME=COLUMN";
+    let hint = "the first row has the names of the columns, and results are in the column value, or in another one that is \
+                named by --column value=COLUMN";
     whole(format!("there is no column {}; the columns are {columns}", quoted(column))).hint(hint)
 }

@@ -5,6 +5,7 @@ mod reader;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use manyhands_core::text::quoted;
 use manyhands_core::{Domain, Ledger, Spec, Suggestion, Value};
@@ -14,6 +15,7 @@ pub use self::columns::ColumnMap;
 use self::columns::PlateColumns;
 use self::reader::RowReader;
 pub use self::summary::{json, lines, summary};
+use self::written::WrittenParams;
 use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// What a table says, row by row.
@@ -104,9 +106,12 @@ pub fn read(
     map: &ColumnMap,
 ) -> Result<PlateEntries, Vec<BadSpreadsheet>> {
     let columns = PlateColumns::find(spec, table, map).map_err(|fault| vec![fault])?;
-    let numbers = table.numbers_in(&columns.numeric(spec, table)).map_err(|fault| vec![fault])?;
+    let written = WrittenParams { domain: spec.domain(), ledger, columns: &columns };
+    let numbers = table
+        .numbers_in_except(&columns.numeric(spec, table), |row, column| written.value(row, column).is_some())
+        .map_err(|fault| vec![fault])?;
     let (metrics, ignored) = columns.further(table);
-    let reader = RowReader { spec, ledger, table, numbers, columns: &columns, metrics: &metrics };
+    let reader = RowReader { spec, ledger, table, numbers, columns: &columns, metrics: &metrics, written };
     let (mut entries, mut lines, mut skipped, mut faults) = (vec![], vec![], 0, vec![]);
     for row in table.rows() {
         match reader.read(row) {

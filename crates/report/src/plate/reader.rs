@@ -5,6 +5,7 @@ use manyhands_core::{Domain, Ledger, Spec, Trial, Value};
 use manyhands_store::{Entry, ExternalEvaluation, TrialEntry, no_reason};
 
 use super::columns::{PlateColumns, metric_name};
+use super::written::WrittenParams;
 use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// A cell that shows at least so many digits of a number as it is recorded, rounded, says the same.
@@ -21,6 +22,7 @@ pub(super) struct RowReader<'a> {
     pub numbers: NumericCells<'a>,
     pub columns: &'a PlateColumns,
     pub metrics: &'a [usize],
+    pub written: WrittenParams<'a>,
 }
 
 impl RowReader<'_> {
@@ -44,7 +46,11 @@ impl RowReader<'_> {
             let unknown = manyhands_core::Error::UnknownTrial { trial: number, trials };
             return Err(self.at_line(row, unknown.to_string()));
         };
-        let params = self.changed(row, trial)?;
+        let mut params = self.changed(row, trial)?;
+        if outcome.is_none() {
+            // A plate that is not filled in yet does not take back what its trials were really made with.
+            params.retain(|(name, value)| self.written.requested(trial, name).as_ref() != Some(value));
+        }
         if let (true, Some((name, value))) = (is_export, params.first()) {
             let reason =
                 format!("{} is {value} here, and trial {number} of the study was made otherwise", quoted(name));
@@ -119,21 +125,26 @@ impl RowReader<'_> {
 
     /// The parameters that are not as they are recorded.
     fn changed(&self, row: &SpreadsheetRow, trial: &Trial) -> Result<Vec<(String, Value)>, BadSpreadsheet> {
-        let domain = self.spec.domain();
-        let names = domain.names();
-        let recorded = domain.logged_params(trial.candidate(), trial.logged_params());
         let mut changed = Vec::new();
         for (name, column) in &self.columns.params {
-            let known = names.iter().position(|own| own == name).and_then(|position| recorded.get(position));
             let cell = row.cell(*column);
-            if let Some(known) = known.filter(|_| !cell.is_empty()) {
-                let value = self.param(row, name, *column)?;
-                if !says_the_same(cell, &value, known) {
-                    changed.push((name.clone(), value));
-                }
+            let Some(known) = self.written.recorded(trial, name).filter(|_| !cell.is_empty()) else { continue };
+            let value = match self.written.value(row, *column) {
+                Some(value) => value,
+                None => self.param(row, name, *column)?,
+            };
+            if !says_the_same(cell, &value, &known) && !self.is_shortened(name, cell, &value, &known) {
+                changed.push((name.clone(), value));
             }
         }
         Ok(changed)
+    }
+
+    /// Whether a cell has fewer digits of the recorded number than are needed elsewhere, and is none of the numbers that the
+    /// parameter can have.
+    fn is_shortened(&self, name: &str, cell: &str, value: &Value, recorded: &Value) -> bool {
+        let (Some(number), Some(known)) = (value.number(), recorded.number()) else { return false };
+        is_rounded(number, known, digits(cell)) && !self.spec.domain().allows(name, value)
     }
 
     fn param(&self, row: &SpreadsheetRow, name: &str, column: usize) -> Result<Value, BadSpreadsheet> {
@@ -184,10 +195,12 @@ fn integer_if_whole(number: f64) -> Value {
 fn says_the_same(cell: &str, value: &Value, recorded: &Value) -> bool {
     let (Some(number), Some(known)) = (value.number(), recorded.number()) else { return value == recorded };
     let digits = digits(cell);
-    // Which way a half is rounded depends on the program.
-    let is_rounded =
-        || (number - known).abs() <= half_unit(known, digits) * (1.0 + 1e-9) + 4.0 * f64::EPSILON * known.abs();
-    number == known || (digits >= ROUNDED_DIGITS && is_rounded())
+    number == known || (digits >= ROUNDED_DIGITS && is_rounded(number, known, digits))
+}
+
+/// Whether a number is another one, rounded to so many digits. Which way a half is rounded depends on the program.
+fn is_rounded(number: f64, known: f64, digits: usize) -> bool {
+    (number - known).abs() <= half_unit(known, digits) * (1.0 + 1e-9) + 4.0 * f64::EPSILON * known.abs()
 }
 
 /// Half a unit of the last of so many digits of a number; none of zero.

@@ -18,7 +18,11 @@ pub fn json(recorded: &[Recorded]) -> Json {
 /// Trials whose record has changed, one line each: what is recorded now, so that a typing error is seen.
 pub fn lines(session: &Session, recorded: &[Recorded]) -> Result<Vec<String>> {
     let line = |row: &Recorded| {
-        let note = if row.change == Change::Amended { ", amended" } else { "" };
+        let note = match (row.change, row.beside) {
+            (Change::Amended, _) => ", amended".to_string(),
+            (_, Some(trial)) => format!(" (trial {trial} has the same setting: {})", record(session, trial)?),
+            _ => String::new(),
+        };
         Ok(format!("trial {}: {}{note}", row.trial, record(session, row.trial)?))
     };
     recorded.iter().filter(|row| row.change != Change::Nothing).map(line).collect()
@@ -26,22 +30,30 @@ pub fn lines(session: &Session, recorded: &[Recorded]) -> Result<Vec<String>> {
 
 /// How many rows did what, and what became of the columns that are no part of a result.
 pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
+    let trials = by_trial(recorded);
     let is_pending = |row: &Recorded| row.state == TrialState::Pending;
     let count = |change: Change, pending: bool| {
-        recorded.iter().filter(|row| row.change == change && is_pending(row) == pending).count()
+        let is_counted = |row: &&&Recorded| row.change == change && is_pending(row) == pending;
+        trials.iter().filter(|row| row.state != TrialState::Cancelled).filter(is_counted).count()
     };
+    let cancelled = trials.iter().filter(|row| row.state == TrialState::Cancelled).count();
     let mut parts = vec![format!("{} recorded", counted(count(Change::Recorded, false), "result"))];
     let further = [
         (count(Change::Amended, false), "amended"),
         (count(Change::Recorded, true), "under way elsewhere added"),
+        (count(Change::Amended, true), "still pending and its setting amended"),
         (count(Change::Nothing, false), "recorded before"),
         (count(Change::Nothing, true), "still pending"),
+        (cancelled, "cancelled"),
     ];
     parts.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     if entries.skipped > 0 {
         parts.push(format!("{} without a value skipped", counted(entries.skipped, "row")));
     }
     let mut lines = vec![parts.join(", ")];
+    if recorded.iter().any(|row| row.beside.is_some()) {
+        lines.push("same settings count as measured again; to correct a value instead: manyhands amend".to_string());
+    }
     let listed = |names: &[String]| names.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", ");
     if !entries.metrics.is_empty() {
         lines.push(format!("kept as metrics: {}", listed(&entries.metrics)));
@@ -54,6 +66,19 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
         lines.push(format!("columns that were not read: {}", listed(&entries.ignored)));
     }
     lines
+}
+
+/// What became of each trial: of several rows about one, what the first did.
+fn by_trial(recorded: &[Recorded]) -> Vec<&Recorded> {
+    let mut trials: Vec<&Recorded> = Vec::new();
+    for row in recorded {
+        match trials.iter_mut().find(|known| known.trial == row.trial) {
+            Some(known) if known.change == Change::Nothing => *known = row,
+            Some(_) => {}
+            None => trials.push(row),
+        }
+    }
+    trials
 }
 
 fn change(change: Change) -> &'static str {

@@ -32,11 +32,21 @@ impl Spreadsheet {
     /// These columns as numbers. Cells that are no numbers are refused only when they are read; numbers with different decimal
     /// marks are refused here.
     pub fn numbers_in(&self, columns: &[usize]) -> Result<NumericCells<'_>, BadSpreadsheet> {
+        self.numbers_in_except(columns, |_, _| false)
+    }
+
+    /// As [`Spreadsheet::numbers_in`], where some cells say nothing about the table's decimal mark: they are not as the
+    /// spreadsheet writes numbers.
+    pub(crate) fn numbers_in_except(
+        &self,
+        columns: &[usize],
+        is_foreign: impl Fn(&SpreadsheetRow, usize) -> bool,
+    ) -> Result<NumericCells<'_>, BadSpreadsheet> {
         let mut numbers = NumericCells { table: self, evidence: None, has_groups: false };
         for row in &self.rows {
             for column in columns {
-                let Ok(numeral) = Numeral::read(row.cell(*column)) else { continue };
-                numbers.learn(&numeral, row, *column)?;
+                let numeral = Numeral::read(row.cell(*column)).ok().filter(|_| !is_foreign(row, *column));
+                numeral.map_or(Ok(()), |numeral| numbers.learn(&numeral, row, *column))?;
             }
         }
         Ok(numbers)

@@ -57,6 +57,8 @@ pub struct Recorded {
     pub state: TrialState,
     /// What was done.
     pub change: Change,
+    /// An earlier trial with the same setting and another end, where a new one was added for an evaluation made elsewhere.
+    pub beside: Option<usize>,
 }
 
 /// What was done with an entry.
@@ -150,18 +152,29 @@ impl<'a> Rehearsal<'a> {
     }
 
     fn apply(&mut self, entry: &Entry, on_conflict: OnConflict) -> Result<Recorded> {
+        let mut beside = None;
         let (trial, change) = match entry {
-            Entry::External(outside) => self.apply_external(outside)?,
+            Entry::External(outside) => {
+                beside = self.place_at(outside, is_other_end)?.map(|place| self.earlier[place]);
+                self.apply_external(outside)?
+            }
             Entry::Trial(TrialEntry { trial, .. }) if *trial >= self.trials => {
                 return Err(manyhands_core::Error::UnknownTrial { trial: *trial, trials: self.trials }.into());
             }
             Entry::Trial(entry) => {
-                let is_first = entry.outcome.is_none() || self.said.insert(entry.trial);
-                let on_conflict = if is_first { on_conflict } else { OnConflict::Refuse };
-                (entry.trial, self.apply_to_trial(entry, on_conflict)?)
+                let trial = entry.trial;
+                let is_first = entry.outcome.is_none() || self.said.insert(trial);
+                match is_first {
+                    true => (trial, self.apply_to_trial(entry, on_conflict)?),
+                    false => self
+                        .apply_to_trial(entry, OnConflict::Refuse)
+                        .map(|change| (trial, change))
+                        .map_err(|error| if is_conflict(&error) { Error::SaidTwice { trial } } else { error })?,
+                }
             }
         };
-        Ok(Recorded { trial, state: self.ledger.trial(trial)?.state(), change })
+        let beside = beside.filter(|_| trial >= self.trials);
+        Ok(Recorded { trial, state: self.ledger.trial(trial)?.state(), change, beside })
     }
 
     fn apply_external(&mut self, outside: &ExternalEvaluation) -> Result<(usize, Change)> {
@@ -222,7 +235,8 @@ impl<'a> Rehearsal<'a> {
             TrialState::Pending => amended(self.spec, &record, &amendment)?,
             _ => None,
         };
-        let Some(outcome) = &entry.outcome else {
+        let outcome = entry.outcome.as_ref().filter(|outcome| !is_of_earlier_attempt(&record, outcome));
+        let Some(outcome) = outcome else {
             // The setting of a trial that is still to be told.
             let change = if moved.is_some() { Change::Amended } else { Change::Nothing };
             self.log(moved.into_iter().collect())?;
@@ -270,6 +284,23 @@ impl<'a> Rehearsal<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether an entry was refused because something else is recorded.
+fn is_conflict(error: &Error) -> bool {
+    matches!(error, Error::OtherValue { .. } | Error::OtherSetting { .. } | Error::OtherMetric { .. })
+        || matches!(error, Error::Study(manyhands_core::Error::NotPending { .. }))
+}
+
+/// Whether a trial has ended, for the same setting as this evaluation.
+fn is_other_end(trial: &Trial, included: &Included) -> bool {
+    matches!(trial.state(), TrialState::Observed | TrialState::Failed) && trial.logged_params() == included.params
+}
+
+/// Whether a failure is the one of an attempt before the present one: a table that is told again still has it.
+fn is_of_earlier_attempt(record: &Trial, outcome: &std::result::Result<f64, String>) -> bool {
+    let is_known = |why: &String| record.earlier_failures().contains(why);
+    record.state() != TrialState::Failed && outcome.as_ref().err().is_some_and(is_known)
 }
 
 /// The error for a metric that a trial has with another number.

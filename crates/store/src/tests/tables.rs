@@ -182,21 +182,53 @@ fn a_cancelled_trial_has_no_result_in_any_table() {
 }
 
 #[test]
+fn the_failure_of_an_earlier_attempt_is_not_told_again() {
+    for place in places() {
+        let mut session = begun(&place, LEARNED);
+        let plate = [entry(0, Some(Err("vial cracked"))), entry(1, Some(Ok(1.0)))];
+        session.record(&plate, OnConflict::Refuse).unwrap().unwrap();
+        session.reopen(0).unwrap();
+        for on_conflict in [OnConflict::Refuse, OnConflict::Amend] {
+            let recorded = session.record(&plate, on_conflict).unwrap().unwrap();
+            assert_eq!(changes(&recorded), [Change::Nothing; 2]);
+            assert_eq!(session.trial(0).unwrap().state(), TrialState::Pending);
+        }
+        session.tell(0, 10.1).unwrap();
+        session.record(&plate, OnConflict::Amend).unwrap().unwrap();
+        assert_eq!(session.trial(0).unwrap().value(), Some(10.1));
+        let another = [entry(0, Some(Err("contaminated")))];
+        session.record(&another, OnConflict::Amend).unwrap().unwrap();
+        assert_eq!(again(&place, &session).trial(0).unwrap().reason(), Some("contaminated"));
+    }
+}
+
+#[test]
+fn a_result_for_a_setting_that_has_another_one_is_added_and_named() {
+    for place in places() {
+        let mut session = begun(&place, LEARNED);
+        let named = outside(LEARNED, true);
+        let row = |value| [elsewhere(named.clone(), Some(Ok(value)))];
+        let first = session.record(&row(43.4), OnConflict::Refuse).unwrap().unwrap();
+        assert_eq!((first[0].trial, first[0].beside), (3, None));
+        let same = session.record(&row(43.4), OnConflict::Refuse).unwrap().unwrap();
+        assert_eq!((same[0].trial, same[0].change, same[0].beside), (3, Change::Nothing, None));
+        let other = session.record(&row(44.4), OnConflict::Refuse).unwrap().unwrap();
+        assert_eq!((other[0].trial, other[0].change, other[0].beside), (4, Change::Recorded, Some(3)));
+    }
+}
+
+#[test]
 fn two_rows_of_one_trial_agree_or_are_refused() {
     for place in places() {
         let mut session = begun(&place, LEARNED);
         let faults = refused(&mut session, &[entry(0, Some(Ok(1.0))), entry(0, Some(Ok(2.0)))], OnConflict::Refuse);
-        assert_eq!(faults, [(1, Error::OtherValue { trial: 0, before: 1.0, now: 2.0 })]);
+        assert_eq!(faults, [(1, Error::SaidTwice { trial: 0 })]);
         let faults = refused(&mut session, &[entry(0, Some(Ok(1.0))), entry(0, Some(Err("dry")))], OnConflict::Refuse);
         assert_eq!(faults[0].0, 1);
         session.tell(1, 5.0).unwrap();
         let twice = [entry(1, Some(Ok(6.0))), entry(1, Some(Ok(7.0)))];
         let faults = refused(&mut session, &twice, OnConflict::Amend);
-        assert_eq!(
-            faults,
-            [(1, Error::OtherValue { trial: 1, before: 6.0, now: 7.0 })],
-            "which of them is right is not said"
-        );
+        assert_eq!(faults, [(1, Error::SaidTwice { trial: 1 })], "which of them is right is not said");
         let same = [entry(0, Some(Ok(1.0))), entry(0, None), entry(0, Some(Ok(1.0)))];
         let recorded = session.record(&same, OnConflict::Refuse).unwrap().unwrap();
         assert_eq!(changes(&recorded), [Change::Recorded, Change::Nothing, Change::Nothing]);
