@@ -20,7 +20,7 @@ impl FromStr for Assignment {
             Some((name, value)) if !name.trim().is_empty() => {
                 Ok(Self { name: name.trim().to_string(), text: value.trim().to_string() })
             }
-            _ => Err(format!("write a name, = and what it is, as in temp=71.3, got {}", quoted(text))),
+            _ => Err(format!("write a name, = and what it stands for, got {}", quoted(text))),
         }
     }
 }

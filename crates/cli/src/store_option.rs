@@ -47,6 +47,11 @@ impl StoreOption {
         Ok(open(&self.location(None)?, access)?)
     }
 
+    /// Whether the command line names a store.
+    pub fn is_given(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// The address of the store, of this study file if there is one. What there is to say about it is said once.
     pub fn location(&self, file: Option<&Path>) -> Result<Location> {
         let (location, mut lines) = match (self.named()?, file) {

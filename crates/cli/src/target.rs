@@ -8,6 +8,7 @@ use manyhands_core::text::{one_line, quoted};
 use manyhands_run::{Error as RunError, RunSettings};
 use manyhands_store::{Access, Error as StoreError, Inspection, Location, Session, Source, Store, StudyLog, StudyRow};
 
+use crate::changed_file;
 use crate::refusal::Usage;
 use crate::store_option::{StoreOption, open};
 use crate::study_file::{folder_of, read};
@@ -60,7 +61,7 @@ impl Target {
             Err(error) => return Err(error.into()),
         };
         let session = Session::open_described(store, source, &location.to_string());
-        Ok(KnownOrNew::Known(Box::new(session.map_err(|error| changed(error, &path))?)))
+        Ok(KnownOrNew::Known(Box::new(session.map_err(|error| self.refused(error))?)))
     }
 
     /// The store of the study, made if it is not there.
@@ -77,7 +78,7 @@ impl Target {
     pub fn open_with(&self, check: impl FnOnce(&Source) -> Result<()>) -> Result<Session> {
         let location = self.location()?;
         match self.file() {
-            Some(path) => Ok(open_file(&path, &location, |source, _| check(source))?.0),
+            Some(path) => Ok(self.open_file(&path, &location, |source, _| check(source))?.0),
             None => self.open_named(&location),
         }
     }
@@ -108,7 +109,7 @@ impl Target {
     ) -> Result<(Session, Option<RunSettings>)> {
         let location = self.location()?;
         if let Some(path) = self.file() {
-            return open_file(&path, &location, check);
+            return self.open_file(&path, &location, check);
         }
         let session = self.open_named(&location)?;
         let settings = RunSettings::of_stored(session.source())?;
@@ -148,7 +149,7 @@ impl Target {
     /// Inspects the stored study for damage: nothing is created, upgraded or written.
     pub fn inspect(&self) -> Result<Inspection> {
         let KnownStudy { store, name, shown, file } = self.known(Access::Read)?;
-        Ok(Inspection::of(&store, &name, &shown, file)?)
+        Inspection::of(&store, &name, &shown, file).map_err(|error| self.refused(error))
     }
 
     /// The stored study, whatever state its log is in.
@@ -175,9 +176,28 @@ impl Target {
         Ok(KnownStudy { store, name, shown, file: Some(source) })
     }
 
+    /// The session of a study file, and its `[run]`; a file that is refused by `check` makes neither a store nor a study.
+    fn open_file(
+        &self,
+        path: &Path,
+        location: &Location,
+        check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
+    ) -> Result<(Session, Option<RunSettings>)> {
+        let (source, settings) = read(path, || open(location, Access::Read).ok())?;
+        check(&source, settings.as_ref())?;
+        let session = Session::open_or_create(open(location, Access::Create)?, source);
+        Ok((session.map_err(|error| self.refused(error))?, settings))
+    }
+
     /// An error about the study file, with what to do about it.
     fn refused(&self, error: StoreError) -> anyhow::Error {
-        self.file().map_or_else(|| error.clone().into(), |path| changed(error.clone(), &path))
+        match (&error, self.file(), self.location()) {
+            (StoreError::Differs { name, differences }, Some(file), Ok(location)) => {
+                let hint = changed_file::hint(name, differences, &file, (&location, self.store.is_given()));
+                Usage { code: error.code(), message: error.to_string(), hint: Some(hint) }.into()
+            }
+            _ => error.into(),
+        }
     }
 
     /// The address of the store.
@@ -234,29 +254,6 @@ pub fn local_command(file: &Path, session: &Session) -> Result<(RunSettings, Pat
     session.check(&source)?;
     let no_command = || RunError::NoCommand { study: session.name().to_string() };
     Ok((settings.ok_or_else(no_command)?, folder_of(Some(file))?))
-}
-
-/// The session of a study file, and its `[run]`; a file that is refused by `check` makes neither a store nor a study.
-fn open_file(
-    path: &Path,
-    location: &Location,
-    check: impl FnOnce(&Source, Option<&RunSettings>) -> Result<()>,
-) -> Result<(Session, Option<RunSettings>)> {
-    let (source, settings) = read(path, || open(location, Access::Read).ok())?;
-    check(&source, settings.as_ref())?;
-    let session = Session::open_or_create(open(location, Access::Create)?, source);
-    Ok((session.map_err(|error| changed(error, path))?, settings))
-}
-
-/// The error that a study file has changed, with the command that goes on with what is known.
-fn changed(error: StoreError, file: &Path) -> anyhow::Error {
-    let StoreError::Differs { name, .. } = &error else { return error.into() };
-    let hint = format!(
-        "to go on in the changed space with the trials that fit it, write name = \"{name}-2\" in the file and run \
-         `manyhands copy {name} {}`; or undo the change, or delete the study",
-        one_line(&file.display().to_string())
-    );
-    Usage { code: error.code(), message: error.to_string(), hint: Some(hint) }.into()
 }
 
 /// The error that the study of a file is not in its store yet.

@@ -340,3 +340,54 @@ fn a_plate_of_the_study_is_told_and_not_imported() {
     said(&bench.run(&["tell", "dye", "next.csv"]));
     assert_eq!(bench.session("dye").ledger().trial(3).unwrap().value(), Some(1.0));
 }
+
+#[test]
+fn the_command_that_the_refusal_of_a_changed_file_proposes_goes_on() {
+    let bench = Bench::new(STUDY);
+    let store = "sqlite:elsewhere.db";
+    said(&bench.run(&["ask", "study.toml", "--store", store]));
+    said(&bench.run(&["tell", "study.toml", "0", "3.5", "--store", store]));
+    // A study of the first name that comes to mind is there already.
+    bench.write("other.toml", &STUDY.replace("\"dye\"", "\"dye-2\""));
+    said(&bench.run(&["ask", "other.toml", "--store", store]));
+    let wider = STUDY.replace("60.0", "90.0").replace("cycles =", "pH = { float = [2.0, 9.0] }\ncycles =");
+    bench.write("study.toml", &wider);
+    for verb in ["ask", "status", "verify"] {
+        let refused = bench.run(&[verb, "study.toml", "--store", store]);
+        let hint = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{hint}");
+        assert!(hint.contains("write name = \"dye-3\" in the file"), "{hint}");
+        assert!(
+            hint.contains("`manyhands copy dye study.toml --default pH=VALUE --store sqlite:elsewhere.db`"),
+            "{hint}"
+        );
+    }
+    bench.write("study.toml", &wider.replace("\"dye\"", "\"dye-3\""));
+    let copied = said(&bench.run(&["copy", "dye", "study.toml", "--default", "pH=7", "--store", store]));
+    assert!(copied.contains("study dye-3 begins with 1 value of dye"), "{copied}");
+    // Copied values would mean the opposite.
+    bench.write("study.toml", &STUDY.replace("seed = 4", "seed = 4\ndirection = \"minimize\""));
+    let hint = String::from_utf8(bench.run(&["ask", "study.toml", "--store", store]).stderr).unwrap();
+    assert!(hint.contains("direction") && !hint.contains("copy"), "{hint}");
+}
+
+#[test]
+fn a_study_whose_trials_are_all_pending_is_not_copied() {
+    let bench = Bench::new(STUDY);
+    said(&bench.run(&["ask", "study.toml", "-n", "2"]));
+    bench.write("wider.toml", &STUDY.replace("\"dye\"", "\"wider\"").replace("60.0", "90.0"));
+    let refused = bench.run(&["copy", "dye", "wider.toml"]);
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && why.contains("2 trials pending"), "{why}");
+    assert!(!bench.run(&["status", "wider.toml"]).status.success(), "no study was made");
+}
+
+#[test]
+fn an_amendment_as_json_says_what_is_recorded_now_and_what_was_before() {
+    let bench = Bench::new(STUDY);
+    said(&bench.run(&["ask", "study.toml"]));
+    assert!(said(&bench.run(&["tell", "study.toml", "0", "999"])).contains("trial 0: observed 999"));
+    let amended = bench.json(&["amend", "study.toml", "0", "9.99", "--json"]);
+    assert_eq!((&amended[0]["trial"], &amended[0]["value"]), (&0.into(), &9.99.into()));
+    assert_eq!((&amended[0]["state"], &amended[0]["before"]["value"]), (&"observed".into(), &999.0.into()));
+}

@@ -25,6 +25,9 @@ pub fn lines(old: &str, copied: &CopyReport) -> Vec<String> {
     let failed = if copied.failed > 0 { format!(" and {} that failed", copied.failed) } else { String::new() };
     let values = counted(copied.observed, "value");
     let mut lines = vec![format!("study {} begins with {values}{failed} of {old}", copied.session.name())];
+    if copied.is_renumbered {
+        lines.push(format!("its trials have numbers of their own, in the order that they had in {old}"));
+    }
     if let Some(direction) = copied.changed_direction {
         lines.push(format!("its direction is now {}; values are as they were", direction.name()));
     }

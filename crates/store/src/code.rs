@@ -21,7 +21,7 @@ impl Error {
             Self::SaidTwice { .. } => "table",
             Self::BadMetric { .. } => "metric",
             Self::NewParameter { .. } | Self::NotANewParameter { .. } | Self::LostParameter { .. } => "copy",
-            Self::NothingFits { .. } => "copy",
+            Self::NothingFits { .. } | Self::NothingEnded { .. } => "copy",
             Self::Newer { .. } => "newer-store",
             Self::Locked { .. } => "store-locked",
             Self::Full { .. } => "store-full",

@@ -154,6 +154,12 @@ pub enum Error {
         /// What was told now.
         now: f64,
     },
+    /// No trial of the old study has ended.
+    #[error("no trial of the old study has ended, so that nothing can come along: {} pending", counted(*pending, "trial"))]
+    NothingEnded {
+        /// How many are pending.
+        pending: usize,
+    },
     /// No trial fits the new study.
     #[error("none of {} of the old study fits the new one: trial {trial}: {reason}", counted(*trials, "trial"))]
     NothingFits {

@@ -28,6 +28,7 @@ impl Error {
             | Self::NotANewParameter { .. }
             | Self::LostParameter { .. }
             | Self::NothingFits { .. }
+            | Self::NothingEnded { .. }
             | Self::BadMetric { .. } => true,
             Self::Unavailable { .. }
             | Self::UntrustedCertificate { .. }

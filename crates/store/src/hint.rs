@@ -59,6 +59,7 @@ impl Error {
             }
             Self::SaidTwice { .. } => "keep one of the rows",
             Self::OtherMetric { .. } => "if the record is wrong, tell the table with --amend",
+            Self::NothingEnded { .. } => "tell their values first; a study without trials needs no copy",
             Self::NothingFits { .. } => "compare the two study files; no study was made",
             Self::OtherSetting { .. } => {
                 "if the recorded setting is wrong: manyhands amend STUDY TRIAL --set NAME=VALUE"

@@ -50,6 +50,7 @@ impl Error {
                 Some("list the settings in a table and name it in [candidates], or use levels if they have an order")
             }
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
+            Self::ParameterValue { value, .. } if is_decimal_comma(value) => Some("write a decimal point"),
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
@@ -66,4 +67,10 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// Whether a text is a number with a comma in place of the point; it may be in quotes.
+fn is_decimal_comma(text: &str) -> bool {
+    let bare = text.trim_matches('"');
+    bare.contains(',') && bare.replacen(',', ".", 1).parse::<f64>().is_ok()
 }

@@ -32,6 +32,8 @@ pub struct CopyReport {
     pub unfit: Vec<(usize, Error)>,
     /// The trials that are pending in the old study and stay there.
     pub pending: Vec<usize>,
+    /// Whether some trial has another number than in the old study.
+    pub is_renumbered: bool,
     /// How many enqueued points stay with the old study.
     pub queued: usize,
     /// The direction of the new study, where it is another one.
@@ -45,6 +47,7 @@ impl Session {
         self.sync()?;
         self.check_copy(&source, plan)?;
         let (mut ledger, mut events, mut unfit, mut pending) = (Ledger::default(), vec![], vec![], vec![]);
+        let mut is_renumbered = false;
         for trial in self.ledger().trials() {
             let outcome = match trial.state() {
                 TrialState::Observed => trial.value().map(Ok),
@@ -58,9 +61,15 @@ impl Session {
             let (params, metrics) = (self.params_in(&source, trial.number(), plan)?, trial.metrics().to_vec());
             let outside = ExternalEvaluation { params, outcome, metrics };
             match events_of_external(&source.study().spec, &ledger, &outside).map(told_by_itself) {
-                Ok(copied) => events.extend(self.stored_as_of(trial.number(), &mut ledger, &copied)?),
+                Ok(copied) => {
+                    is_renumbered |= ledger.trials().len() != trial.number();
+                    events.extend(self.stored_as_of(trial.number(), &mut ledger, &copied)?);
+                }
                 Err(error) => unfit.push((trial.number(), error)),
             }
+        }
+        if ledger.trials().is_empty() && !pending.is_empty() {
+            return Err(Error::NothingEnded { pending: pending.len() });
         }
         if let (true, Some((trial, error))) = (ledger.trials().is_empty(), unfit.first()) {
             return Err(Error::NothingFits { trials: unfit.len(), trial: *trial, reason: error.to_string() });
@@ -71,7 +80,7 @@ impl Session {
         let direction = session.spec().direction();
         let changed_direction = (direction != self.spec().direction()).then_some(direction);
         let queued = self.ledger().queue().len();
-        Ok(CopyReport { session, observed, failed, unfit, pending, queued, changed_direction })
+        Ok(CopyReport { session, observed, failed, unfit, pending, is_renumbered, queued, changed_direction })
     }
 
     /// Events of a copied trial, with the times of the original.
