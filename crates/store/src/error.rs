@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use manyhands_core::file::{Difference, FileError};
-use manyhands_core::text::{counted, quoted};
+use manyhands_core::text::quoted;
+
+use crate::CopyRefusal;
 
 /// The longest key of an ask.
 pub(crate) const KEY_LENGTH: usize = 200;
@@ -154,51 +156,9 @@ pub enum Error {
         /// What was told now.
         now: f64,
     },
-    /// No trial of the old study has ended.
-    #[error("no trial of the old study has ended, so that nothing can come along: {} pending", counted(*pending, "trial"))]
-    NothingEnded {
-        /// How many are pending.
-        pending: usize,
-    },
-    /// No trial fits the new study.
-    #[error("none of {} of the old study fits the new one: trial {trial}: {reason}", counted(*trials, "trial"))]
-    NothingFits {
-        /// How many there are.
-        trials: usize,
-        /// The first of them.
-        trial: usize,
-        /// Why that one does not fit.
-        reason: String,
-    },
-    /// A parameter of the new study is not in the old one, and its value there is not stated.
-    #[error("parameter {} is new, and which value it had in the old trials is not stated", quoted(name))]
-    NewParameter {
-        /// The parameter.
-        name: String,
-    },
-    /// A value was stated for a parameter that is not new.
-    #[error(
-        "a value for the old trials is stated for {}, which {}",
-        quoted(name),
-        if *is_known { "the old study has too" } else { "the new study does not have" }
-    )]
-    NotANewParameter {
-        /// The parameter.
-        name: String,
-        /// Whether the old study has it.
-        is_known: bool,
-    },
-    /// A parameter of the old study, which had several values, is not in the new one.
-    #[error(
-        "parameter {} is not in the new study, and the old trials were made with {values} different values of it",
-        quoted(name)
-    )]
-    LostParameter {
-        /// The parameter.
-        name: String,
-        /// How many values it had.
-        values: usize,
-    },
+    /// A study cannot be copied.
+    #[error(transparent)]
+    Copy(#[from] CopyRefusal),
     /// A metric cannot be kept.
     #[error("the metric {} must have a name of its own and a finite number, got {value}", quoted(name))]
     BadMetric {

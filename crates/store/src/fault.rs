@@ -24,11 +24,7 @@ impl Error {
             | Self::CorruptExportedEvent(_)
             | Self::KeyUsed { .. }
             | Self::BadKey { .. }
-            | Self::NewParameter { .. }
-            | Self::NotANewParameter { .. }
-            | Self::LostParameter { .. }
-            | Self::NothingFits { .. }
-            | Self::NothingEnded { .. }
+            | Self::Copy(_)
             | Self::BadMetric { .. } => true,
             Self::Unavailable { .. }
             | Self::UntrustedCertificate { .. }

@@ -59,15 +59,9 @@ impl Error {
             }
             Self::SaidTwice { .. } => "keep one of the rows",
             Self::OtherMetric { .. } => "if the record is wrong, tell the table with --amend",
-            Self::NothingEnded { .. } => "tell their values first; a study without trials needs no copy",
-            Self::NothingFits { .. } => "compare the two study files; no study was made",
+            Self::Copy(refusal) => return Some(refusal.hint()),
             Self::OtherSetting { .. } => {
                 "if the recorded setting is wrong: manyhands amend STUDY TRIAL --set NAME=VALUE"
-            }
-            Self::NewParameter { name } => return Some(format!("state it with --default {name}=VALUE")),
-            Self::NotANewParameter { .. } => "--default NAME=VALUE is for parameters that only the new study has",
-            Self::LostParameter { .. } => {
-                "keep it in the new file; as { constant = VALUE } only the trials with that value come along"
             }
             Self::BadMetric { .. } => "name each metric once, with a finite number, or leave it out",
             Self::NoThread { .. } => NO_THREAD,

@@ -94,8 +94,8 @@ pub use postgres::{Address, ServerError, ServerErrorKind};
 pub use renewer::LeaseRenewer;
 pub use replace::replace_file;
 pub use session::{
-    Amendment, Change, Claimed, CopyPlan, CopyReport, Entry, EntryFaults, ExternalEvaluation, Inspection, OnConflict,
-    Recorded, Reported, Session, StudyLog, Survey, TrialEntry, TrialResult, misfits, no_reason,
+    Amendment, Change, Claimed, CopyPlan, CopyRefusal, CopyReport, Entry, EntryFaults, ExternalEvaluation, Inspection,
+    OnConflict, Recorded, Reported, Session, StudyLog, Survey, TrialEntry, TrialResult, misfits, no_reason,
 };
 pub use source::Source;
 pub use store::{Store, StoredFile, StudyId, StudyRow};

@@ -7,7 +7,7 @@ use manyhands_core::{Direction, Domain, Event, Ledger, Space, TrialState, Value}
 
 use super::decide::encoded_after;
 use super::tell::events_of_external;
-use super::{ExternalEvaluation, Session};
+use super::{CopyRefusal, ExternalEvaluation, Session};
 use crate::backend::NewStudy;
 use crate::record::NewEvent;
 use crate::{Error, Result, Source, Store, Time};
@@ -69,10 +69,12 @@ impl Session {
             }
         }
         if ledger.trials().is_empty() && !pending.is_empty() {
-            return Err(Error::NothingEnded { pending: pending.len() });
+            return Err(CopyRefusal::NothingEnded { pending: pending.len() }.into());
         }
         if let (true, Some((trial, error))) = (ledger.trials().is_empty(), unfit.first()) {
-            return Err(Error::NothingFits { trials: unfit.len(), trial: *trial, reason: error.to_string() });
+            return Err(
+                CopyRefusal::NothingFits { trials: unfit.len(), trial: *trial, reason: error.to_string() }.into()
+            );
         }
         let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
         let session = Self::unread(store, &row, source).following()?;
@@ -111,19 +113,23 @@ impl Session {
                 return Err(manyhands_core::Error::RepeatedParameter { name: name.clone() }.into());
             }
             if before.contains(name.as_str()) || !after.contains(name.as_str()) {
-                return Err(Error::NotANewParameter { name: name.clone(), is_known: before.contains(name.as_str()) });
+                return Err(CopyRefusal::NotANewParameter {
+                    name: name.clone(),
+                    is_known: before.contains(name.as_str()),
+                }
+                .into());
             }
         }
         check_defaults(new, plan)?;
         let is_stated = |name: &str| plan.defaults.iter().any(|(stated, _)| stated == name);
         let is_needed = |name: &&str| !before.contains(name) && !is_stated(name) && new.needs(name);
         if let Some(name) = new.names().into_iter().find(is_needed) {
-            return Err(Error::NewParameter { name: name.to_string() });
+            return Err(CopyRefusal::NewParameter { name: name.to_string() }.into());
         }
         for (position, name) in old.names().into_iter().enumerate().filter(|(_, name)| !after.contains(name)) {
             let values: HashSet<String> = self.values_of(position)?.iter().map(ToString::to_string).collect();
             if values.len() > 1 && old.needs(name) {
-                return Err(Error::LostParameter { name: name.to_string(), values: values.len() });
+                return Err(CopyRefusal::LostParameter { name: name.to_string(), values: values.len() }.into());
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use manyhands_core::{Study, Value};
 use super::common::study::{GRID, LEARNED, POOL, outside, pool, session, source, source_with, value};
 use super::common::{Place, places};
 use super::tables::{again, entry, moved, of_trial};
-use crate::{CopyPlan, Entry, Error, ExternalEvaluation, OnConflict, Session, Source, TrialEntry};
+use crate::{CopyPlan, CopyRefusal, Entry, Error, ExternalEvaluation, OnConflict, Session, Source, TrialEntry};
 
 /// Eight trials: six observed, the first with metrics; one failed, one pending, then one cancelled.
 fn lived(place: &Place, text: &str) -> Session {
@@ -91,10 +91,13 @@ fn a_new_parameter_needs_the_value_that_it_had() {
         let extended =
             || described(LEARNED, "extended", &[("[strategy]", "drop = { float = [0.0, 0.5] }\n[strategy]")]);
         let mut copy = |plan: &CopyPlan| old.copy_to(place.open().into(), extended(), plan);
-        assert_eq!(copy(&plan(&[])).unwrap_err(), Error::NewParameter { name: "drop".to_string() });
+        assert_eq!(copy(&plan(&[])).unwrap_err(), Error::Copy(CopyRefusal::NewParameter { name: "drop".to_string() }));
         for (name, is_known) in [("x", true), ("dorp", false)] {
             let wrong = plan(&[("drop", Value::Float(0.0)), (name, Value::Float(0.5))]);
-            assert_eq!(copy(&wrong).unwrap_err(), Error::NotANewParameter { name: name.to_string(), is_known });
+            assert_eq!(
+                copy(&wrong).unwrap_err(),
+                Error::Copy(CopyRefusal::NotANewParameter { name: name.to_string(), is_known })
+            );
         }
         let copied = copy(&plan(&[("drop", Value::Float(0.25))])).unwrap();
         assert_eq!((copied.observed, copied.failed), (6, 1));
@@ -126,7 +129,10 @@ fn a_parameter_that_is_lost_must_have_had_one_value() {
         let mut old = lived(&place, LEARNED);
         let without = || described(LEARNED, "without", &[("layers = { int = [1, 6] }\n", "")]);
         let lost = old.copy_to(place.open().into(), without(), &plan(&[])).unwrap_err();
-        assert!(matches!(&lost, Error::LostParameter { name, values } if name == "layers" && *values > 1), "{lost}");
+        assert!(
+            matches!(&lost, Error::Copy(CopyRefusal::LostParameter { name, values }) if name == "layers" && *values > 1),
+            "{lost}"
+        );
         let mut fixed = session(place.open(), &LEARNED.replace("learned", "fixed"));
         for value in [1.0, 2.0] {
             fixed.include(&ExternalEvaluation::new(outside(LEARNED, value > 1.0), Some(value))).unwrap();
@@ -184,7 +190,7 @@ fn a_copy_that_nothing_would_come_along_to_makes_no_study() {
         let mut old = lived(&place, LEARNED);
         let elsewhere = described(LEARNED, "elsewhere", &[("[-1.0, 2.0]", "[7.0, 9.0]")]);
         let refused = old.copy_to(place.open().into(), elsewhere, &plan(&[])).unwrap_err();
-        assert!(matches!(refused, Error::NothingFits { trials: 7, trial: 0, .. }), "{refused}");
+        assert!(matches!(refused, Error::Copy(CopyRefusal::NothingFits { trials: 7, trial: 0, .. })), "{refused}");
         let added = described(LEARNED, "added", &[("[strategy]", "k = { int = [1, 3] }\n[strategy]")]);
         let twice = plan(&[("k", Value::Int(1)), ("k", Value::Int(2))]);
         let refused = old.copy_to(place.open().into(), added, &twice).unwrap_err();
