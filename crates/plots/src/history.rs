@@ -18,9 +18,9 @@ pub fn panel(overview: &Overview<'_>, size: (f64, f64)) -> Result<(PagePanel, us
     let (mut layers, mut legend) = (vec![], vec![]);
     let best = best_so_far(overview, &x, &y)?;
     if !best.is_empty() {
-        layers.push(Layer::Curve(best));
+        layers.push(Layer::Steps(best));
         let best = if overview.is_estimated() { "best estimate" } else { overview.direction().superlative() };
-        legend.push(LegendEntry::Curve(format!("{best} so far")));
+        legend.push(LegendEntry::Steps(format!("{best} so far")));
     }
     let (marks, entries) = overview
         .marked(&WITH_VALUES, |trial, mark| Some((x.place(trial.number() as f64), overview.height(trial, mark, &y)?)));

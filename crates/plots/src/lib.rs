@@ -33,6 +33,7 @@ mod panel;
 mod parameter;
 mod picture;
 mod scale;
+mod shapes;
 mod shown;
 mod slices;
 mod text;

@@ -2,8 +2,8 @@
 
 use crate::axis::PlotAxis;
 use crate::history::trial_axis;
-use crate::marks::{LegendEntry, Mark};
-use crate::overview::Overview;
+use crate::marks::{LegendEntry, Mark, WITH_VALUES};
+use crate::overview::{Overview, own_mark};
 use crate::panel::{Layer, PagePanel, PanelSide};
 use crate::scale::{Edge, ValueAxis};
 use crate::shown::Shown;
@@ -38,17 +38,35 @@ pub fn panel(overview: &Overview<'_>, series: &MetricSeries, size: (f64, f64)) -
     let shown = Shown::of(&finite);
     let axis = shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
     let y = ValueAxis::linear(shown, overview.direction()).on(axis.padded(0.1, 0.1));
-    let on = |side: Option<Edge>| -> Vec<(f64, f64)> {
-        let here = series.values.iter().filter(|(_, value)| value.is_finite() && y.side(*value) == side);
-        let height = |value: f64| side.map_or_else(|| y.place(value), |edge| y.edge(edge));
-        here.map(|(trial, value)| (x.place(*trial as f64), height(*value))).collect()
-    };
-    let kinds = [(Mark::Number, None), (Mark::Above, Some(Edge::Top)), (Mark::Below, Some(Edge::Bottom))];
-    let marks: Vec<(Mark, Vec<(f64, f64)>)> = kinds.map(|(mark, side)| (mark, on(side))).into();
-    let marks: Vec<(Mark, Vec<(f64, f64)>)> = marks.into_iter().filter(|(_, places)| !places.is_empty()).collect();
-    let beyond = marks.iter().filter(|(mark, _)| *mark != Mark::Number);
-    let legend = beyond.map(|(mark, _)| LegendEntry::Mark(*mark)).collect();
-    let layers = marks.into_iter().map(|(mark, places)| Layer::Marks(mark, places)).collect();
+    let (mut layers, mut legend) = (vec![], vec![]);
+    for mark in WITH_VALUES.into_iter().chain([Mark::Cancelled]) {
+        let places = places(overview, series, mark, (&x, &y));
+        if !places.is_empty() {
+            layers.push(Layer::Marks(mark, places));
+            legend.push(LegendEntry::Mark(mark));
+        }
+    }
     let (x, y) = (PanelSide::numbers(x, "trial"), PanelSide::numbers(y.axis, ""));
     PagePanel { title: series.name.clone(), x, y, layers, colours: None, legend, size }
+}
+
+/// Where a metric has marks of this kind: trials look as in every other panel.
+fn places(
+    overview: &Overview<'_>,
+    series: &MetricSeries,
+    mark: Mark,
+    (x, y): (&PlotAxis, &ValueAxis),
+) -> Vec<(f64, f64)> {
+    let place = |&(number, value): &(usize, f64)| {
+        let (trial, side) = (overview.study.trials().get(number)?, y.side(value));
+        let is_marked = match mark {
+            Mark::Best => overview.is_best(trial),
+            Mark::Above => side == Some(Edge::Top),
+            Mark::Below => side == Some(Edge::Bottom),
+            _ => side.is_none() && own_mark(trial) == mark,
+        };
+        let height = side.map_or_else(|| y.place(value), |edge| y.edge(edge));
+        (is_marked && value.is_finite()).then_some((x.place(number as f64), height))
+    };
+    series.values.iter().filter_map(place).collect()
 }

@@ -114,7 +114,7 @@ impl<'a> Overview<'a> {
         match (y.side(value), mark) {
             (None, Mark::Above | Mark::Below) => None,
             (None, _) => Some(y.place(value)),
-            (Some(_), Mark::Observed | Mark::Aimed(_)) => None,
+            (Some(_), Mark::Elsewhere | Mark::Unknown | Mark::Aimed(_)) => None,
             (Some(Edge::Top), Mark::Below) | (Some(Edge::Bottom), Mark::Above) => None,
             (Some(edge), _) => Some(y.edge(edge)),
         }
@@ -123,12 +123,26 @@ impl<'a> Overview<'a> {
     /// Whether a trial may have a mark of this kind.
     fn has_mark(&self, trial: &Trial, mark: Mark) -> bool {
         match mark {
-            Mark::Observed => trial.state() == TrialState::Observed && trial.aim().is_none(),
-            Mark::Aimed(aim) => trial.state() == TrialState::Observed && trial.aim() == Some(aim),
-            Mark::Best => self.best.as_ref().is_some_and(|best| best.trial == trial.number()),
-            Mark::Pending => trial.state() == TrialState::Pending,
-            Mark::Failed => trial.state() == TrialState::Failed,
-            Mark::Above | Mark::Below | Mark::Number => trial.value().is_some(),
+            Mark::Best => self.is_best(trial),
+            Mark::Above | Mark::Below => trial.value().is_some(),
+            _ => mark == own_mark(trial),
         }
+    }
+
+    /// Whether a trial is the best one.
+    pub fn is_best(&self, trial: &Trial) -> bool {
+        self.best.as_ref().is_some_and(|best| best.trial == trial.number())
+    }
+}
+
+/// The mark of what became of a trial, the same in every panel.
+pub fn own_mark(trial: &Trial) -> Mark {
+    match (trial.state(), trial.aim()) {
+        (TrialState::Pending, _) => Mark::Pending,
+        (TrialState::Failed, _) => Mark::Failed,
+        (TrialState::Cancelled, _) => Mark::Cancelled,
+        (TrialState::Observed, Some(aim)) => Mark::Aimed(aim),
+        (TrialState::Observed, None) if trial.choice().is_none() => Mark::Elsewhere,
+        (TrialState::Observed, None) => Mark::Unknown,
     }
 }

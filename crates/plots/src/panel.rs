@@ -8,7 +8,7 @@ use crate::axis::{AxisTick, PlotAxis};
 use crate::bar::{ShareBar, draw_bar};
 use crate::cells::{CellMap, draw_cells, whole};
 use crate::colours::LEVELS;
-use crate::marks::{BLUE, FAINT, LegendEntry, Mark, dots, filled, line, path, tenth};
+use crate::marks::{BLUE, FAINT, LegendEntry, Mark, ORANGE, filled, line, path, tenth};
 use crate::text::{Writing, fitted, width};
 
 const TITLE_SIZE: u32 = 13;
@@ -77,8 +77,10 @@ pub enum Layer {
     Band(Vec<[f64; 3]>),
     /// A line.
     Curve(Vec<(f64, f64)>),
-    /// Dots of a curve that is known only there.
-    Dots(Vec<(f64, f64)>),
+    /// A line in steps.
+    Steps(Vec<(f64, f64)>),
+    /// Short pieces of a curve that is known only there.
+    Pieces(Vec<(f64, f64)>),
     /// Intervals: x, low, high.
     Whiskers(Vec<[f64; 3]>),
     /// Horizontal bars.
@@ -277,7 +279,12 @@ impl PagePanel {
                 scene.add(polygon(lows.chain(highs), FAINT));
             }
             Layer::Curve(points) => scene.add(path(way(on_page(points).into_iter()), None, BLUE, 1.8)),
-            Layer::Dots(points) => scene.add(dots(&on_page(points), 3.0, BLUE)),
+            Layer::Steps(points) => scene.add(path(way(on_page(points).into_iter()), None, ORANGE, 1.8)),
+            Layer::Pieces(points) => {
+                for (x, y) in on_page(points) {
+                    scene.add(line((x - 5.0, y), (x + 5.0, y), BLUE, 2.6));
+                }
+            }
             Layer::Whiskers(intervals) => {
                 for [at, low, high] in intervals {
                     let (at, low, high) = (x(*at), y(*low), y(*high));

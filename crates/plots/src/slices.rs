@@ -78,10 +78,10 @@ fn panel(
         let band: Vec<[f64; 3]> = there().map(|(at, there)| [at, place(there.lower), place(there.upper)]).collect();
         let mean: Vec<(f64, f64)> = there().map(|(at, there)| (at, place(there.mean))).collect();
         if parameter.is_choice() || run.len() == 1 {
-            layers.extend([Layer::Whiskers(band), Layer::Dots(mean)]);
+            layers.extend([Layer::Whiskers(band), Layer::Pieces(mean)]);
         } else {
-            let dots = if parameter.has_few_values() { mean.clone() } else { vec![] };
-            layers.extend([Layer::Band(band), Layer::Curve(mean), Layer::Dots(dots)]);
+            let pieces = if parameter.has_few_values() { mean.clone() } else { vec![] };
+            layers.extend([Layer::Band(band), Layer::Curve(mean), Layer::Pieces(pieces)]);
         }
     }
     let mut legend = vec![LegendEntry::Curve("mean".to_string()), LegendEntry::Band(band_label(overview, slice))];

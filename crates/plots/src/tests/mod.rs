@@ -5,10 +5,12 @@ use manyhands_core::file::Draft;
 use manyhands_core::{Study, TrialState};
 
 use crate::compose::Composition;
+use crate::panel::Layer;
 use crate::{Error, Picture, PictureKind, draw_kind};
 
 mod kinds;
 mod labels;
+mod legend;
 
 /// A study of this file's text.
 fn study(text: &str) -> Study {
