@@ -24,8 +24,10 @@ fn many_numbers_have_everything_on_one_page() {
         study.ask(3).unwrap();
         let picture = drawn(study, name);
         says(&picture, &["importance: share of the posterior mean&apos;s variance", "posterior mean", "mean", "best"]);
-        says(&picture, &["half the 90 % interval of the model", "lowest so far", "pending", "failed"]);
+        says(&picture, &["half the 90 % interval of the model", "pending", "failed"]);
         assert!(picture.svg.contains(">slices of the value through the best point (trial "), "{name}");
+        let line = ["lowest so far", "distance of the best so far"].map(|label| picture.svg.contains(label));
+        assert!(line[0] != line[1], "{name} does not name its line, or twice");
         assert!(picture.svg.contains(" and x"), "{name} does not say which pair it maps");
     }
 }
@@ -133,7 +135,36 @@ fn values_over_magnitudes_have_a_logarithmic_history() {
     });
     let picture = drawn(study, "magnitudes");
     assert!(picture.svg.contains(">distance from the best value, "), "it is not the distance");
-    is_silent(&picture, &["value by trial"]);
+    says(&picture, &["distance of the best estimate so far"]);
+    assert!(picture.svg.contains(" (logarithmic; 0 is the best)<"), "the axis does not say what it shows");
+    is_silent(&picture, &["value by trial", "lowest so far"]);
+}
+
+#[test]
+fn a_converged_search_among_values_of_one_order_shows_the_values() {
+    let text = TWO.replace("minimize", "maximize");
+    let picture = drawn(played(study(&text), 30, |_, x| Some(-50.0 - branin(x).min(100.0))), "one-order");
+    says(&picture, &["value by trial", "highest so far"]);
+    let picture = drawn(played(study(&text), 30, |_, x| Some(0.135 - 0.003 * branin(x))), "around-zero");
+    says(&picture, &["distance of the best so far"]);
+    is_silent(&picture, &["highest so far"]);
+}
+
+#[test]
+fn negligible_differences_have_one_colour() {
+    let model = |lengthscale: &str| {
+        let model = format!("[model]\nkernel = \"se\"\nlengthscale = {lengthscale}\nnoise = 0.01\n");
+        format!("{TWO}{model}[strategy]\nname = \"igp-bucb\"\nnorm_bound = 2.0\n")
+    };
+    let picture = |lengthscale: &str| {
+        let study = played(study(&model(lengthscale)), 12, |trial, _| Some((trial as f64).sin()));
+        drawn(study, &format!("lengthscale-{lengthscale}")).svg
+    };
+    let flat = picture("3000.0");
+    for what in [">posterior mean: about ", ">half the width of the band (theorem): about "] {
+        assert!(flat.contains(what), "{what} is missing");
+    }
+    assert!(!picture("0.3").contains(" everywhere"), "large differences have one colour");
 }
 
 #[test]
