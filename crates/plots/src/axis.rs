@@ -204,7 +204,7 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// A number without trailing zeros.
-fn tidy(number: &str) -> String {
+pub fn tidy(number: &str) -> String {
     let (mantissa, exponent) = number.find('e').map_or((number, ""), |at| number.split_at(at));
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
     format!("{mantissa}{exponent}")

@@ -1,10 +1,10 @@
 //! The panel of the history: value by trial, and the best so far.
 
-use manyhands_core::Trial;
 use manyhands_core::text::significant;
+use manyhands_core::{Direction, Trial};
 
 use crate::Result;
-use crate::axis::{AxisTick, PlotAxis};
+use crate::axis::{AxisTick, PlotAxis, tidy};
 use crate::marks::{LegendEntry, WITH_VALUES};
 use crate::overview::Overview;
 use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
@@ -19,25 +19,48 @@ pub fn panel(overview: &Overview<'_>, size: (f64, f64)) -> Result<(PagePanel, us
     let best = best_so_far(overview, &x, &y)?;
     if !best.is_empty() {
         layers.push(Layer::Steps(best));
-        let best = if overview.is_estimated() { "best estimate" } else { overview.direction().superlative() };
-        legend.push(LegendEntry::Steps(format!("{best} so far")));
+        legend.push(LegendEntry::Steps(line_label(overview, &y)));
     }
     let (marks, entries) = overview
         .marked(&WITH_VALUES, |trial, mark| Some((x.place(trial.number() as f64), overview.height(trial, mark, &y)?)));
     layers.extend(marks);
     legend.extend(entries);
-    let title = match y.best {
-        None if values.is_empty() => "value by trial: no values yet".to_string(),
-        None => "value by trial".to_string(),
-        Some(best) => format!("distance from the best value, {}, by trial", significant(best, 4)),
+    let (title, label) = match y.best {
+        None if values.is_empty() => ("value by trial: no values yet".to_string(), String::new()),
+        None => ("value by trial".to_string(), String::new()),
+        Some(best) => {
+            let number = tidy(&significant(best, 4));
+            (format!("distance from the best value, {number}, by trial"), distance_label(overview.direction(), best))
+        }
     };
     let ticks = match y.best {
         Some(_) => SideTicks::Above(AxisTick { place: y.edge(Edge::Bottom), label: "0".to_string() }),
         None if values.is_empty() => SideTicks::Blank,
         None => SideTicks::Numbers,
     };
-    let (x, side) = (PanelSide::numbers(x, "trial"), PanelSide { axis: y.axis, label: String::new(), ticks });
+    let (x, side) = (PanelSide::numbers(x, "trial"), PanelSide { axis: y.axis, label, ticks });
     Ok((PagePanel { title, x, y: side, layers, colours: None, legend, size }, y.beyond))
+}
+
+/// What the line in steps is: on an axis of distances it falls whatever the direction.
+fn line_label(overview: &Overview<'_>, y: &ValueAxis) -> String {
+    let best = if overview.is_estimated() { "best estimate" } else { overview.direction().superlative() };
+    match y.best {
+        None => format!("{best} so far"),
+        Some(_) if overview.is_estimated() => "distance of the best estimate so far".to_string(),
+        Some(_) => "distance of the best so far".to_string(),
+    }
+}
+
+/// The formula of an axis of distances.
+fn distance_label(direction: Direction, best: f64) -> String {
+    let number = tidy(&significant(best, 4));
+    let formula = match (direction, number.strip_prefix('-')) {
+        (Direction::Maximize, _) => format!("{number} - value"),
+        (Direction::Minimize, None) => format!("value - {number}"),
+        (Direction::Minimize, Some(number)) => format!("value + {number}"),
+    };
+    format!("{formula} (logarithmic; 0 is the best)")
 }
 
 /// The numbers of all trials.
@@ -62,4 +85,18 @@ fn best_so_far(overview: &Overview<'_>, x: &PlotAxis, y: &ValueAxis) -> Result<V
     }
     line.extend(line.last().map(|before| (x.place(last as f64), before.1)));
     Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_of_distances_says_what_is_subtracted_from_what() {
+        let label = |direction, best| distance_label(direction, best).replace(" (logarithmic; 0 is the best)", "");
+        assert_eq!(label(Direction::Minimize, 0.39789), "value - 0.3979");
+        assert_eq!(label(Direction::Minimize, -3.0), "value + 3");
+        assert_eq!(label(Direction::Maximize, -50.0), "-50 - value");
+        assert_eq!(label(Direction::Maximize, 0.0), "0 - value");
+    }
 }
