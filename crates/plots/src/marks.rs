@@ -95,7 +95,7 @@ impl Mark {
             Self::Aimed(Aim::Requested) => vec![shapes(points, BLUE, |at| plus(at, 1.5 * size))],
             Self::Aimed(_) => vec![shapes(points, INK, |at| circle(at, size))],
             Self::Best => vec![rings(points, 7.0, WHITE, 4.0), rings(points, 7.0, ORANGE, 2.2)],
-            Self::Pending => vec![path(outlines(points, |at| circle(at, size)), Some(WHITE), INK, 1.3)],
+            Self::Pending => vec![circles(points, size, (WHITE, None), (INK, 1.3))],
             Self::Failed => vec![crosses(points, WHITE, 3.6), crosses(points, RED, 1.8)],
             Self::Cancelled => vec![shapes(points, GREY, |at| rectangle(at, (1.4 * size, 0.4 * size)))],
             Self::Above => vec![shapes(points, INK, |at| arrow(at, -1.0))],
@@ -157,7 +157,19 @@ pub fn filled((x, y): (f64, f64), (width, height): (f64, f64), color: &str, opac
 }
 
 fn rings(points: &[(f64, f64)], r: f64, color: &str, width: f64) -> Primitive {
-    path(outlines(points, |at| circle(at, r)), None, color, width)
+    circles(points, r, (color, Some(0.0)), (color, width))
+}
+
+/// A PNG has bumps on a path's arcs where they are stroked; circles are round.
+fn circles(
+    points: &[(f64, f64)],
+    r: f64,
+    (fill, fill_opacity): (&str, Option<f64>),
+    (stroke, width): (&str, f64),
+) -> Primitive {
+    let (cx, cy) = points.iter().map(|&(x, y)| (tenth(x), tenth(y))).unzip();
+    let (stroke, stroke_width) = (Some(stroke.into()), Some(width));
+    Primitive::CircleBatch { cx, cy, r, fill: fill.into(), fill_opacity, stroke, stroke_width }
 }
 
 fn crosses(points: &[(f64, f64)], color: &str, width: f64) -> Primitive {
@@ -170,11 +182,7 @@ fn crosses(points: &[(f64, f64)], color: &str, width: f64) -> Primitive {
 
 /// Filled outlines.
 fn shapes(points: &[(f64, f64)], color: &str, outline: impl Fn((f64, f64)) -> String) -> Primitive {
-    path(outlines(points, outline), Some(color), WHITE, HALO)
-}
-
-fn outlines(points: &[(f64, f64)], outline: impl Fn((f64, f64)) -> String) -> String {
-    points.iter().copied().map(outline).collect()
+    path(points.iter().copied().map(outline).collect(), Some(color), WHITE, HALO)
 }
 
 /// A path, filled or not.

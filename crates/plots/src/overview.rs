@@ -107,9 +107,6 @@ impl<'a> Overview<'a> {
 
     /// The height of a mark: at the trial's value, or at an edge. None where another mark replaces this one.
     pub fn height(&self, trial: &Trial, mark: Mark, y: &ValueAxis) -> Option<f64> {
-        if let (Mark::Best, true, Some(best)) = (mark, self.is_estimated(), &self.best) {
-            return Some(y.place(best.mean));
-        }
         let Some(value) = trial.value() else { return Some(y.edge(y.worse)) };
         match (y.side(value), mark) {
             (None, Mark::Above | Mark::Below) => None,

@@ -18,6 +18,8 @@ const FRAME: &str = "#777777";
 const GRID: &str = "#e4e4e4";
 /// The length of a tick.
 const TICK: f64 = 4.0;
+/// Between a tick and its label beside it: the ring of a best point at the edge leaves it free.
+const ASIDE: f64 = 5.0;
 /// Between neighbouring labels.
 const GAP: f64 = 8.0;
 /// Long words are written in up to this many lines, one after the other.
@@ -184,7 +186,7 @@ impl PagePanel {
             let fit = ((self.size.1 - above - below) / 14.0).max(1.0) as usize;
             self.y.named(self.y.words().len().div_ceil(fit).max(1)).into_iter().map(cut).collect()
         };
-        let before = 4.0 + widest(&rows) + TICK + 4.0;
+        let before = 4.0 + widest(&rows) + TICK + ASIDE + 1.0;
         let width = self.size.0 - before - behind;
         let height = self.size.1 - above - below - LINE * (self.word_lines(width) - 1) as f64;
         (Area { left: whole(left + before), top: whole(top + above), width: whole(width), height: whole(height) }, rows)
@@ -240,7 +242,7 @@ impl PagePanel {
         for tick in rows {
             let y = area.y(&self.y.axis, tick.place);
             scene.add(line((left - TICK, y), (left, y), FRAME, 1.0));
-            scene.add(Writing::new(left - TICK - 3.0, y + 4.0, TICK_SIZE, TextAnchor::End).of(&tick.label));
+            scene.add(Writing::new(left - TICK - ASIDE, y + 4.0, TICK_SIZE, TextAnchor::End).of(&tick.label));
         }
         let lines = self.word_lines(width);
         for (i, tick) in columns.iter().enumerate() {

@@ -4,6 +4,7 @@ use manyhands_core::Event;
 
 use super::*;
 use crate::draw;
+use crate::marks::Mark;
 use crate::metrics::series;
 
 /// A study of so many floats, minimized.
@@ -158,7 +159,7 @@ fn negligible_differences_have_one_colour() {
     };
     let picture = |lengthscale: &str| {
         let study = played(study(&model(lengthscale)), 12, |trial, _| Some((trial as f64).sin()));
-        drawn(study, &format!("lengthscale-{lengthscale}")).svg
+        drawn(study, &format!("lengthscale {lengthscale}").replace('.', "-")).svg
     };
     let flat = picture("3000.0");
     for what in [">posterior mean: about ", ">half the width of the band (theorem): about "] {
@@ -171,7 +172,19 @@ fn negligible_differences_have_one_colour() {
 fn noisy_values_have_the_best_estimate_on_a_linear_axis() {
     let noise = |trial: usize| 0.8 * ((trial as f64 * 12.9898).sin() * 43758.5453).fract();
     let study = played(floats(3), 40, |trial, x| Some(bowl(x) + noise(trial)));
-    says(&drawn(study, "noisy"), &["value by trial", "best estimate so far"]);
+    says(&drawn(study.clone(), "noisy"), &["value by trial", "best estimate so far"]);
+    let mut study = study;
+    let page = Composition::of(&mut study, "ring", PictureKind::History).unwrap();
+    let page = page.page(PictureKind::History).unwrap();
+    let places = |is_wanted: fn(&Mark) -> bool| -> Vec<(f64, f64)> {
+        let of = |layer: &Layer| match layer {
+            Layer::Marks(mark, places) if is_wanted(mark) => places.clone(),
+            _ => vec![],
+        };
+        page.rows[0].panels[0].layers.iter().flat_map(of).collect()
+    };
+    let (ring, dots) = (places(|mark| *mark == Mark::Best), places(|mark| matches!(mark, Mark::Aimed(_))));
+    assert!(ring.len() == 1 && dots.contains(&ring[0]), "{ring:?} is around no dot");
 }
 
 #[test]
@@ -251,4 +264,15 @@ fn metrics_have_a_panel_each() {
     let counts: Vec<(&str, usize)> = found.iter().map(|series| (series.name.as_str(), series.values.len())).collect();
     assert_eq!(counts, [("seconds", 20), ("memory in MiB", 17)]);
     says(&drawn(study, "metrics"), &["metrics by trial", "seconds", "memory in MiB"]);
+}
+
+#[test]
+fn a_metric_over_magnitudes_has_a_logarithmic_axis() {
+    let mut study = played(floats(2), 20, |_, x| Some(bowl(x)));
+    for trial in 0..20 {
+        let metrics =
+            vec![("loss".to_string(), 10f64.powf(3.0 - 0.3 * trial as f64)), ("even".to_string(), trial as f64)];
+        study.apply(Event::Measured { trial, metrics }).unwrap();
+    }
+    says(&drawn(study, "metric-magnitudes"), &["loss", "0.01", "1", "100"]);
 }

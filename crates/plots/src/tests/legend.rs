@@ -10,6 +10,7 @@ use crate::marks::{LegendEntry, Mark, WITH_VALUES};
 fn shape(entry: &LegendEntry) -> Vec<String> {
     let outline = |part: Primitive| match part {
         Primitive::Path(data) => format!("{} {}", data.d, data.fill == Some("#ffffff".into())),
+        Primitive::CircleBatch { r, .. } => format!("a circle around nothing of radius {r}"),
         Primitive::Line { .. } => "a line".to_string(),
         Primitive::Rect { .. } => "a field".to_string(),
         other => panic!("{other:?} is no part of a symbol"),
