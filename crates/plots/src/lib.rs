@@ -18,6 +18,7 @@
 mod axis;
 mod bar;
 mod cells;
+mod colour_bar;
 mod colours;
 mod compose;
 mod error;

@@ -3,7 +3,8 @@
 use kuva::render::render::{PathData, Primitive};
 use manyhands_core::Aim;
 
-use crate::shapes::{arrow, circle, diamond, plus, rectangle, square, star, triangle};
+use crate::scale::Edge;
+use crate::shapes::{arrow, chevrons, circle, diamond, plus, rectangle, square, star, triangle};
 
 /// Observed values; what is pending.
 pub const INK: &str = "#222222";
@@ -52,6 +53,8 @@ pub enum Mark {
     Above,
     /// A value below the axis.
     Below,
+    /// A curve or a band that goes on beyond this edge.
+    Onward(Edge),
 }
 
 /// The marks of a panel with a value axis, the lowest first: what has a value is on top of what has none, and the best on all.
@@ -100,6 +103,12 @@ impl Mark {
             Self::Cancelled => vec![shapes(points, GREY, |at| rectangle(at, (1.4 * size, 0.4 * size)))],
             Self::Above => vec![shapes(points, INK, |at| arrow(at, -1.0))],
             Self::Below => vec![shapes(points, INK, |at| arrow(at, 1.0))],
+            Self::Onward(edge) => [(WHITE, 4.0), (BLUE, 1.8)]
+                .map(|(color, width)| {
+                    let down = if edge == Edge::Top { -1.0 } else { 1.0 };
+                    path(points.iter().map(|at| chevrons(*at, down)).collect(), None, color, width)
+                })
+                .into(),
         }
     }
 }
@@ -129,6 +138,7 @@ impl LegendEntry {
             Self::Mark(Mark::Failed) => "failed",
             Self::Mark(Mark::Cancelled) => "cancelled",
             Self::Mark(Mark::Above | Mark::Below) => "beyond the axis",
+            Self::Mark(Mark::Onward(_)) => "goes on beyond the axis",
             Self::Curve(label) | Self::Steps(label) | Self::Band(label) => label,
         }
     }

@@ -8,6 +8,7 @@ use manyhands_core::{BoundKind, Prediction, Value};
 use crate::Result;
 use crate::axis::PlotAxis;
 use crate::cells::CellMap;
+use crate::colour_bar::ColourScale;
 use crate::colours::level;
 use crate::marks::Mark;
 use crate::overview::Overview;
@@ -61,7 +62,8 @@ pub fn panels(
 fn coloured_widths(overview: &Overview<'_>, what: String, cells: Cells) -> Coloured {
     let (low, high) = ends(&known(&cells));
     let is_flat = are_alike((low, high), high.abs());
-    let colours = (!is_flat).then(|| colours_of_widths((low, high), overview.shown));
+    let axis = || colours_of_widths((low, high), overview.shown);
+    let colours = (!is_flat).then(|| ColourScale::of(axis(), &known(&cells)));
     Coloured { what, cells, colours }
 }
 
@@ -75,14 +77,16 @@ fn coloured_means(overview: &Overview<'_>, means: Cells) -> Coloured {
     }
     let scale = ValueAxis::of(&known(&means), overview.direction());
     let Some(best) = scale.best else {
-        let colours = Some(colours_of_means((low, high), overview.shown));
+        let colours = Some(ColourScale::of(colours_of_means((low, high), overview.shown), &known(&means)));
         return Coloured { what, cells: means, colours };
     };
     let what = format!("posterior mean: distance from its best here, {}", significant(best, 3));
     let distances = |row: &Vec<Option<f64>>| row.iter().map(|mean| mean.map(|mean| scale.distance(mean))).collect();
     let cells: Cells = means.iter().map(distances).collect();
     let (low, high) = scale.limits();
-    Coloured { what, cells, colours: Some(PlotAxis::logarithmic(low, high)) }
+    // The best itself, at distance 0, is below every logarithmic axis.
+    let colours = ColourScale { has_below: true, ..ColourScale::of(PlotAxis::logarithmic(low, high), &known(&cells)) };
+    Coloured { what, cells, colours: Some(colours) }
 }
 
 /// Whether numbers between these ends differ by a negligible share of a size.
@@ -96,7 +100,7 @@ struct Coloured {
     what: String,
     cells: Cells,
     /// None where all cells are alike.
-    colours: Option<PlotAxis>,
+    colours: Option<ColourScale>,
 }
 
 fn known(cells: &Cells) -> Vec<f64> {
@@ -113,7 +117,7 @@ fn panel(overview: &Overview<'_>, pair: [&PlottedParameter; 2], coloured: &Colou
             |parameter: &PlottedParameter, axis: &PlotAxis| Some(axis.place(parameter.read(parameter.of(&params)?)?));
         Some((place(pair[0], &x.axis)?, place(pair[1], &y.axis)?))
     });
-    let part = |number: f64| colours.map_or(0.5, |colours| colours.part(colours.place(number)));
+    let part = |number: f64| colours.map_or(0.5, |colours| colours.part(number));
     let shade = |cell: &Option<f64>| cell.map(|number| level(part(number)));
     let rows = cells.iter().map(|row| row.iter().map(shade).collect()).collect();
     let reach = |axis: &PlotAxis, parameter: &PlottedParameter| {

@@ -7,17 +7,17 @@ use manyhands_core::Value;
 use crate::axis::{AxisTick, PlotAxis};
 use crate::bar::{ShareBar, draw_bar};
 use crate::cells::{CellMap, draw_cells, whole};
-use crate::colours::LEVELS;
+use crate::colour_bar::{ColourScale, draw_colour_bar};
 use crate::marks::{BLUE, FAINT, LegendEntry, Mark, ORANGE, filled, line, path, tenth};
 use crate::text::{Writing, fitted, width};
 
 const TITLE_SIZE: u32 = 13;
 const LABEL_SIZE: u32 = 12;
-const TICK_SIZE: u32 = 11;
-const FRAME: &str = "#777777";
+pub const TICK_SIZE: u32 = 11;
+pub const FRAME: &str = "#777777";
 const GRID: &str = "#e4e4e4";
 /// The length of a tick.
-const TICK: f64 = 4.0;
+pub const TICK: f64 = 4.0;
 /// Between a tick and its label beside it: the ring of a best point at the edge leaves it free.
 const ASIDE: f64 = 5.0;
 /// Between neighbouring labels.
@@ -28,8 +28,6 @@ const MOST_LINES: usize = 3;
 const LINE: f64 = 13.0;
 /// Fewer letters of a word are of no use.
 const NARROWEST: f64 = 42.0;
-/// The width of a colour bar.
-const BAR: f64 = 13.0;
 
 /// One panel.
 pub struct PagePanel {
@@ -42,7 +40,7 @@ pub struct PagePanel {
     /// What is drawn, the lowest first.
     pub layers: Vec<Layer>,
     /// What the colours of cells mean.
-    pub colours: Option<PlotAxis>,
+    pub colours: Option<ColourScale>,
     /// What its marks mean.
     pub legend: Vec<LegendEntry>,
     /// Width and height.
@@ -166,7 +164,7 @@ impl PagePanel {
         self.draw_frame(scene, area, (&columns, &rows));
         self.draw_labels(scene, area, corner);
         if let Some(colours) = &self.colours {
-            draw_colour_bar(scene, area, colours);
+            draw_colour_bar(scene, (area.left + area.width + 14.0, area.top, area.height), colours);
         }
     }
 
@@ -176,7 +174,7 @@ impl PagePanel {
         let label_below = if self.x.label.is_empty() { 4.0 } else { 20.0 };
         // Half of the last label may be behind the axis.
         let last = 0.5 * widest(&self.x.numbered(3)) + 2.0;
-        let behind = self.colours.as_ref().map_or(last.max(14.0), |colours| 32.0 + BAR + widest(&colours.ticks(6)));
+        let behind = self.colours.as_ref().map_or(last.max(14.0), |colours| 18.0 + colours.width());
         let below = TICK + 1.0 + LINE + label_below;
         let rows = if self.y.words().is_empty() {
             self.y.numbered((((self.size.1 - above - below) / 36.0) as usize).clamp(2, 7))
@@ -342,19 +340,6 @@ impl Clip {
     }
 }
 
-fn draw_colour_bar(scene: &mut Scene, area: Area, colours: &PlotAxis) {
-    let left = area.left + area.width + 14.0;
-    let rows = (0..LEVELS).map(|level| vec![Some(level)]).collect();
-    let edges = (area.top + area.height, area.top);
-    let place = |place: f64| place;
-    draw_cells(scene, (&place, &place), &CellMap { rows, x: (left, left + BAR), y: edges });
-    for tick in colours.ticks(6) {
-        let y = area.y(colours, tick.place);
-        scene.add(line((left + BAR, y), (left + BAR + TICK, y), FRAME, 1.0));
-        scene.add(Writing::new(left + BAR + TICK + 3.0, y + 4.0, TICK_SIZE, TextAnchor::Start).of(&tick.label));
-    }
-}
-
 fn polygon(points: impl Iterator<Item = (f64, f64)>, opacity: f64) -> Primitive {
     let (fill, stroke) = (Some(BLUE.into()), Color::None);
     let (d, stroke_dasharray) = (way(points) + "z", None);
@@ -367,7 +352,8 @@ fn way(points: impl Iterator<Item = (f64, f64)>) -> String {
     points.enumerate().map(step).collect()
 }
 
-fn widest(ticks: &[AxisTick]) -> f64 {
+/// The width of the widest label.
+pub fn widest(ticks: &[AxisTick]) -> f64 {
     ticks.iter().map(|tick| text_width(&tick.label)).fold(0.0, f64::max)
 }
 

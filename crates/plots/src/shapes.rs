@@ -57,6 +57,13 @@ pub fn arrow(at: At, down: f64) -> String {
     outline(at, &corners)
 }
 
+/// Two open angles above each other, up where `down` is -1.
+pub fn chevrons((x, y): At, down: f64) -> String {
+    let angle =
+        |from: f64| format!("M{} {}l4 {}l4 {}", tenth(x - 4.0), tenth(y + down * from), 4.0 * down, -4.0 * down);
+    angle(-4.0) + &angle(0.0)
+}
+
 /// A closed path through corners around a point. They are rounded before their differences are taken, so that every mark of a
 /// kind has the same shape.
 fn outline((x, y): At, corners: &[At]) -> String {

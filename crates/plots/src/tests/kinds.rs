@@ -71,6 +71,14 @@ fn a_steep_slice_among_flat_ones_is_not_cut_off() {
 }
 
 #[test]
+fn a_share_and_its_interval_are_written_at_one_place() {
+    let picture = drawn_kind(played(floats(4), 25, |_, x| Some(bowl(x))), "shares", PictureKind::Importance);
+    let numbers = picture.svg.split("<text ").filter(|text| text.contains(" % (") && text.contains(" to "));
+    let ends: Vec<&str> = numbers.filter_map(|text| text.split('"').nth(1)).collect();
+    assert!(ends.len() == 4 && ends.iter().all(|end| *end == ends[0]), "{ends:?}");
+}
+
+#[test]
 fn the_same_study_gives_the_same_bytes() {
     let mut study = played(floats(3), 12, |_, x| Some(bowl(x)));
     let first = draw(&mut study, "same").unwrap();
@@ -136,7 +144,7 @@ fn values_over_magnitudes_have_a_logarithmic_history() {
     });
     let picture = drawn(study, "magnitudes");
     assert!(picture.svg.contains(">distance from the best value, "), "it is not the distance");
-    says(&picture, &["distance of the best estimate so far"]);
+    says(&picture, &["distance of the best estimate so far", "goes on beyond the axis", "and below"]);
     assert!(picture.svg.contains(" (logarithmic; 0 is the best)<"), "the axis does not say what it shows");
     is_silent(&picture, &["value by trial", "lowest so far"]);
 }

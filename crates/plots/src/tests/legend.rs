@@ -5,6 +5,7 @@ use manyhands_core::{Aim, Event};
 
 use super::*;
 use crate::marks::{LegendEntry, Mark, WITH_VALUES};
+use crate::scale::Edge;
 
 /// A symbol without its colours: its parts, and whether they are hollow.
 fn shape(entry: &LegendEntry) -> Vec<String> {
@@ -23,13 +24,18 @@ fn every_entry_has_a_shape_of_its_own() {
     let words = ["mean", "so far", "band"].map(str::to_string);
     let [mean, steps, band] = words;
     let lines = [LegendEntry::Curve(mean), LegendEntry::Steps(steps), LegendEntry::Band(band)];
-    let marks = WITH_VALUES.into_iter().chain([Mark::Cancelled]).map(LegendEntry::Mark);
+    let marks = WITH_VALUES
+        .into_iter()
+        .chain([Mark::Cancelled, Mark::Onward(Edge::Top), Mark::Onward(Edge::Bottom)])
+        .map(LegendEntry::Mark);
     let all: Vec<LegendEntry> = marks.chain(lines).collect();
     for (i, entry) in all.iter().enumerate() {
         for other in &all[..i] {
             assert_ne!(shape(entry), shape(other), "{} looks like {}", entry.label(), other.label());
-            // Values beyond the axis share an entry and point to where they are.
-            let are_beyond = [entry, other].map(LegendEntry::label) == ["beyond the axis"; 2];
+            // What is beyond the axis has one entry for both sides and points to where it is.
+            let are_beyond = ["beyond the axis", "goes on beyond the axis"]
+                .iter()
+                .any(|word| [entry, other].map(LegendEntry::label) == [*word; 2]);
             assert!(are_beyond || entry.label() != other.label(), "two entries say {}", entry.label());
         }
     }
