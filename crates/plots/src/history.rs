@@ -5,9 +5,10 @@ use manyhands_core::{Direction, Trial};
 
 use crate::Result;
 use crate::axis::{AxisTick, PlotAxis, tidy};
+use crate::layers::Layer;
 use crate::marks::{LegendEntry, WITH_VALUES};
 use crate::overview::Overview;
-use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
+use crate::panel::{PagePanel, PanelSide, SideTicks};
 use crate::scale::{Edge, ValueAxis};
 
 /// Observed, failed and pending trials by number, and how many values are not shown.

@@ -5,7 +5,8 @@ use manyhands_core::{Importance, Value};
 
 use crate::axis::PlotAxis;
 use crate::bar::ShareBar;
-use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
+use crate::layers::Layer;
+use crate::panel::{PagePanel, PanelSide, SideTicks};
 
 /// At most this many bars.
 pub const MOST: usize = 12;

@@ -25,6 +25,7 @@ mod error;
 mod history;
 mod importance;
 mod kind;
+mod layers;
 mod marks;
 mod metrics;
 mod overview;

@@ -49,10 +49,8 @@ pub enum Mark {
     Failed,
     /// A trial that was given up; it may have metrics.
     Cancelled,
-    /// A value above the axis.
-    Above,
-    /// A value below the axis.
-    Below,
+    /// A value beyond this edge.
+    Beyond(Edge),
     /// A curve or a band that goes on beyond this edge.
     Onward(Edge),
 }
@@ -68,15 +66,15 @@ pub const WITH_VALUES: [Mark; 12] = [
     Mark::Aimed(Aim::Greedy),
     Mark::Elsewhere,
     Mark::Unknown,
-    Mark::Above,
-    Mark::Below,
+    Mark::Beyond(Edge::Top),
+    Mark::Beyond(Edge::Bottom),
     Mark::Best,
 ];
 
 impl Mark {
     /// The marks of a panel whose axes are parameters: no value is beyond an axis there.
     pub fn on_parameters() -> Vec<Self> {
-        WITH_VALUES.into_iter().filter(|mark| !matches!(mark, Self::Above | Self::Below)).collect()
+        WITH_VALUES.into_iter().filter(|mark| !matches!(mark, Self::Beyond(_))).collect()
     }
 
     /// Marks at these points of the page.
@@ -101,14 +99,21 @@ impl Mark {
             Self::Pending => vec![circles(points, size, (WHITE, None), (INK, 1.3))],
             Self::Failed => vec![crosses(points, WHITE, 3.6), crosses(points, RED, 1.8)],
             Self::Cancelled => vec![shapes(points, GREY, |at| rectangle(at, (1.4 * size, 0.4 * size)))],
-            Self::Above => vec![shapes(points, INK, |at| arrow(at, -1.0))],
-            Self::Below => vec![shapes(points, INK, |at| arrow(at, 1.0))],
-            Self::Onward(edge) => [(WHITE, 4.0), (BLUE, 1.8)]
-                .map(|(color, width)| {
-                    let down = if edge == Edge::Top { -1.0 } else { 1.0 };
-                    path(points.iter().map(|at| chevrons(*at, down)).collect(), None, color, width)
-                })
-                .into(),
+            Self::Beyond(edge) => vec![shapes(points, INK, |at| arrow(at, edge))],
+            Self::Onward(edge) => {
+                let d: String = points.iter().map(|at| chevrons(*at, edge)).collect();
+                vec![path(d.clone(), None, WHITE, 4.0), path(d, None, BLUE, 1.8)]
+            }
+        }
+    }
+
+    /// The same mark in a panel whose values run to the right.
+    pub fn turned(self) -> Self {
+        let turned = |edge| if edge == Edge::Top { Edge::Right } else { Edge::Left };
+        match self {
+            Self::Beyond(edge) => Self::Beyond(turned(edge)),
+            Self::Onward(edge) => Self::Onward(turned(edge)),
+            other => other,
         }
     }
 }
@@ -137,7 +142,7 @@ impl LegendEntry {
             Self::Mark(Mark::Pending) => "pending",
             Self::Mark(Mark::Failed) => "failed",
             Self::Mark(Mark::Cancelled) => "cancelled",
-            Self::Mark(Mark::Above | Mark::Below) => "beyond the axis",
+            Self::Mark(Mark::Beyond(_)) => "beyond the axis",
             Self::Mark(Mark::Onward(_)) => "goes on beyond the axis",
             Self::Curve(label) | Self::Steps(label) | Self::Band(label) => label,
         }

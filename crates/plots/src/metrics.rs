@@ -4,10 +4,11 @@ use manyhands_core::Direction;
 
 use crate::axis::PlotAxis;
 use crate::history::trial_axis;
+use crate::layers::Layer;
 use crate::marks::{LegendEntry, Mark, WITH_VALUES};
 use crate::overview::{Overview, own_mark};
-use crate::panel::{Layer, PagePanel, PanelSide};
-use crate::scale::{Edge, ValueAxis};
+use crate::panel::{PagePanel, PanelSide};
+use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
 /// The ratio of magnitudes that differ.
@@ -98,8 +99,7 @@ fn places(
         let (trial, side) = (overview.study.trials().get(number)?, y.side(value));
         let is_marked = match mark {
             Mark::Best => overview.is_best(trial),
-            Mark::Above => side == Some(Edge::Top),
-            Mark::Below => side == Some(Edge::Bottom),
+            Mark::Beyond(edge) => side == Some(edge),
             _ => side.is_none() && own_mark(trial) == mark,
         };
         let height = side.map_or_else(|| y.place(value), |edge| y.edge(edge));

@@ -4,9 +4,9 @@ use manyhands_core::study::BestBy;
 use manyhands_core::{Best, Direction, Study, Trial, TrialState};
 
 use crate::Result;
+use crate::layers::Layer;
 use crate::marks::{LegendEntry, Mark};
-use crate::panel::Layer;
-use crate::scale::{Edge, ValueAxis};
+use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
 /// A study, and what of its values is shown.
@@ -109,10 +109,10 @@ impl<'a> Overview<'a> {
     pub fn height(&self, trial: &Trial, mark: Mark, y: &ValueAxis) -> Option<f64> {
         let Some(value) = trial.value() else { return Some(y.edge(y.worse)) };
         match (y.side(value), mark) {
-            (None, Mark::Above | Mark::Below) => None,
+            (None, Mark::Beyond(_)) => None,
             (None, _) => Some(y.place(value)),
             (Some(_), Mark::Elsewhere | Mark::Unknown | Mark::Aimed(_)) => None,
-            (Some(Edge::Top), Mark::Below) | (Some(Edge::Bottom), Mark::Above) => None,
+            (Some(edge), Mark::Beyond(other)) if edge != other => None,
             (Some(edge), _) => Some(y.edge(edge)),
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Overview<'a> {
     fn has_mark(&self, trial: &Trial, mark: Mark) -> bool {
         match mark {
             Mark::Best => self.is_best(trial),
-            Mark::Above | Mark::Below => trial.value().is_some(),
+            Mark::Beyond(_) => trial.value().is_some(),
             _ => mark == own_mark(trial),
         }
     }

@@ -10,9 +10,10 @@ use crate::axis::PlotAxis;
 use crate::cells::CellMap;
 use crate::colour_bar::ColourScale;
 use crate::colours::level;
+use crate::layers::Layer;
 use crate::marks::Mark;
 use crate::overview::Overview;
-use crate::panel::{Layer, PagePanel};
+use crate::panel::{PagePanel, UPRIGHT};
 use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
 use crate::scale::ValueAxis;
 use crate::shown::Shown;
@@ -29,6 +30,9 @@ const MAGNITUDES: f64 = 30.0;
 /// The widest band that has a colour of its own, in multiples of the range of the values.
 const WIDEST: f64 = 100.0;
 
+/// The width of what is beside a map: numbers and the colour bar.
+const BESIDE: f64 = 140.0;
+
 /// Differences below this share are drawn in one colour: of the range of the values for means, of the width itself for widths. A
 /// hundredth of either changes no decision, and a reader takes the ends of the colours for far apart.
 const NEGLIGIBLE: f64 = 0.01;
@@ -43,6 +47,7 @@ pub fn panels(
     pair: [&PlottedParameter; 2],
     size: (f64, f64),
 ) -> Result<Vec<PagePanel>> {
+    let (pair, size) = arranged(pair, size);
     let predicted = predictions(overview, all, pair)?;
     let Some(kind) = predicted.iter().flatten().flatten().map(|prediction| prediction.kind).next() else {
         return Ok(vec![]);
@@ -57,6 +62,18 @@ pub fn panels(
     };
     let coloured = [coloured_means(overview, means), coloured_widths(overview, width, widths)];
     Ok(coloured.iter().map(|coloured| panel(overview, pair, coloured, size)).collect())
+}
+
+/// The pair with the more crowded names in rows, and a size in which each has one.
+fn arranged([x, y]: [&PlottedParameter; 2], size: (f64, f64)) -> ([&PlottedParameter; 2], (f64, f64)) {
+    let has_room = |parameter: &PlottedParameter| parameter.side(None).has_room(size.0 - BESIDE);
+    let pair = if !has_room(x) && (has_room(y) || x.side(None).height_of_rows() > y.side(None).height_of_rows()) {
+        [y, x]
+    } else {
+        [x, y]
+    };
+    let names = if has_room(pair[0]) { 0.0 } else { UPRIGHT };
+    (pair, (size.0, size.1.max(pair[1].side(None).height_of_rows()) + names))
 }
 
 fn coloured_widths(overview: &Overview<'_>, what: String, cells: Cells) -> Coloured {

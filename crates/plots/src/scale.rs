@@ -39,6 +39,8 @@ const EDGE: f64 = 0.035;
 pub enum Edge {
     Bottom,
     Top,
+    Left,
+    Right,
 }
 
 /// An axis of values.

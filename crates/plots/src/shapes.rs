@@ -1,6 +1,7 @@
 //! The outlines of marks, as short paths: each mark has a shape of its own, so that they can be told apart in grey print.
 
 use crate::marks::tenth;
+use crate::scale::Edge;
 
 /// A point of the page, or an offset from one.
 type At = (f64, f64);
@@ -49,19 +50,31 @@ pub fn plus(at: At, reach: f64) -> String {
     outline(at, &(0..4).flat_map(turned).collect::<Vec<_>>())
 }
 
-/// An arrow with a shaft, up where `down` is -1.
-pub fn arrow(at: At, down: f64) -> String {
+/// An arrow with a shaft, towards an edge.
+pub fn arrow(at: At, edge: Edge) -> String {
     let right = [(0.0, 5.0), (4.0, 0.5), (1.1, 0.5), (1.1, -5.0)];
     let left = right.iter().skip(1).rev().map(|&(x, y)| (-x, y));
-    let corners: Vec<At> = right.iter().copied().chain(left).map(|(x, y)| (x, down * y)).collect();
-    outline(at, &corners)
+    outline(at, &right.iter().copied().chain(left).map(|corner| towards(edge, corner)).collect::<Vec<_>>())
 }
 
-/// Two open angles above each other, up where `down` is -1.
-pub fn chevrons((x, y): At, down: f64) -> String {
-    let angle =
-        |from: f64| format!("M{} {}l4 {}l4 {}", tenth(x - 4.0), tenth(y + down * from), 4.0 * down, -4.0 * down);
+/// Two open angles, one behind the other, towards an edge.
+pub fn chevrons((x, y): At, edge: Edge) -> String {
+    let angle = |from: f64| {
+        let [a, b, c] = [(-4.0, from), (0.0, from + 4.0), (4.0, from)].map(|corner| towards(edge, corner));
+        let [a, b, c] = [a, b, c].map(|corner| format!("{} {}", tenth(x + corner.0), tenth(y + corner.1)));
+        format!("M{a}L{b}L{c}")
+    };
     angle(-4.0) + &angle(0.0)
+}
+
+/// A corner of a shape that points down, where it points to an edge.
+fn towards(edge: Edge, (x, y): At) -> At {
+    match edge {
+        Edge::Bottom => (x, y),
+        Edge::Top => (x, -y),
+        Edge::Right => (y, x),
+        Edge::Left => (-y, x),
+    }
 }
 
 /// A closed path through corners around a point. They are rounded before their differences are taken, so that every mark of a
@@ -89,7 +102,7 @@ mod tests {
         assert_eq!(square((10.04, 20.0), 3.0), "M7 17h6v6h-6z");
         assert_eq!(triangle((0.0, 0.0), 3.0), "M0 -3.3l3 5.7h-6z");
         let tail = |d: String| d.split_once(['l', 'h', 'v']).map(|(_, tail)| tail.to_string());
-        for shape in [square, diamond, triangle, star, plus, arrow] {
+        for shape in [square, diamond, triangle, star, plus] {
             assert_eq!(tail(shape((3.44, 2.71), 1.0)), tail(shape((512.77, 99.99), 1.0)));
         }
     }

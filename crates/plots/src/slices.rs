@@ -6,9 +6,10 @@ use manyhands_core::{BoundKind, Prediction, Study, Value};
 
 use crate::Result;
 use crate::axis::PlotAxis;
+use crate::layers::Layer;
 use crate::marks::{LegendEntry, Mark, WITH_VALUES};
 use crate::overview::Overview;
-use crate::panel::{Layer, PagePanel, PanelSide};
+use crate::panel::{PagePanel, PanelSide};
 use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
 use crate::scale::{Edge, ValueAxis};
 use crate::shown::Shown;
@@ -119,7 +120,9 @@ fn onward(slice: &PredictedSlice<'_>, x: &PlotAxis, y: &ValueAxis) -> Vec<(Mark,
             _ => 0,
         };
         let along: Vec<(f64, usize)> = slice.along.iter().map(|(at, there)| (x.place(*at), depth(there))).collect();
-        let stretches = along.chunk_by(|a, b| (a.1 > 0) == (b.1 > 0)).filter(|stretch| stretch[0].1 > 0);
+        // Categories have nothing between them.
+        let is_choice = slice.parameter.is_choice();
+        let stretches = along.chunk_by(|a, b| !is_choice && (a.1 > 0) == (b.1 > 0)).filter(|stretch| stretch[0].1 > 0);
         let marked = stretches.flat_map(|stretch| {
             let means: Vec<&[(f64, usize)]> = stretch.chunk_by(|a, b| a.1 == b.1).filter(|run| run[0].1 == 2).collect();
             if means.is_empty() { vec![stretch] } else { means }

@@ -284,3 +284,22 @@ fn a_metric_over_magnitudes_has_a_logarithmic_axis() {
     }
     says(&drawn(study, "metric-magnitudes"), &["loss", "0.01", "1", "100"]);
 }
+
+#[test]
+fn the_names_of_many_categories_are_written_whole() {
+    let solvents =
+        ["dichloromethane", "tetrahydrofuran", "dimethylformamide", "acetonitrile", "water", "ethyl acetate"];
+    let numbered: Vec<String> = (1..=24).map(|i| format!("solvent number {i}")).collect();
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let many: Vec<&str> = numbered.iter().map(String::as_str).collect();
+    for (name, names) in [("solvents", &solvents[..]), ("numbered", &many)] {
+        let choice = format!("name = \"c\"\n[space]\nsolvent = {{ choice = [{}] }}\n", quoted(names));
+        let others = "heat = { float = [20.0, 90.0] }\ntime = { float = [1.0, 9.0] }\nacid = { float = [0.0, 1.0] }\n";
+        for (kind, text) in [("alone", choice.clone()), ("among-others", format!("{choice}{others}"))] {
+            let study = played(study(&text), 30, |trial, _| Some((trial as f64).sin()));
+            says(&drawn(study, &format!("{name}-{kind}")), names);
+        }
+        let two = format!("{choice}ligand = {{ choice = [{}] }}\n", quoted(names));
+        says(&drawn(played(study(&two), 30, |trial, _| Some((trial as f64).sin())), &format!("{name}-two")), names);
+    }
+}

@@ -5,7 +5,7 @@ use manyhands_core::file::Draft;
 use manyhands_core::{Study, TrialState};
 
 use crate::compose::Composition;
-use crate::panel::Layer;
+use crate::layers::Layer;
 use crate::{Error, Picture, PictureKind, draw_kind};
 
 mod kinds;
