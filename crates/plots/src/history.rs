@@ -1,7 +1,7 @@
 //! The panel of the history: value by trial, and the best so far.
 
 use manyhands_core::text::significant;
-use manyhands_core::{Direction, Trial};
+use manyhands_core::{Direction, Trial, Value};
 
 use crate::Result;
 use crate::axis::{AxisTick, PlotAxis, tidy};
@@ -39,7 +39,7 @@ pub fn panel(overview: &Overview<'_>, size: (f64, f64)) -> Result<(PagePanel, us
         None if values.is_empty() => SideTicks::Blank,
         None => SideTicks::Numbers,
     };
-    let (x, side) = (PanelSide::numbers(x, "trial"), PanelSide { axis: y.axis, label, ticks });
+    let (x, side) = (trial_side(overview), PanelSide { axis: y.axis, label, ticks });
     Ok((PagePanel { title, x, y: side, layers, colours: None, legend, size }, y.beyond))
 }
 
@@ -65,9 +65,19 @@ fn distance_label(direction: Direction, best: f64) -> String {
 }
 
 /// The numbers of all trials.
-pub fn trial_axis(overview: &Overview<'_>) -> PlotAxis {
+fn trial_axis(overview: &Overview<'_>) -> PlotAxis {
     let last = overview.study.trials().len().saturating_sub(1).max(1) as f64;
     PlotAxis::integer(0.0, last).padded(0.03, 0.03)
+}
+
+/// The axis of trials with its ticks, at trials that exist.
+pub fn trial_side(overview: &Overview<'_>) -> PanelSide {
+    let ticks = match overview.study.trials().len() {
+        0 => SideTicks::Blank,
+        1 => SideTicks::Levels(vec![Value::Int(0)]),
+        _ => SideTicks::Numbers,
+    };
+    PanelSide { axis: trial_axis(overview), label: "trial".to_string(), ticks }
 }
 
 /// The best value up to each trial, from the first value on, in steps; where values are noisy, the best of the present

@@ -3,7 +3,7 @@
 use manyhands_core::Direction;
 
 use crate::axis::PlotAxis;
-use crate::history::trial_axis;
+use crate::history::trial_side;
 use crate::layers::Layer;
 use crate::marks::{LegendEntry, Mark, WITH_VALUES};
 use crate::overview::{Overview, own_mark};
@@ -39,18 +39,18 @@ pub fn series<'a>(trials: impl Iterator<Item = (usize, &'a [(String, f64)])>) ->
 
 /// One metric by trial.
 pub fn panel(overview: &Overview<'_>, series: &MetricSeries, size: (f64, f64)) -> PagePanel {
-    let x = trial_axis(overview);
+    let x = trial_side(overview);
     let finite: Vec<f64> = series.values.iter().map(|(_, value)| *value).filter(|value| value.is_finite()).collect();
     let y = axis_of(&finite, overview.direction());
     let (mut layers, mut legend) = (vec![], vec![]);
     for mark in WITH_VALUES.into_iter().chain([Mark::Cancelled]) {
-        let places = places(overview, series, mark, (&x, &y));
+        let places = places(overview, series, mark, (&x.axis, &y));
         if !places.is_empty() {
             layers.push(Layer::Marks(mark, places));
             legend.push(LegendEntry::Mark(mark));
         }
     }
-    let (x, y) = (PanelSide::numbers(x, "trial"), PanelSide::numbers(y.axis, ""));
+    let y = PanelSide::numbers(y.axis, "");
     PagePanel { title: series.name.clone(), x, y, layers, colours: None, legend, size }
 }
 

@@ -138,6 +138,18 @@ fn the_first_trials_are_drawn() {
 }
 
 #[test]
+fn trials_that_do_not_exist_have_no_tick() {
+    let ticks = |trials: usize| {
+        let study = played(floats(2), trials, |_, x| Some(bowl(x)));
+        let picture = drawn_kind(study, &format!("ticks-{trials}"), PictureKind::History);
+        let middles = picture.svg.split("text-anchor=\"middle\" fill=\"#222222\">").skip(1);
+        let texts = middles.filter_map(|text| text.split('<').next()?.parse().ok());
+        texts.collect::<Vec<usize>>()
+    };
+    assert_eq!([ticks(0), ticks(1), ticks(2)], [vec![], vec![0], vec![0, 1]]);
+}
+
+#[test]
 fn values_over_magnitudes_have_a_logarithmic_history() {
     let study = played(floats(2), 30, |trial, x| {
         (trial % 11 != 7).then(|| 10f64.powf(3.0 * (x[0] - 0.5).abs() * 4.0 - 3.0) + x[1] * 1e-4)
