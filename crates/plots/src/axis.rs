@@ -11,6 +11,12 @@ const SMALLEST: f64 = 1e-305;
 /// A logarithmic axis whose ends have a smaller ratio than this has the ticks of a linear one.
 const NEARLY_LINEAR: f64 = 4.0;
 
+/// Longer labels are hard to compare.
+const LONGEST: usize = 8;
+
+/// Ticks are alike where they span at most this share of their numbers.
+const ALIKE: f64 = 1e-4;
+
 /// An axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlotAxis {
@@ -123,26 +129,32 @@ impl PlotAxis {
                     let place = tick as f64 * step;
                     AxisTick { place, label: self.label(place, power) }
                 };
-                return ticks.map(tick).filter(is_float).collect();
+                return self.counted(ticks.map(tick).filter(is_float).collect(), power);
             }
         }
         vec![]
     }
 
+    /// Long numbers that differ only in their last digits: the first is written, and how much each other one is above it.
+    fn counted(&self, ticks: Vec<AxisTick>, power: i32) -> Vec<AxisTick> {
+        let (Measure::Linear { exponent, origin, .. }, [first, .., last]) = (self.measure, &ticks[..]) else {
+            return ticks;
+        };
+        let is_long = ticks.iter().any(|tick| tick.label.len() > LONGEST);
+        if !is_long || last.place - first.place > ALIKE * (origin + first.place).abs() {
+            return ticks;
+        }
+        let start = first.place;
+        let scientific = exponent < -5 || last.place - start >= 10f64.powi(6 - exponent);
+        let above = |tick: &AxisTick| format!("+{}", written(tick.place - start, (exponent, power), scientific));
+        let others = ticks.iter().skip(1).map(|tick| AxisTick { label: above(tick), ..*tick });
+        [first.clone()].into_iter().chain(others).collect()
+    }
+
     /// The label of a linear axis at a place, in steps of 10^power places.
     fn label(&self, place: f64, power: i32) -> String {
         let Measure::Linear { exponent, origin, scientific, .. } = self.measure else { return String::new() };
-        let step = 10f64.powi(power);
-        let units = ((origin + place) / step).round() * step;
-        let number = units * 10f64.powi(exponent);
-        if units == 0.0 {
-            "0".to_string()
-        } else if scientific {
-            let digits = (units.abs().log10().floor() as i32 - power).clamp(0, 17) as usize;
-            tidy(&format!("{number:.digits$e}"))
-        } else {
-            tidy(&format!("{number:.*}", (-exponent - power).max(0) as usize))
-        }
+        written(origin + place, (exponent, power), scientific)
     }
 
     /// Ones, twos and fives of every decade, or every decade, or every second and so on: the most that are allowed.
@@ -193,6 +205,21 @@ impl Measure {
     }
 }
 
+/// A number of units of 10^exponent, in steps of 10^power of them.
+fn written(units: f64, (exponent, power): (i32, i32), scientific: bool) -> String {
+    let step = 10f64.powi(power);
+    let units = (units / step).round() * step;
+    let number = units * 10f64.powi(exponent);
+    if units == 0.0 {
+        "0".to_string()
+    } else if scientific {
+        let digits = (units.abs().log10().floor() as i32 - power).clamp(0, 17) as usize;
+        tidy(&format!("{number:.digits$e}"))
+    } else {
+        tidy(&format!("{number:.*}", (-exponent - power).max(0) as usize))
+    }
+}
+
 /// Two distinct ends: a single number gets room around it.
 fn apart(low: f64, high: f64) -> (f64, f64) {
     let tiny = (1e-12 * low.abs().max(high.abs())).max(SMALLEST);
@@ -204,7 +231,7 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// A number without trailing zeros.
-fn tidy(number: &str) -> String {
+pub fn tidy(number: &str) -> String {
     let (mantissa, exponent) = number.find('e').map_or((number, ""), |at| number.split_at(at));
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
     format!("{mantissa}{exponent}")
@@ -229,6 +256,15 @@ mod tests {
             labels(&PlotAxis::linear(1e5, 1e5 + 0.4)),
             ["100000", "100000.1", "100000.2", "100000.3", "100000.4"]
         );
+    }
+
+    #[test]
+    fn what_long_numbers_share_is_written_once() {
+        assert_eq!(labels(&PlotAxis::linear(1e9, 1e9 + 80.0)), ["1e9", "+20", "+40", "+60", "+80"]);
+        let close = PlotAxis::linear(1e6 + 0.0009, 1e6 + 0.0051);
+        assert_eq!(labels(&close), ["1.000000001e6", "+0.001", "+0.002", "+0.003", "+0.004"]);
+        let negative = PlotAxis::linear(-123_456.004_1, -123_455.999_9);
+        assert_eq!(labels(&negative), ["-123456.004", "+0.001", "+0.002", "+0.003", "+0.004"]);
     }
 
     /// Pairs of numbers of every size, in order.

@@ -23,8 +23,10 @@ pub struct ShareBar {
     pub end: f64,
     /// Its interval.
     pub interval: (f64, f64),
-    /// What is written behind it.
+    /// Its number and its interval. At the same place for all bars, as a number at the end of an interval is taken for that end.
     pub label: String,
+    /// Where the label ends.
+    pub label_end: f64,
 }
 
 /// Draws it.
@@ -38,6 +40,5 @@ pub fn draw_bar(scene: &mut Scene, (x, y): ToPage<'_>, bar: &ShareBar) {
     for end in [low, high] {
         scene.add(line((end, middle - 4.0), (end, middle + 4.0), INK, 1.3));
     }
-    let behind = high.max(x(bar.end)) + 6.0;
-    scene.add(Writing::new(behind, middle + 4.0, TEXT_SIZE, TextAnchor::Start).of(&bar.label));
+    scene.add(Writing::new(x(bar.label_end), middle + 4.0, TEXT_SIZE, TextAnchor::End).of(&bar.label));
 }

@@ -157,7 +157,7 @@ impl<'a> Composition<'a> {
             return Ok(Err(reason));
         }
         let panels = slices::panels(&self.overview, &self.parameters, &self.ranked(), size)?;
-        Ok(Ok(vec![PanelRow::plain(panels)]))
+        Ok(Ok(vec![PanelRow::plain(panels.into_iter().map(|panel| panel.sized(size)).collect())]))
     }
 
     fn slices(&self) -> Result<PagePart> {
@@ -166,9 +166,9 @@ impl<'a> Composition<'a> {
         }
         let mut chosen = self.ranked();
         chosen.truncate(MOST);
-        let mut panels = slices::panels(&self.overview, &self.parameters, &chosen, HALF)?;
+        let panels = slices::panels(&self.overview, &self.parameters, &chosen, HALF)?;
         let size = small_size(panels.len());
-        panels.iter_mut().for_each(|panel| panel.size = size);
+        let panels: Vec<PagePanel> = panels.into_iter().map(|panel| panel.sized(size)).collect();
         if panels.is_empty() {
             return Ok(Err("the constraints allow no parameter to change alone".to_string()));
         }
@@ -180,7 +180,11 @@ impl<'a> Composition<'a> {
         };
         let heading = format!("slices of the value through the best point{trial}: {others}");
         let fixed = chosen.iter().map(|parameter| &parameter.name);
-        let fixed = names(fixed.filter(|name| panels.iter().all(|panel| panel.x.label != **name)).map(String::as_str));
+        let fixed = names(
+            fixed
+                .filter(|name| panels.iter().all(|panel| panel.x.label != **name && panel.y.label != **name))
+                .map(String::as_str),
+        );
         let fixed = if fixed.is_empty() { fixed } else { format!("; {fixed} cannot change alone") };
         Ok(Ok(in_rows(panels, heading + &fixed)))
     }

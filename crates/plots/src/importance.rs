@@ -1,16 +1,21 @@
 //! The panel of importance: each parameter's share of the posterior mean's variance, with its interval.
 
-use manyhands_core::Importance;
+use manyhands_core::study::ParameterShare;
+use manyhands_core::{Importance, Value};
 
 use crate::axis::PlotAxis;
 use crate::bar::ShareBar;
-use crate::panel::{Layer, PagePanel, PanelSide, SideTicks};
+use crate::layers::Layer;
+use crate::panel::{PagePanel, PanelSide, SideTicks};
 
 /// At most this many bars.
 pub const MOST: usize = 12;
 
 /// There is room for this many.
 const FEWEST: f64 = 5.0;
+
+/// The room for numbers behind 100 %, as a fraction of the way there.
+const NUMBERS: f64 = 0.45;
 
 /// A bar for each of the most important parameters, the most important on top.
 pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
@@ -20,7 +25,7 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
     // Few bars are on top, and not far apart.
     let empty = (FEWEST - 1.0 - last).max(0.0);
     let y = PlotAxis::integer(0.0, last.max(1.0)).padded((0.6 + empty) / last.max(1.0), 0.6 / last.max(1.0));
-    let x = PlotAxis::linear(0.0, 100.0).padded(0.0, 0.13);
+    let x = PlotAxis::linear(0.0, 100.0).padded(0.0, NUMBERS);
     let bar = |(rank, &i): (usize, &usize)| {
         let share = &importance.shares[i];
         let place = |part: f64| x.place(100.0 * part);
@@ -30,7 +35,8 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
             dark: place(share.alone.unwrap_or(share.share)),
             end: place(share.share),
             interval: (place(share.low), place(share.high)),
-            label: percent(share.share),
+            label: percent(share),
+            label_end: x.shown(1.0),
         }
     };
     let bars = shown.iter().enumerate().map(bar).collect();
@@ -41,7 +47,11 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
     };
     PagePanel {
         title: "importance: share of the posterior mean's variance".to_string(),
-        x: PanelSide::numbers(x, label),
+        x: PanelSide {
+            axis: x,
+            label: label.to_string(),
+            ticks: SideTicks::Levels((0..=5).map(|i| Value::Int(20 * i)).collect()),
+        },
         y: PanelSide { axis: y, label: String::new(), ticks: SideTicks::Words(words) },
         layers: vec![Layer::Bars(bars)],
         colours: None,
@@ -50,7 +60,9 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
     }
 }
 
-/// A share in whole percent, or what a small one is below.
-fn percent(share: f64) -> String {
-    if share < 0.005 { "< 1 %".to_string() } else { format!("{:.0} %", 100.0 * share) }
+/// A share in whole percent, or what a small one is below, and its interval.
+fn percent(share: &ParameterShare) -> String {
+    let whole = |part: f64| format!("{:.0}", 100.0 * part);
+    let own = if share.share < 0.005 { "< 1".to_string() } else { whole(share.share) };
+    format!("{own} % ({} to {})", whole(share.low), whole(share.high))
 }

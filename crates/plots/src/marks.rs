@@ -3,15 +3,20 @@
 use kuva::render::render::{PathData, Primitive};
 use manyhands_core::Aim;
 
+use crate::scale::Edge;
+use crate::shapes::{arrow, chevrons, circle, diamond, plus, rectangle, square, star, triangle};
+
 /// Observed values; what is pending.
 pub const INK: &str = "#222222";
 /// Curves, bands and bars. This and the next are of Okabe and Ito (2008), safe for the colour-blind.
 pub const BLUE: &str = "#0072B2";
-const ORANGE: &str = "#D55E00";
+/// What is best.
+pub const ORANGE: &str = "#D55E00";
 const RED: &str = "#C00000";
 const GREY: &str = "#666666";
 /// Of Okabe and Ito too.
 const GREEN: &str = "#009E73";
+const PURPLE: &str = "#A03070";
 /// Around marks, so that they are visible on each other and on maps.
 const WHITE: &str = "#ffffff";
 
@@ -30,8 +35,10 @@ const HALO: f64 = 0.8;
 /// A kind of mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// A trial with a value whose aim is not known, as of one from elsewhere.
-    Observed,
+    /// A trial with a value that was not suggested here.
+    Elsewhere,
+    /// A trial with a value whose aim the log does not say.
+    Unknown,
     /// A trial with a value, by what it was for.
     Aimed(Aim),
     /// A ring around the best one.
@@ -40,33 +47,34 @@ pub enum Mark {
     Pending,
     /// A trial without a value.
     Failed,
-    /// A value above the axis.
-    Above,
-    /// A value below the axis.
-    Below,
-    /// A metric of a trial.
-    Number,
+    /// A trial that was given up; it may have metrics.
+    Cancelled,
+    /// A value beyond this edge.
+    Beyond(Edge),
+    /// A curve or a band that goes on beyond this edge.
+    Onward(Edge),
 }
 
-/// The marks of a panel with a value axis, the lowest first.
-pub const WITH_VALUES: [Mark; 11] = [
+/// The marks of a panel with a value axis, the lowest first: what has a value is on top of what has none, and the best on all.
+pub const WITH_VALUES: [Mark; 12] = [
+    Mark::Failed,
+    Mark::Pending,
     Mark::Aimed(Aim::Design),
     Mark::Aimed(Aim::Requested),
     Mark::Aimed(Aim::Exploring),
     Mark::Aimed(Aim::Wide),
     Mark::Aimed(Aim::Greedy),
-    Mark::Observed,
-    Mark::Above,
-    Mark::Below,
-    Mark::Pending,
-    Mark::Failed,
+    Mark::Elsewhere,
+    Mark::Unknown,
+    Mark::Beyond(Edge::Top),
+    Mark::Beyond(Edge::Bottom),
     Mark::Best,
 ];
 
 impl Mark {
     /// The marks of a panel whose axes are parameters: no value is beyond an axis there.
     pub fn on_parameters() -> Vec<Self> {
-        WITH_VALUES.into_iter().filter(|mark| !matches!(mark, Self::Above | Self::Below)).collect()
+        WITH_VALUES.into_iter().filter(|mark| !matches!(mark, Self::Beyond(_))).collect()
     }
 
     /// Marks at these points of the page.
@@ -79,30 +87,33 @@ impl Mark {
             count if count > MANY => 1.6,
             _ => 3.0,
         };
-        // So many hardly differ in shape; small squares are short to write.
-        let dots = |points: &[(f64, f64)], size: f64, color: &str| match points.len() {
-            0..=MANY => dots(points, size, color),
-            _ => path(points.iter().map(|at| square(*at, size)).collect(), Some(color), color, 0.0),
-        };
         match self {
-            Self::Observed => vec![dots(points, size, INK)],
+            Self::Elsewhere => vec![shapes(points, INK, |at| triangle(at, 1.35 * size))],
+            Self::Unknown => vec![shapes(points, INK, |at| rectangle(at, (0.6 * size, 1.4 * size)))],
             Self::Aimed(Aim::Design) => vec![shapes(points, GREY, |at| square(at, size))],
-            Self::Aimed(Aim::Exploring) => vec![shapes(points, GREY, |at| diamond(at, 1.35 * size))],
-            Self::Aimed(Aim::Greedy) => vec![dots(points, size, GREEN)],
-            Self::Aimed(Aim::Requested) => vec![shapes(points, BLUE, |at| square(at, size))],
-            Self::Aimed(_) => vec![dots(points, size, INK)],
-            Self::Best => vec![rings(points, 6.5, WHITE, 4.0), rings(points, 6.5, ORANGE, 2.2)],
-            Self::Pending => vec![open_dots(points, size)],
+            Self::Aimed(Aim::Exploring) => vec![shapes(points, PURPLE, |at| diamond(at, 1.5 * size))],
+            Self::Aimed(Aim::Greedy) => vec![shapes(points, GREEN, |at| star(at, 1.8 * size))],
+            Self::Aimed(Aim::Requested) => vec![shapes(points, BLUE, |at| plus(at, 1.5 * size))],
+            Self::Aimed(_) => vec![shapes(points, INK, |at| circle(at, size))],
+            Self::Best => vec![rings(points, 7.0, WHITE, 4.0), rings(points, 7.0, ORANGE, 2.2)],
+            Self::Pending => vec![circles(points, size, (WHITE, None), (INK, 1.3))],
             Self::Failed => vec![crosses(points, WHITE, 3.6), crosses(points, RED, 1.8)],
-            Self::Above => vec![shapes(points, INK, |at| triangle(at, -1.0))],
-            Self::Below => vec![shapes(points, INK, |at| triangle(at, 1.0))],
-            // There may be many panels of them, and squares are short to write.
-            Self::Number => vec![path(
-                points.iter().map(|at| square(*at, (2.0 * size / 3.0).min(2.0))).collect(),
-                Some(INK),
-                INK,
-                0.0,
-            )],
+            Self::Cancelled => vec![shapes(points, GREY, |at| rectangle(at, (1.4 * size, 0.4 * size)))],
+            Self::Beyond(edge) => vec![shapes(points, INK, |at| arrow(at, edge))],
+            Self::Onward(edge) => {
+                let d: String = points.iter().map(|at| chevrons(*at, edge)).collect();
+                vec![path(d.clone(), None, WHITE, 4.0), path(d, None, BLUE, 1.8)]
+            }
+        }
+    }
+
+    /// The same mark in a panel whose values run to the right.
+    pub fn turned(self) -> Self {
+        let turned = |edge| if edge == Edge::Top { Edge::Right } else { Edge::Left };
+        match self {
+            Self::Beyond(edge) => Self::Beyond(turned(edge)),
+            Self::Onward(edge) => Self::Onward(turned(edge)),
+            other => other,
         }
     }
 }
@@ -114,6 +125,8 @@ pub enum LegendEntry {
     Mark(Mark),
     /// A curve.
     Curve(String),
+    /// A line in steps.
+    Steps(String),
     /// A band.
     Band(String),
 }
@@ -122,14 +135,16 @@ impl LegendEntry {
     /// What it says.
     pub fn label(&self) -> &str {
         match self {
-            Self::Mark(Mark::Observed | Mark::Number) => "observed",
+            Self::Mark(Mark::Elsewhere) => "from elsewhere",
+            Self::Mark(Mark::Unknown) => "observed",
             Self::Mark(Mark::Aimed(aim)) => aim.name(),
             Self::Mark(Mark::Best) => "best",
             Self::Mark(Mark::Pending) => "pending",
             Self::Mark(Mark::Failed) => "failed",
-            Self::Mark(Mark::Above | Mark::Below) => "beyond the axis",
-            Self::Curve(label) => label,
-            Self::Band(label) => label,
+            Self::Mark(Mark::Cancelled) => "cancelled",
+            Self::Mark(Mark::Beyond(_)) => "beyond the axis",
+            Self::Mark(Mark::Onward(_)) => "goes on beyond the axis",
+            Self::Curve(label) | Self::Steps(label) | Self::Band(label) => label,
         }
     }
 
@@ -138,6 +153,9 @@ impl LegendEntry {
         match self {
             Self::Mark(mark) => mark.drawn(&[(x, y)]),
             Self::Curve(_) => vec![line((x - 8.0, y), (x + 8.0, y), BLUE, 1.8)],
+            Self::Steps(_) => {
+                vec![path(format!("M{} {}h8v8h8", tenth(x - 8.0), tenth(y - 4.0)), None, ORANGE, 1.8)]
+            }
             Self::Band(_) => vec![filled((x - 8.0, y - 5.0), (16.0, 10.0), BLUE, Some(FAINT))],
         }
     }
@@ -153,19 +171,11 @@ pub fn filled((x, y): (f64, f64), (width, height): (f64, f64), color: &str, opac
     Primitive::Rect { x, y, width, height, fill: color.into(), stroke: None, stroke_width: None, opacity }
 }
 
-/// Dots of this radius.
-pub fn dots(points: &[(f64, f64)], r: f64, color: &str) -> Primitive {
-    circles(points, r, (color, None), (WHITE, HALO))
-}
-
-fn open_dots(points: &[(f64, f64)], r: f64) -> Primitive {
-    circles(points, r, (WHITE, None), (INK, 1.3))
-}
-
 fn rings(points: &[(f64, f64)], r: f64, color: &str, width: f64) -> Primitive {
     circles(points, r, (color, Some(0.0)), (color, width))
 }
 
+/// A PNG has bumps on a path's arcs where they are stroked; circles are round.
 fn circles(
     points: &[(f64, f64)],
     r: f64,
@@ -183,22 +193,6 @@ fn crosses(points: &[(f64, f64)], color: &str, width: f64) -> Primitive {
         format!("M{x} {y}l7 7M{x} {}l7-7", tenth(y + 7.0))
     };
     path(points.iter().copied().map(cross).collect(), None, color, width)
-}
-
-fn square((x, y): (f64, f64), half: f64) -> String {
-    let side = tenth(2.0 * half);
-    format!("M{} {}h{side}v{side}h-{side}z", tenth(x - half), tenth(y - half))
-}
-
-fn diamond((x, y): (f64, f64), half: f64) -> String {
-    let half = tenth(half);
-    format!("M{} {}l{half} {half}l-{half} {half}l-{half}-{half}z", tenth(x), tenth(y - half))
-}
-
-/// Points up where `down` is -1.
-fn triangle((x, y): (f64, f64), down: f64) -> String {
-    let (tip, base) = (tenth(y + 4.0 * down), tenth(y - 3.0 * down));
-    format!("M{} {tip}L{} {base}h8z", tenth(x), tenth(x - 4.0))
 }
 
 /// Filled outlines.

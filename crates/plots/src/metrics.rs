@@ -1,12 +1,18 @@
 //! The panels of metrics: further numbers that trials carry, by trial.
 
+use manyhands_core::Direction;
+
 use crate::axis::PlotAxis;
-use crate::history::trial_axis;
-use crate::marks::{LegendEntry, Mark};
-use crate::overview::Overview;
-use crate::panel::{Layer, PagePanel, PanelSide};
-use crate::scale::{Edge, ValueAxis};
+use crate::history::trial_side;
+use crate::layers::Layer;
+use crate::marks::{LegendEntry, Mark, WITH_VALUES};
+use crate::overview::{Overview, own_mark};
+use crate::panel::{PagePanel, PanelSide};
+use crate::scale::ValueAxis;
 use crate::shown::Shown;
+
+/// The ratio of magnitudes that differ.
+const MAGNITUDES: f64 = 30.0;
 
 /// A metric: its name, and its value in each trial that has one.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,22 +39,94 @@ pub fn series<'a>(trials: impl Iterator<Item = (usize, &'a [(String, f64)])>) ->
 
 /// One metric by trial.
 pub fn panel(overview: &Overview<'_>, series: &MetricSeries, size: (f64, f64)) -> PagePanel {
-    let x = trial_axis(overview);
+    let x = trial_side(overview);
     let finite: Vec<f64> = series.values.iter().map(|(_, value)| *value).filter(|value| value.is_finite()).collect();
-    let shown = Shown::of(&finite);
-    let axis = shown.map_or_else(|| PlotAxis::linear(0.0, 1.0), |shown| PlotAxis::linear(shown.low, shown.high));
-    let y = ValueAxis::linear(shown, overview.direction()).on(axis.padded(0.1, 0.1));
-    let on = |side: Option<Edge>| -> Vec<(f64, f64)> {
-        let here = series.values.iter().filter(|(_, value)| value.is_finite() && y.side(*value) == side);
-        let height = |value: f64| side.map_or_else(|| y.place(value), |edge| y.edge(edge));
-        here.map(|(trial, value)| (x.place(*trial as f64), height(*value))).collect()
-    };
-    let kinds = [(Mark::Number, None), (Mark::Above, Some(Edge::Top)), (Mark::Below, Some(Edge::Bottom))];
-    let marks: Vec<(Mark, Vec<(f64, f64)>)> = kinds.map(|(mark, side)| (mark, on(side))).into();
-    let marks: Vec<(Mark, Vec<(f64, f64)>)> = marks.into_iter().filter(|(_, places)| !places.is_empty()).collect();
-    let beyond = marks.iter().filter(|(mark, _)| *mark != Mark::Number);
-    let legend = beyond.map(|(mark, _)| LegendEntry::Mark(*mark)).collect();
-    let layers = marks.into_iter().map(|(mark, places)| Layer::Marks(mark, places)).collect();
-    let (x, y) = (PanelSide::numbers(x, "trial"), PanelSide::numbers(y.axis, ""));
+    let y = axis_of(&finite, overview.direction());
+    let (mut layers, mut legend) = (vec![], vec![]);
+    for mark in WITH_VALUES.into_iter().chain([Mark::Cancelled]) {
+        let places = places(overview, series, mark, (&x.axis, &y));
+        if !places.is_empty() {
+            layers.push(Layer::Marks(mark, places));
+            legend.push(LegendEntry::Mark(mark));
+        }
+    }
+    let y = PanelSide::numbers(y.axis, "");
     PagePanel { title: series.name.clone(), x, y, layers, colours: None, legend, size }
+}
+
+/// Logarithmic where the values are positive and most of them would be at the foot of a linear axis.
+fn axis_of(values: &[f64], direction: Direction) -> ValueAxis {
+    let (shown, axis) = if span_magnitudes(values) {
+        let shown = Shown::of(&values.iter().map(|value| value.log10()).collect::<Vec<_>>());
+        let shown = shown.map(|shown| Shown { low: under(shown.low), high: over(shown.high), ..shown });
+        (shown, shown.map(|shown| PlotAxis::logarithmic(shown.low, shown.high)))
+    } else {
+        let shown = Shown::of(values);
+        (shown, shown.map(|shown| PlotAxis::linear(shown.low, shown.high)))
+    };
+    let axis = axis.unwrap_or_else(|| PlotAxis::linear(0.0, 1.0));
+    ValueAxis::linear(shown, direction).on(axis.padded(0.1, 0.1))
+}
+
+/// Whether values are positive and of several magnitudes, whatever a tenth at each end is.
+fn span_magnitudes(values: &[f64]) -> bool {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let tenth = sorted.len() / 10;
+    let (low, high) = (sorted.get(tenth), sorted.get(sorted.len().saturating_sub(1 + tenth)));
+    sorted.first().is_some_and(|least| *least > 0.0)
+        && low.zip(high).is_some_and(|(low, high)| *high > MAGNITUDES * low)
+}
+
+/// The number of this logarithm, and not more: rounding must not put the lowest value beyond the axis.
+fn under(logarithm: f64) -> f64 {
+    (0.999_999 * 10f64.powf(logarithm)).max(f64::MIN_POSITIVE)
+}
+
+/// As [`under`], for the highest.
+fn over(logarithm: f64) -> f64 {
+    (1.000_001 * 10f64.powf(logarithm)).min(f64::MAX)
+}
+
+/// Where a metric has marks of this kind: trials look as in every other panel.
+fn places(
+    overview: &Overview<'_>,
+    series: &MetricSeries,
+    mark: Mark,
+    (x, y): (&PlotAxis, &ValueAxis),
+) -> Vec<(f64, f64)> {
+    let place = |&(number, value): &(usize, f64)| {
+        let (trial, side) = (overview.study.trials().get(number)?, y.side(value));
+        let is_marked = match mark {
+            Mark::Best => overview.is_best(trial),
+            Mark::Beyond(edge) => side == Some(edge),
+            _ => side.is_none() && own_mark(trial) == mark,
+        };
+        let height = side.map_or_else(|| y.place(value), |edge| y.edge(edge));
+        (is_marked && value.is_finite()).then_some((x.place(number as f64), height))
+    };
+    series.values.iter().filter_map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positive_values_of_several_magnitudes_have_a_logarithmic_axis_with_all_of_them() {
+        let values: Vec<f64> = (0..31).map(|i| 10f64.powf(f64::from(i) * 0.2 - 3.0)).collect();
+        let axis = axis_of(&values, Direction::Maximize);
+        let parts: Vec<f64> = values.iter().map(|value| axis.axis.part(axis.place(*value))).collect();
+        assert!(values.iter().all(|value| axis.side(*value).is_none()));
+        let steps: Vec<f64> = parts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-6), "{parts:?} are not evenly spaced");
+    }
+
+    #[test]
+    fn values_of_one_magnitude_with_an_outlier_or_a_zero_have_a_linear_axis() {
+        let even: Vec<f64> = (1..30).map(f64::from).collect();
+        assert!(!span_magnitudes(&even) && !span_magnitudes(&[even.clone(), vec![1e9]].concat()));
+        assert!(!span_magnitudes(&[0.0, 1e-3, 1.0, 1e3]) && !span_magnitudes(&[-1.0, 1e3]) && !span_magnitudes(&[]));
+        assert!(span_magnitudes(&[1e-3, 1.0, 1e3]));
+    }
 }

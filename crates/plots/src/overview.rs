@@ -4,9 +4,9 @@ use manyhands_core::study::BestBy;
 use manyhands_core::{Best, Direction, Study, Trial, TrialState};
 
 use crate::Result;
+use crate::layers::Layer;
 use crate::marks::{LegendEntry, Mark};
-use crate::panel::Layer;
-use crate::scale::{Edge, ValueAxis};
+use crate::scale::ValueAxis;
 use crate::shown::Shown;
 
 /// A study, and what of its values is shown.
@@ -107,15 +107,12 @@ impl<'a> Overview<'a> {
 
     /// The height of a mark: at the trial's value, or at an edge. None where another mark replaces this one.
     pub fn height(&self, trial: &Trial, mark: Mark, y: &ValueAxis) -> Option<f64> {
-        if let (Mark::Best, true, Some(best)) = (mark, self.is_estimated(), &self.best) {
-            return Some(y.place(best.mean));
-        }
         let Some(value) = trial.value() else { return Some(y.edge(y.worse)) };
         match (y.side(value), mark) {
-            (None, Mark::Above | Mark::Below) => None,
+            (None, Mark::Beyond(_)) => None,
             (None, _) => Some(y.place(value)),
-            (Some(_), Mark::Observed | Mark::Aimed(_)) => None,
-            (Some(Edge::Top), Mark::Below) | (Some(Edge::Bottom), Mark::Above) => None,
+            (Some(_), Mark::Elsewhere | Mark::Unknown | Mark::Aimed(_)) => None,
+            (Some(edge), Mark::Beyond(other)) if edge != other => None,
             (Some(edge), _) => Some(y.edge(edge)),
         }
     }
@@ -123,12 +120,26 @@ impl<'a> Overview<'a> {
     /// Whether a trial may have a mark of this kind.
     fn has_mark(&self, trial: &Trial, mark: Mark) -> bool {
         match mark {
-            Mark::Observed => trial.state() == TrialState::Observed && trial.aim().is_none(),
-            Mark::Aimed(aim) => trial.state() == TrialState::Observed && trial.aim() == Some(aim),
-            Mark::Best => self.best.as_ref().is_some_and(|best| best.trial == trial.number()),
-            Mark::Pending => trial.state() == TrialState::Pending,
-            Mark::Failed => trial.state() == TrialState::Failed,
-            Mark::Above | Mark::Below | Mark::Number => trial.value().is_some(),
+            Mark::Best => self.is_best(trial),
+            Mark::Beyond(_) => trial.value().is_some(),
+            _ => mark == own_mark(trial),
         }
+    }
+
+    /// Whether a trial is the best one.
+    pub fn is_best(&self, trial: &Trial) -> bool {
+        self.best.as_ref().is_some_and(|best| best.trial == trial.number())
+    }
+}
+
+/// The mark of what became of a trial, the same in every panel.
+pub fn own_mark(trial: &Trial) -> Mark {
+    match (trial.state(), trial.aim()) {
+        (TrialState::Pending, _) => Mark::Pending,
+        (TrialState::Failed, _) => Mark::Failed,
+        (TrialState::Cancelled, _) => Mark::Cancelled,
+        (TrialState::Observed, Some(aim)) => Mark::Aimed(aim),
+        (TrialState::Observed, None) if trial.choice().is_none() => Mark::Elsewhere,
+        (TrialState::Observed, None) => Mark::Unknown,
     }
 }

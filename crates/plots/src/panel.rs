@@ -1,33 +1,34 @@
 //! One panel: a frame with two axes, and layers that are drawn in places of these axes.
 
-use kuva::render::color::Color;
-use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
+use kuva::render::render::{Primitive, Scene, TextAnchor};
 use manyhands_core::Value;
 
 use crate::axis::{AxisTick, PlotAxis};
-use crate::bar::{ShareBar, draw_bar};
-use crate::cells::{CellMap, draw_cells, whole};
-use crate::colours::LEVELS;
-use crate::marks::{BLUE, FAINT, LegendEntry, Mark, dots, filled, line, path, tenth};
+use crate::cells::whole;
+use crate::colour_bar::{ColourScale, draw_colour_bar};
+use crate::layers::{Layer, draw_layer};
+use crate::marks::{LegendEntry, line};
 use crate::text::{Writing, fitted, width};
 
 const TITLE_SIZE: u32 = 13;
 const LABEL_SIZE: u32 = 12;
-const TICK_SIZE: u32 = 11;
-const FRAME: &str = "#777777";
+pub const TICK_SIZE: u32 = 11;
+pub const FRAME: &str = "#777777";
 const GRID: &str = "#e4e4e4";
 /// The length of a tick.
-const TICK: f64 = 4.0;
+pub const TICK: f64 = 4.0;
+/// Between a tick and its label beside it: the ring of a best point at the edge leaves it free.
+const ASIDE: f64 = 5.0;
 /// Between neighbouring labels.
 const GAP: f64 = 8.0;
-/// Long words are written in up to this many lines, one after the other.
-const MOST_LINES: usize = 3;
+/// The longest word that is written upwards.
+pub const UPRIGHT: f64 = 120.0;
+/// The share of a panel that names beside it may take, and what they may take of a small one.
+const NAMES: (f64, f64) = (0.36, 135.0);
+/// The height of a row with its name.
+const ROW: f64 = 14.0;
 /// The height of a line of ticks.
 const LINE: f64 = 13.0;
-/// Fewer letters of a word are of no use.
-const NARROWEST: f64 = 42.0;
-/// The width of a colour bar.
-const BAR: f64 = 13.0;
 
 /// One panel.
 pub struct PagePanel {
@@ -40,7 +41,7 @@ pub struct PagePanel {
     /// What is drawn, the lowest first.
     pub layers: Vec<Layer>,
     /// What the colours of cells mean.
-    pub colours: Option<PlotAxis>,
+    pub colours: Option<ColourScale>,
     /// What its marks mean.
     pub legend: Vec<LegendEntry>,
     /// Width and height.
@@ -71,26 +72,6 @@ pub enum SideTicks {
     Levels(Vec<Value>),
 }
 
-/// What is drawn in a panel, in places.
-pub enum Layer {
-    /// The area between two curves: x, low, high.
-    Band(Vec<[f64; 3]>),
-    /// A line.
-    Curve(Vec<(f64, f64)>),
-    /// Dots of a curve that is known only there.
-    Dots(Vec<(f64, f64)>),
-    /// Intervals: x, low, high.
-    Whiskers(Vec<[f64; 3]>),
-    /// Horizontal bars.
-    Bars(Vec<ShareBar>),
-    /// Coloured cells.
-    Cells(CellMap),
-    /// Marks of trials.
-    Marks(Mark, Vec<(f64, f64)>),
-    /// A dashed vertical line.
-    Upright(f64),
-}
-
 /// A rectangle of the page.
 #[derive(Debug, Clone, Copy)]
 struct Area {
@@ -108,6 +89,20 @@ impl PanelSide {
 
     fn words(&self) -> &[String] {
         if let SideTicks::Words(words) = &self.ticks { words } else { &[] }
+    }
+
+    fn longest(&self) -> f64 {
+        self.words().iter().map(|word| text_width(word)).fold(0.0, f64::max)
+    }
+
+    /// Whether its words have room side by side.
+    pub fn has_room(&self, width: f64) -> bool {
+        (self.longest() + GAP) * self.words().len() as f64 <= width
+    }
+
+    /// The least height of a panel in which each of its words has a row.
+    pub fn height_of_rows(&self) -> f64 {
+        ROW * self.words().len() as f64 + 90.0
     }
 
     /// At most `most` ticks at round numbers.
@@ -147,11 +142,28 @@ impl PanelSide {
 }
 
 impl PagePanel {
+    /// In this size; where its categories have no room side by side, they are rows.
+    pub fn sized(self, size: (f64, f64)) -> Self {
+        let sized = Self { size, ..self };
+        let numbers = 60.0;
+        if sized.x.has_room(size.0 - numbers) {
+            return sized;
+        }
+        let swapped = |points: Vec<(f64, f64)>| points.into_iter().map(|(x, y)| (y, x)).collect();
+        let layers = sized.layers.into_iter().map(|layer| match layer {
+            Layer::Marks(mark, points) => Layer::Marks(mark.turned(), swapped(points)),
+            other => Layer::Turned(Box::new(other)),
+        });
+        let size = (size.0, size.1.max(sized.x.height_of_rows()));
+        let x = PanelSide { label: "value".to_string(), ..sized.y };
+        Self { x, y: sized.x, layers: layers.collect(), size, ..sized }
+    }
+
     /// Draws it with its upper left corner at this point.
     pub fn draw(&self, scene: &mut Scene, corner: (f64, f64)) {
         let (area, rows) = self.area(corner);
         let columns = self.columns(area, corner);
-        self.draw_grid(scene, area, &rows);
+        self.draw_grid(scene, area, (&columns, &rows));
         let clip = Clip::begin(scene, area);
         let (marks, others): (Vec<&Layer>, Vec<&Layer>) =
             self.layers.iter().partition(|layer| matches!(layer, Layer::Marks(..)));
@@ -162,7 +174,7 @@ impl PagePanel {
         self.draw_frame(scene, area, (&columns, &rows));
         self.draw_labels(scene, area, corner);
         if let Some(colours) = &self.colours {
-            draw_colour_bar(scene, area, colours);
+            draw_colour_bar(scene, (area.left + area.width + 14.0, area.top, area.height), colours);
         }
     }
 
@@ -172,41 +184,29 @@ impl PagePanel {
         let label_below = if self.x.label.is_empty() { 4.0 } else { 20.0 };
         // Half of the last label may be behind the axis.
         let last = 0.5 * widest(&self.x.numbered(3)) + 2.0;
-        let behind = self.colours.as_ref().map_or(last.max(14.0), |colours| 32.0 + BAR + widest(&colours.ticks(6)));
-        let below = TICK + 1.0 + LINE + label_below;
+        let behind = self.colours.as_ref().map_or(last.max(14.0), |colours| 18.0 + colours.width());
+        let rows_below = TICK + 1.0 + LINE + label_below;
         let rows = if self.y.words().is_empty() {
-            self.y.numbered((((self.size.1 - above - below) / 36.0) as usize).clamp(2, 7))
+            self.y.numbered((((self.size.1 - above - rows_below) / 36.0) as usize).clamp(2, 7))
         } else {
-            let room = 0.36 * self.size.0;
+            let room = (NAMES.0 * self.size.0).max(NAMES.1.min(0.5 * self.size.0));
             let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, room), ..tick };
-            let fit = ((self.size.1 - above - below) / 14.0).max(1.0) as usize;
+            let fit = ((self.size.1 - above - rows_below) / ROW).max(1.0) as usize;
             self.y.named(self.y.words().len().div_ceil(fit).max(1)).into_iter().map(cut).collect()
         };
-        let before = 4.0 + widest(&rows) + TICK + 4.0;
+        let before = 4.0 + widest(&rows) + TICK + ASIDE + 1.0;
         let width = self.size.0 - before - behind;
-        let height = self.size.1 - above - below - LINE * (self.word_lines(width) - 1) as f64;
+        let upright = if self.x.has_room(width) { 0.0 } else { (self.x.longest() + 4.0).min(UPRIGHT) - LINE };
+        let height = self.size.1 - above - rows_below - upright;
         (Area { left: whole(left + before), top: whole(top + above), width: whole(width), height: whole(height) }, rows)
-    }
-
-    /// In how many lines the words below the panel are written: as few as have room for all of them.
-    fn word_lines(&self, width: f64) -> usize {
-        let step = width / self.x.words().len().max(1) as f64;
-        let longest = self.x.words().iter().map(|word| text_width(word)).fold(0.0, f64::max);
-        (1..MOST_LINES).find(|&lines| longest + GAP <= step * lines as f64).unwrap_or(if longest == 0.0 {
-            1
-        } else {
-            MOST_LINES
-        })
     }
 
     /// The ticks of the horizontal axis: as many as have room for their labels.
     fn columns(&self, area: Area, corner: (f64, f64)) -> Vec<AxisTick> {
         if !self.x.words().is_empty() {
-            let lines = self.word_lines(area.width);
-            let fit = (area.width * lines as f64 / NARROWEST).max(1.0) as usize;
+            let fit = if self.x.has_room(area.width) { usize::MAX } else { (area.width / LINE).max(1.0) as usize };
+            let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, UPRIGHT - 4.0), ..tick };
             let every = self.x.words().len().div_ceil(fit).max(1);
-            let room = area.width * (lines * every) as f64 / self.x.words().len() as f64 - GAP;
-            let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, room), ..tick };
             return self.x.named(every).into_iter().map(cut).collect();
         }
         let at = |tick: &AxisTick| area.left + self.x.axis.part(tick.place) * area.width;
@@ -220,12 +220,18 @@ impl PagePanel {
         (1..=most).rev().map(|most| self.x.numbered(most)).find(fits).unwrap_or_default()
     }
 
-    fn draw_grid(&self, scene: &mut Scene, area: Area, rows: &[AxisTick]) {
-        if self.colours.is_none() && self.y.words().is_empty() {
-            for tick in rows {
-                let y = area.y(&self.y.axis, tick.place);
-                scene.add(line((area.left, y), (area.left + area.width, y), GRID, 1.0));
-            }
+    /// Lines at the numbers of the values.
+    fn draw_grid(&self, scene: &mut Scene, area: Area, (columns, rows): (&[AxisTick], &[AxisTick])) {
+        let (right, bottom) = (area.left + area.width, area.top + area.height);
+        if self.colours.is_some() {
+            return;
+        }
+        if self.y.words().is_empty() {
+            let ys = rows.iter().map(|tick| area.y(&self.y.axis, tick.place));
+            ys.for_each(|y| scene.add(line((area.left, y), (right, y), GRID, 1.0)));
+        } else {
+            let xs = columns.iter().map(|tick| area.x(&self.x.axis, tick.place));
+            xs.for_each(|x| scene.add(line((x, area.top), (x, bottom), GRID, 1.0)));
         }
     }
 
@@ -238,13 +244,16 @@ impl PagePanel {
         for tick in rows {
             let y = area.y(&self.y.axis, tick.place);
             scene.add(line((left - TICK, y), (left, y), FRAME, 1.0));
-            scene.add(Writing::new(left - TICK - 3.0, y + 4.0, TICK_SIZE, TextAnchor::End).of(&tick.label));
+            scene.add(Writing::new(left - TICK - ASIDE, y + 4.0, TICK_SIZE, TextAnchor::End).of(&tick.label));
         }
-        let lines = self.word_lines(width);
-        for (i, tick) in columns.iter().enumerate() {
-            let (x, lower) = (area.x(&self.x.axis, tick.place), LINE * (i % lines) as f64);
-            scene.add(line((x, bottom), (x, bottom + TICK + lower), FRAME, 1.0));
-            scene.add(Writing::new(x, bottom + TICK + 12.0 + lower, TICK_SIZE, TextAnchor::Middle).of(&tick.label));
+        let is_upright = !self.x.has_room(width);
+        for tick in columns {
+            let x = area.x(&self.x.axis, tick.place);
+            scene.add(line((x, bottom), (x, bottom + TICK), FRAME, 1.0));
+            scene.add(match is_upright {
+                true => Writing::new(x + 4.0, bottom + TICK + 4.0, TICK_SIZE, TextAnchor::End).upright(&tick.label),
+                false => Writing::new(x, bottom + TICK + 12.0, TICK_SIZE, TextAnchor::Middle).of(&tick.label),
+            });
         }
     }
 
@@ -269,39 +278,7 @@ impl PagePanel {
 
     fn draw_layer(&self, scene: &mut Scene, area: Area, layer: &Layer) {
         let (x, y) = (|place: f64| area.x(&self.x.axis, place), |place: f64| area.y(&self.y.axis, place));
-        let on_page = |points: &[(f64, f64)]| points.iter().map(|at| (x(at.0), y(at.1))).collect::<Vec<_>>();
-        match layer {
-            Layer::Band(points) => {
-                let lows = points.iter().map(|at| (x(at[0]), y(at[1])));
-                let highs = points.iter().rev().map(|at| (x(at[0]), y(at[2])));
-                scene.add(polygon(lows.chain(highs), FAINT));
-            }
-            Layer::Curve(points) => scene.add(path(way(on_page(points).into_iter()), None, BLUE, 1.8)),
-            Layer::Dots(points) => scene.add(dots(&on_page(points), 3.0, BLUE)),
-            Layer::Whiskers(intervals) => {
-                for [at, low, high] in intervals {
-                    let (at, low, high) = (x(*at), y(*low), y(*high));
-                    scene.add(filled((at - 5.0, high), (10.0, (low - high).max(0.0)), BLUE, Some(FAINT)));
-                    for end in [low, high] {
-                        scene.add(line((at - 5.0, end), (at + 5.0, end), BLUE, 1.2));
-                    }
-                }
-            }
-            Layer::Bars(bars) => bars.iter().for_each(|bar| draw_bar(scene, (&x, &y), bar)),
-            Layer::Cells(cells) => draw_cells(scene, (&x, &y), cells),
-            Layer::Marks(mark, points) => {
-                mark.drawn(&on_page(points)).into_iter().for_each(|part| scene.add(part));
-            }
-            Layer::Upright(at) => scene.add(Primitive::Line {
-                x1: x(*at),
-                y1: area.top,
-                x2: x(*at),
-                y2: area.top + area.height,
-                stroke: FRAME.into(),
-                stroke_width: 1.0,
-                stroke_dasharray: Some("4 3".to_string()),
-            }),
-        }
+        draw_layer(scene, (&x, &y), ((area.left, area.top), (area.width, area.height)), layer);
     }
 }
 
@@ -333,32 +310,8 @@ impl Clip {
     }
 }
 
-fn draw_colour_bar(scene: &mut Scene, area: Area, colours: &PlotAxis) {
-    let left = area.left + area.width + 14.0;
-    let rows = (0..LEVELS).map(|level| vec![Some(level)]).collect();
-    let edges = (area.top + area.height, area.top);
-    let place = |place: f64| place;
-    draw_cells(scene, (&place, &place), &CellMap { rows, x: (left, left + BAR), y: edges });
-    for tick in colours.ticks(6) {
-        let y = area.y(colours, tick.place);
-        scene.add(line((left + BAR, y), (left + BAR + TICK, y), FRAME, 1.0));
-        scene.add(Writing::new(left + BAR + TICK + 3.0, y + 4.0, TICK_SIZE, TextAnchor::Start).of(&tick.label));
-    }
-}
-
-fn polygon(points: impl Iterator<Item = (f64, f64)>, opacity: f64) -> Primitive {
-    let (fill, stroke) = (Some(BLUE.into()), Color::None);
-    let (d, stroke_dasharray) = (way(points) + "z", None);
-    Primitive::Path(Box::new(PathData { d, fill, stroke, stroke_width: 0.0, opacity: Some(opacity), stroke_dasharray }))
-}
-
-/// A path from point to point.
-fn way(points: impl Iterator<Item = (f64, f64)>) -> String {
-    let step = |(i, (x, y))| format!("{}{} {}", if i == 0 { 'M' } else { 'L' }, tenth(x), tenth(y));
-    points.enumerate().map(step).collect()
-}
-
-fn widest(ticks: &[AxisTick]) -> f64 {
+/// The width of the widest label.
+pub fn widest(ticks: &[AxisTick]) -> f64 {
     ticks.iter().map(|tick| text_width(&tick.label)).fold(0.0, f64::max)
 }
 

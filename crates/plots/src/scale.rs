@@ -2,7 +2,8 @@
 //!
 //! They do in two cases. A search has converged: on a linear axis a quarter of the values would be within a hundredth of its
 //! length from the best one. Or the magnitudes differ: more than a tenth of the values would be beyond a linear axis, and the
-//! distances fill a logarithmic one. A few outliers among many values are beyond the linear axis and do not decide.
+//! distances fill a logarithmic one. A few outliers among many values are beyond the linear axis and do not decide. Values of
+//! one order of magnitude, as yields from 50 to 95, are read as what they are, converged or not.
 
 use manyhands_core::Direction;
 
@@ -24,6 +25,9 @@ const OUTLIERS: f64 = 0.1;
 /// The largest part of a logarithmic axis that may be empty between two distances.
 const WIDEST_GAP: f64 = 2.0 / 3.0;
 
+/// Values of one sign whose ratio is below this are of one order of magnitude.
+const ONE_ORDER: f64 = 10.0;
+
 /// Distances below this share of the largest are rounding.
 const ROUNDING: f64 = 1e-13;
 
@@ -35,6 +39,8 @@ const EDGE: f64 = 0.035;
 pub enum Edge {
     Bottom,
     Top,
+    Left,
+    Right,
 }
 
 /// An axis of values.
@@ -87,7 +93,8 @@ impl ValueAxis {
         distances.retain(|distance| *distance > ROUNDING * largest.max(best.abs()));
         let linear = Shown::of(values)?;
         let has_outliers = linear.beyond as f64 > OUTLIERS * values.len() as f64;
-        let spans_magnitudes = has_converged(&distances, linear) || (has_outliers && are_spread(&distances));
+        let has_converged = has_converged(&distances, linear) && !are_of_one_order(linear);
+        let spans_magnitudes = has_converged || (has_outliers && are_spread(&distances));
         if !spans_magnitudes {
             return None;
         }
@@ -141,6 +148,12 @@ fn has_converged(distances: &[f64], linear: Shown) -> bool {
     let quartile = distances.get(distances.len() / 4);
     distances.len() >= FEWEST_CONVERGED
         && quartile.is_some_and(|quartile| distance(linear.high, linear.low) > MAGNITUDES * quartile)
+}
+
+/// Whether the values that a linear axis shows have one sign and one order of magnitude.
+fn are_of_one_order(Shown { low, high, .. }: Shown) -> bool {
+    let (smaller, larger) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+    (low > 0.0 || high < 0.0) && larger < ONE_ORDER * smaller
 }
 
 /// Whether the sorted distances differ in magnitude, without one gap that would be most of a logarithmic axis.
@@ -200,6 +213,16 @@ mod tests {
         for values in ordinary.into_iter().chain([vec![-1.0, -1e3, -1e6, -1e9, 1e9]]) {
             assert_eq!(ValueAxis::of(&values, Direction::Maximize).best, None, "{values:?}");
         }
+    }
+
+    #[test]
+    fn a_converged_search_among_values_of_one_order_has_a_linear_axis() {
+        let distances = || (0..30).map(|i| 10f64.powf(2.0 - 0.2 * f64::from(i)));
+        let axis =
+            |value: fn(f64) -> f64| ValueAxis::of(&distances().map(value).collect::<Vec<_>>(), Direction::Maximize);
+        assert_eq!(axis(|distance| -50.0 - distance).best, None);
+        assert_eq!(axis(|distance| 160.0 - distance).best, None);
+        assert!(axis(|distance| -0.01 - distance).best.is_some() && axis(|distance| 0.135 - distance).best.is_some());
     }
 
     #[test]

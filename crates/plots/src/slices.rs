@@ -6,11 +6,12 @@ use manyhands_core::{BoundKind, Prediction, Study, Value};
 
 use crate::Result;
 use crate::axis::PlotAxis;
+use crate::layers::Layer;
 use crate::marks::{LegendEntry, Mark, WITH_VALUES};
 use crate::overview::Overview;
-use crate::panel::{Layer, PagePanel, PanelSide};
+use crate::panel::{PagePanel, PanelSide};
 use crate::parameter::{BaseSetting, NamedValues, PlottedParameter};
-use crate::scale::ValueAxis;
+use crate::scale::{Edge, ValueAxis};
 use crate::shown::Shown;
 
 /// At most this many predictions along a parameter where several vary, and where one does.
@@ -78,12 +79,13 @@ fn panel(
         let band: Vec<[f64; 3]> = there().map(|(at, there)| [at, place(there.lower), place(there.upper)]).collect();
         let mean: Vec<(f64, f64)> = there().map(|(at, there)| (at, place(there.mean))).collect();
         if parameter.is_choice() || run.len() == 1 {
-            layers.extend([Layer::Whiskers(band), Layer::Dots(mean)]);
+            layers.extend([Layer::Whiskers(band), Layer::Pieces(mean)]);
         } else {
-            let dots = if parameter.has_few_values() { mean.clone() } else { vec![] };
-            layers.extend([Layer::Band(band), Layer::Curve(mean), Layer::Dots(dots)]);
+            let pieces = if parameter.has_few_values() { mean.clone() } else { vec![] };
+            layers.extend([Layer::Band(band), Layer::Curve(mean), Layer::Pieces(pieces)]);
         }
     }
+    let onward = onward(slice, &x, y);
     let mut legend = vec![LegendEntry::Curve("mean".to_string()), LegendEntry::Band(band_label(overview, slice))];
     if is_only {
         let (marks, entries) = overview.marked(&WITH_VALUES, |trial, mark| {
@@ -96,9 +98,39 @@ fn panel(
         layers.extend([Layer::Upright(x.place(at)), Layer::Marks(Mark::Best, vec![(x.place(at), place(value))])]);
         legend.push(LegendEntry::Mark(Mark::Best));
     }
+    for (mark, places) in onward {
+        layers.push(Layer::Marks(mark, places));
+        legend.push(LegendEntry::Mark(mark));
+    }
     let title = if is_only { format!("value over {}: the posterior", parameter.name) } else { String::new() };
     let y = PanelSide::numbers(y.axis, "");
     PagePanel { title, x: side, y, layers, colours: None, legend, size }
+}
+
+/// Where the mean or the interval goes on beyond an edge: a mark in the middle of each stretch, and of each stretch of the mean.
+fn onward(slice: &PredictedSlice<'_>, x: &PlotAxis, y: &ValueAxis) -> Vec<(Mark, Vec<(f64, f64)>)> {
+    let part = |value: f64| y.axis.part(y.axis.place(value));
+    let places = |edge: Edge| -> Vec<(f64, f64)> {
+        let is_beyond = |value: f64| if edge == Edge::Top { part(value) > 1.0 } else { part(value) < 0.0 };
+        let end = |there: &Prediction| if edge == Edge::Top { there.upper } else { there.lower };
+        // 2 where the mean is beyond, 1 where only the interval is.
+        let depth = |there: &Option<Prediction>| match there {
+            Some(there) if is_beyond(there.mean) => 2,
+            Some(there) if is_beyond(end(there)) => 1,
+            _ => 0,
+        };
+        let along: Vec<(f64, usize)> = slice.along.iter().map(|(at, there)| (x.place(*at), depth(there))).collect();
+        // Categories have nothing between them.
+        let is_choice = slice.parameter.is_choice();
+        let stretches = along.chunk_by(|a, b| !is_choice && (a.1 > 0) == (b.1 > 0)).filter(|stretch| stretch[0].1 > 0);
+        let marked = stretches.flat_map(|stretch| {
+            let means: Vec<&[(f64, usize)]> = stretch.chunk_by(|a, b| a.1 == b.1).filter(|run| run[0].1 == 2).collect();
+            if means.is_empty() { vec![stretch] } else { means }
+        });
+        marked.map(|run| (0.5 * (run[0].0 + run[run.len() - 1].0), y.edge(edge))).collect()
+    };
+    let marks = [Edge::Top, Edge::Bottom].map(|edge| (Mark::Onward(edge), places(edge)));
+    marks.into_iter().filter(|(_, places)| !places.is_empty()).collect()
 }
 
 /// Where the best point is along a parameter, and its value.

@@ -85,12 +85,22 @@ impl Writing {
         Self { x, y, size, anchor }
     }
 
+    /// This text there, turned so that it is read upwards.
+    pub fn upright(self, text: &str) -> Primitive {
+        match self.of(text) {
+            Primitive::Text { x, y, content, size, anchor, bold, color, .. } => {
+                Primitive::Text { x, y, content, size, anchor, rotate: Some(-90.0), bold, color }
+            }
+            other => other,
+        }
+    }
+
     /// This text there.
     pub fn of(self, text: &str) -> Primitive {
         // The drawing library reads what is between dollar signs as a formula.
         let content = text.replace('$', "\\$");
         let Self { x, y, size, anchor } = self;
-        // Turned, letters of a PNG look bold: nothing is.
+        // Turned, letters of a PNG look bold: little is.
         Primitive::Text { x, y, content, size, anchor, rotate: None, bold: false, color: Some(TEXT.into()) }
     }
 }

@@ -4,6 +4,7 @@ use manyhands_core::Event;
 
 use super::*;
 use crate::draw;
+use crate::marks::Mark;
 use crate::metrics::series;
 
 /// A study of so many floats, minimized.
@@ -24,8 +25,10 @@ fn many_numbers_have_everything_on_one_page() {
         study.ask(3).unwrap();
         let picture = drawn(study, name);
         says(&picture, &["importance: share of the posterior mean&apos;s variance", "posterior mean", "mean", "best"]);
-        says(&picture, &["half the 90 % interval of the model", "lowest so far", "pending", "failed"]);
+        says(&picture, &["half the 90 % interval of the model", "pending", "failed"]);
         assert!(picture.svg.contains(">slices of the value through the best point (trial "), "{name}");
+        let line = ["lowest so far", "distance of the best so far"].map(|label| picture.svg.contains(label));
+        assert!(line[0] != line[1], "{name} does not name its line, or twice");
         assert!(picture.svg.contains(" and x"), "{name} does not say which pair it maps");
     }
 }
@@ -65,6 +68,14 @@ fn a_steep_slice_among_flat_ones_is_not_cut_off() {
     let heights = heights(study);
     // Five of six slices are flat at about -1; the sixth rises to 1.
     assert!(heights.iter().any(|height| height.parse::<f64>().unwrap() >= 1.0), "{heights:?}");
+}
+
+#[test]
+fn a_share_and_its_interval_are_written_at_one_place() {
+    let picture = drawn_kind(played(floats(4), 25, |_, x| Some(bowl(x))), "shares", PictureKind::Importance);
+    let numbers = picture.svg.split("<text ").filter(|text| text.contains(" % (") && text.contains(" to "));
+    let ends: Vec<&str> = numbers.filter_map(|text| text.split('"').nth(1)).collect();
+    assert!(ends.len() == 4 && ends.iter().all(|end| *end == ends[0]), "{ends:?}");
 }
 
 #[test]
@@ -127,20 +138,73 @@ fn the_first_trials_are_drawn() {
 }
 
 #[test]
+fn trials_that_do_not_exist_have_no_tick() {
+    let ticks = |trials: usize| {
+        let study = played(floats(2), trials, |_, x| Some(bowl(x)));
+        let picture = drawn_kind(study, &format!("ticks-{trials}"), PictureKind::History);
+        let middles = picture.svg.split("text-anchor=\"middle\" fill=\"#222222\">").skip(1);
+        let texts = middles.filter_map(|text| text.split('<').next()?.parse().ok());
+        texts.collect::<Vec<usize>>()
+    };
+    assert_eq!([ticks(0), ticks(1), ticks(2)], [vec![], vec![0], vec![0, 1]]);
+}
+
+#[test]
 fn values_over_magnitudes_have_a_logarithmic_history() {
     let study = played(floats(2), 30, |trial, x| {
         (trial % 11 != 7).then(|| 10f64.powf(3.0 * (x[0] - 0.5).abs() * 4.0 - 3.0) + x[1] * 1e-4)
     });
     let picture = drawn(study, "magnitudes");
     assert!(picture.svg.contains(">distance from the best value, "), "it is not the distance");
-    is_silent(&picture, &["value by trial"]);
+    says(&picture, &["distance of the best estimate so far", "goes on beyond the axis", "and below"]);
+    assert!(picture.svg.contains(" (logarithmic; 0 is the best)<"), "the axis does not say what it shows");
+    is_silent(&picture, &["value by trial", "lowest so far"]);
+}
+
+#[test]
+fn a_converged_search_among_values_of_one_order_shows_the_values() {
+    let text = TWO.replace("minimize", "maximize");
+    let picture = drawn(played(study(&text), 30, |_, x| Some(-50.0 - branin(x).min(100.0))), "one-order");
+    says(&picture, &["value by trial", "highest so far"]);
+    let picture = drawn(played(study(&text), 30, |_, x| Some(0.135 - 0.003 * branin(x))), "around-zero");
+    says(&picture, &["distance of the best so far"]);
+    is_silent(&picture, &["highest so far"]);
+}
+
+#[test]
+fn negligible_differences_have_one_colour() {
+    let model = |lengthscale: &str| {
+        let model = format!("[model]\nkernel = \"se\"\nlengthscale = {lengthscale}\nnoise = 0.01\n");
+        format!("{TWO}{model}[strategy]\nname = \"igp-bucb\"\nnorm_bound = 2.0\n")
+    };
+    let picture = |lengthscale: &str| {
+        let study = played(study(&model(lengthscale)), 12, |trial, _| Some((trial as f64).sin()));
+        drawn(study, &format!("lengthscale {lengthscale}").replace('.', "-")).svg
+    };
+    let flat = picture("3000.0");
+    for what in [">posterior mean: about ", ">half the width of the band (theorem): about "] {
+        assert!(flat.contains(what), "{what} is missing");
+    }
+    assert!(!picture("0.3").contains(" everywhere"), "large differences have one colour");
 }
 
 #[test]
 fn noisy_values_have_the_best_estimate_on_a_linear_axis() {
     let noise = |trial: usize| 0.8 * ((trial as f64 * 12.9898).sin() * 43758.5453).fract();
     let study = played(floats(3), 40, |trial, x| Some(bowl(x) + noise(trial)));
-    says(&drawn(study, "noisy"), &["value by trial", "best estimate so far"]);
+    says(&drawn(study.clone(), "noisy"), &["value by trial", "best estimate so far"]);
+    let mut study = study;
+    let page = Composition::of(&mut study, "ring", PictureKind::History).unwrap();
+    let page = page.page(PictureKind::History).unwrap();
+    let places = |is_wanted: fn(&Mark) -> bool| -> Vec<(f64, f64)> {
+        let of = |layer: &Layer| match layer {
+            Layer::Marks(mark, places) if is_wanted(mark) => places.clone(),
+            _ => vec![],
+        };
+        page.rows[0].panels[0].layers.iter().flat_map(of).collect()
+    };
+    let (ring, dots) = (places(|mark| *mark == Mark::Best), places(|mark| matches!(mark, Mark::Aimed(_))));
+    assert!(ring.len() == 1 && dots.contains(&ring[0]), "{ring:?} is around no dot");
 }
 
 #[test]
@@ -220,4 +284,34 @@ fn metrics_have_a_panel_each() {
     let counts: Vec<(&str, usize)> = found.iter().map(|series| (series.name.as_str(), series.values.len())).collect();
     assert_eq!(counts, [("seconds", 20), ("memory in MiB", 17)]);
     says(&drawn(study, "metrics"), &["metrics by trial", "seconds", "memory in MiB"]);
+}
+
+#[test]
+fn a_metric_over_magnitudes_has_a_logarithmic_axis() {
+    let mut study = played(floats(2), 20, |_, x| Some(bowl(x)));
+    for trial in 0..20 {
+        let metrics =
+            vec![("loss".to_string(), 10f64.powf(3.0 - 0.3 * trial as f64)), ("even".to_string(), trial as f64)];
+        study.apply(Event::Measured { trial, metrics }).unwrap();
+    }
+    says(&drawn(study, "metric-magnitudes"), &["loss", "0.01", "1", "100"]);
+}
+
+#[test]
+fn the_names_of_many_categories_are_written_whole() {
+    let solvents =
+        ["dichloromethane", "tetrahydrofuran", "dimethylformamide", "acetonitrile", "water", "ethyl acetate"];
+    let numbered: Vec<String> = (1..=24).map(|i| format!("solvent number {i}")).collect();
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let many: Vec<&str> = numbered.iter().map(String::as_str).collect();
+    for (name, names) in [("solvents", &solvents[..]), ("numbered", &many)] {
+        let choice = format!("name = \"c\"\n[space]\nsolvent = {{ choice = [{}] }}\n", quoted(names));
+        let others = "heat = { float = [20.0, 90.0] }\ntime = { float = [1.0, 9.0] }\nacid = { float = [0.0, 1.0] }\n";
+        for (kind, text) in [("alone", choice.clone()), ("among-others", format!("{choice}{others}"))] {
+            let study = played(study(&text), 30, |trial, _| Some((trial as f64).sin()));
+            says(&drawn(study, &format!("{name}-{kind}")), names);
+        }
+        let two = format!("{choice}ligand = {{ choice = [{}] }}\n", quoted(names));
+        says(&drawn(played(study(&two), 30, |trial, _| Some((trial as f64).sin())), &format!("{name}-two")), names);
+    }
 }

@@ -9,7 +9,7 @@ type LabelBox = (String, [f64; 4]);
 
 pub fn boxes(scene: &Scene) -> Vec<LabelBox> {
     let of = |part: &Primitive| {
-        let Primitive::Text { x, y, content, size, anchor, rotate: None, .. } = part else { return None };
+        let Primitive::Text { x, y, content, size, anchor, rotate, .. } = part else { return None };
         let content = content.replace("\\$", "$");
         let long = width(&content, *size);
         let before = match anchor {
@@ -19,6 +19,9 @@ pub fn boxes(scene: &Scene) -> Vec<LabelBox> {
         };
         // Letters reach about three quarters of the type size above the baseline, and a fifth below it.
         let (above, below) = (0.75 * f64::from(*size), 0.2 * f64::from(*size));
+        if rotate.is_some() {
+            return Some((content, [x - above, y - long + before, x + below, y + before]));
+        }
         Some((content, [x - before, y - above, x - before + long, y + below]))
     };
     scene.elements.iter().filter_map(of).collect()

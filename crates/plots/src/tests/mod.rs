@@ -5,10 +5,12 @@ use manyhands_core::file::Draft;
 use manyhands_core::{Study, TrialState};
 
 use crate::compose::Composition;
+use crate::layers::Layer;
 use crate::{Error, Picture, PictureKind, draw_kind};
 
 mod kinds;
 mod labels;
+mod legend;
 
 /// A study of this file's text.
 fn study(text: &str) -> Study {
@@ -79,7 +81,7 @@ fn one_number_has_a_curve_with_its_band_and_all_kinds_of_trials() {
     let mut study = played(study(ONE), 18, |trial, x| (trial % 7 != 3).then(|| (3.0 * x[0]).sin() - 0.3 * x[0]));
     study.ask(3).unwrap();
     let picture = drawn(study, "one-number");
-    says(&picture, &["trial", "value over x: the posterior", "x", "mean", "highest so far"]);
+    says(&picture, &["trial", "value over x: the posterior", "x", "mean", "distance of the best so far"]);
     says(&picture, &["design", "wide", "pending", "failed", "best", "90 % interval of the model"]);
     is_silent(&picture, &["beyond the axis"]);
 }
