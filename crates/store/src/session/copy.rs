@@ -68,13 +68,13 @@ impl Session {
                 Err(error) => unfit.push((trial.number(), error)),
             }
         }
-        if ledger.trials().is_empty() && !pending.is_empty() {
-            return Err(CopyRefusal::NothingEnded { pending: pending.len() }.into());
-        }
         if let (true, Some((trial, error))) = (ledger.trials().is_empty(), unfit.first()) {
             return Err(
                 CopyRefusal::NothingFits { trials: unfit.len(), trial: *trial, reason: error.to_string() }.into()
             );
+        }
+        if ledger.trials().is_empty() && !pending.is_empty() {
+            return Err(CopyRefusal::NothingEnded { pending: pending.len() }.into());
         }
         let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
         let session = Self::unread(store, &row, source).following()?;
