@@ -391,3 +391,23 @@ fn an_amendment_as_json_says_what_is_recorded_now_and_what_was_before() {
     assert_eq!((&amended[0]["trial"], &amended[0]["value"]), (&0.into(), &9.99.into()));
     assert_eq!((&amended[0]["state"], &amended[0]["before"]["value"]), (&"observed".into(), &999.0.into()));
 }
+
+#[test]
+fn a_plate_of_another_study_is_told_with_a_warning() {
+    let bench = Bench::new(STUDY);
+    said(&bench.run(&["ask", "study.toml", "-n", "2", "--csv", "plate.csv"]));
+    let plate = std::fs::read_to_string(bench.path().join("plate.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = plate.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let table = |temp: [&str; 2]| {
+        let row = |(cells, temp): (&Vec<&str>, &str)| format!("{},{temp},{}1.5\n", cells[0], cells[2..].join(","));
+        format!("trial,temp,acid,cycles,metal,value\n{}", lines.iter().zip(temp).map(row).collect::<String>())
+    };
+    bench.write("ours.csv", &table([lines[0][1], "59.5"]));
+    bench.write("theirs.csv", &table(["20.5", "59.5"]));
+    let theirs = said(&bench.run(&["tell", "study.toml", "theirs.csv"]));
+    assert!(theirs.contains("warning: no trial of this table was made as it was suggested"), "{theirs}");
+    let again = said(&bench.run(&["tell", "study.toml", "theirs.csv"]));
+    assert!(!again.contains("warning"), "nothing was recorded: {again}");
+    let ours = said(&bench.run(&["tell", "study.toml", "ours.csv", "--amend"]));
+    assert!(!ours.contains("warning"), "{ours}");
+}

@@ -1,6 +1,7 @@
 //! A study as its user wrote it: the text of the study file, and the contents of the files that it names.
 
 use manyhands_core::file::{Difference, Draft, FileError, StudyFile};
+use manyhands_core::text::counted;
 
 use crate::backend::NewStudy;
 use crate::store::{Store, StoredFile, StudyRow, sha256};
@@ -97,13 +98,18 @@ impl Source {
         for (file, kept) in self.files.iter().zip(&stored.files) {
             if file.sha256 != kept.sha256 {
                 let key = if file.role == "candidates" { "candidates.file" } else { "candidates.covariance" };
-                let said = |sha256: &str| format!("content with SHA-256 {}...", &sha256[..12.min(sha256.len())]);
-                let (key, this, other) = (key.to_string(), Some(said(&file.sha256)), Some(said(&kept.sha256)));
+                let (key, this, other) = (key.to_string(), Some(described(file)), Some(described(kept)));
                 differences.push(Difference { key, this, other });
             }
         }
         differences
     }
+}
+
+/// The content of a file, in a few words.
+fn described(StoredFile { sha256, content, .. }: &StoredFile) -> String {
+    let lines = content.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+    format!("{} with SHA-256 {}...", counted(lines, "line"), &sha256[..12.min(sha256.len())])
 }
 
 /// A stored study, and the user's own file where that is another text.

@@ -2,7 +2,7 @@
 
 use manyhands_core::TrialState;
 use manyhands_core::text::{counted, one_line};
-use manyhands_store::{Change, Recorded, Result, Session};
+use manyhands_store::{Change, Entry, Recorded, Result, Session};
 use serde_json::{Value as Json, json};
 
 use super::PlateEntries;
@@ -51,6 +51,13 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
         parts.push(format!("{} without a value skipped", counted(entries.skipped, "row")));
     }
     let mut lines = vec![parts.join(", ")];
+    if is_probably_of_another_study(entries, recorded) {
+        lines.push(
+            "warning: no trial of this table was made as it was suggested; if it is the plate of another study, take a result \
+             back with `manyhands amend STUDY TRIAL --failed REASON` and `manyhands retry STUDY TRIAL`"
+                .to_string(),
+        );
+    }
     if recorded.iter().any(|row| row.beside.is_some()) {
         lines.push("same settings count as measured again; to correct a value instead: manyhands amend".to_string());
     }
@@ -66,6 +73,18 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
         lines.push(format!("columns that were not read: {}", listed(&entries.ignored)));
     }
     lines
+}
+
+/// Whether all results of a table are of other settings than those of the study's trials with these numbers.
+fn is_probably_of_another_study(entries: &PlateEntries, recorded: &[Recorded]) -> bool {
+    let results = || {
+        entries.entries.iter().filter_map(|entry| match entry {
+            Entry::Trial(entry) => Some(entry).filter(|entry| entry.outcome.is_some()),
+            Entry::External(_) => None,
+        })
+    };
+    let is_news = recorded.iter().any(|row| row.change != Change::Nothing);
+    is_news && results().count() > 1 && results().all(|entry| !entry.params.is_empty())
 }
 
 /// What became of each trial: of several rows about one, what the first did.
