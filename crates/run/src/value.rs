@@ -80,7 +80,10 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
                 let MetricReader { metrics, dropped } = metrics;
                 Ok(PrintedValue { evaluation: TrialResult { value, metrics }, dropped })
             }
-            Some(other) => Err(Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string())))),
+            Some(other) => Err(match word_of(other) {
+                Some(word) => Unreadable::NotFinite(word.to_string()),
+                None => Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string()))),
+            }),
             None => Err(Unreadable::NotAValue(format!("an object without \"value\": {}", shown(line)))),
         },
         // Of a text that is meant as an object, the parser says what is wrong with it.
@@ -91,21 +94,29 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
     }
 }
 
-/// Reads JSON in which numbers that are not finite may stand, as Python writes them (NaN, Infinity): they become texts, so that
-/// one such metric does not cost the value.
+/// Begins the text that stands for a number that is not finite. No program prints it in a text of its own.
+const MARK: char = '\u{0}';
+
+/// Reads JSON in which numbers that are not finite may stand, as Python writes them (NaN, Infinity; nan, inf): they become
+/// marked texts, so that one such metric does not cost the value.
 fn read_json(line: &str) -> serde_json::Result<Json> {
     serde_json::from_str(line).or_else(|error| serde_json::from_str(&quoted_words(line)).map_err(|_| error))
 }
 
-/// A text of JSON with quotes around the words outside of its strings that stand for numbers that are not finite.
+/// The word that a script wrote for a number that is not finite, if this is one.
+fn word_of(value: &Json) -> Option<&str> {
+    value.as_str()?.strip_prefix(MARK)
+}
+
+/// A text of JSON in which the words outside of its strings that stand for numbers that are not finite are marked texts.
 fn quoted_words(line: &str) -> String {
-    const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    const WORDS: [&str; 8] = ["-Infinity", "Infinity", "-NaN", "NaN", "-nan", "nan", "-inf", "inf"];
     let (mut text, mut rest, mut is_inside) = (String::with_capacity(line.len() + 16), line, false);
     while let Some(next) = rest.chars().next() {
         let word = WORDS.into_iter().find(|word| !is_inside && rest.starts_with(word));
         let length = match (word, next) {
             (Some(word), _) => {
-                text.push_str(&format!("\"{word}\""));
+                text.push_str(&format!("\"\\u0000{word}\""));
                 rest = &rest[word.len()..];
                 continue;
             }
@@ -243,8 +254,22 @@ pub(crate) mod tests {
         let found = read_value(line).map(|printed| printed.evaluation);
         let metrics = vec![("b.d".to_string(), 2.0), ("e\"NaN".to_string(), 3.0)];
         assert_eq!(found, Ok(TrialResult { value: 0.5, metrics }));
-        let refusal = read_value("{\"value\": NaN}").map_err(|error| error.to_string());
-        assert!(refusal.is_err_and(|text| text.contains("got \"value\": \"NaN\"")));
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_the_same_failure_alone_and_in_an_object() {
+        for word in ["NaN", "nan", "-nan", "Infinity", "-Infinity", "inf", "-inf"] {
+            let refused = Err(Unreadable::NotFinite(word.to_string()));
+            assert_eq!(read_number(word), refused);
+            assert_eq!(read_number(&format!("{{\"loss\": NaN, \"value\": {word}}}")), refused);
+        }
+        let text = Unreadable::NotAValue("\"value\": \"NaN\"".to_string());
+        assert_eq!(
+            read_number("{\"value\": \"NaN\"}"),
+            Err(text.clone()),
+            "a text is none, also beside a number that is"
+        );
+        assert_eq!(read_number("{\"value\": \"NaN\", \"loss\": NaN}"), Err(text));
     }
 
     #[test]
