@@ -67,9 +67,18 @@ fn a_command_that_prints_no_value_cannot_work_either() {
 }
 
 #[test]
+fn a_command_that_complains_of_what_it_was_given_cannot_work() {
+    let complaint = "echo \"box.sh: error: unrecognized arguments: --x $1 --out run-$2\" >&2; exit 2\n";
+    let bench = Bench::of_box("trials = 6\n", complaint);
+    let (code, talk) = bench.said(&["run", "study.toml"]);
+    assert_eq!((code, counts(&bench)), (Some(1), [0, 0, 3, 0]), "{talk}");
+    assert!(talk.contains("but for the trial's own settings"), "{talk}");
+}
+
+#[test]
 fn failures_that_differ_count_as_trials_and_so_do_all_with_keep_going() {
     for (script, options) in [
-        ("echo \"trial $2\" >&2; exit 1\n", &[][..]),
+        ("echo \"diverged in epoch $((20 + 3 * $2))\" >&2; exit 1\n", &[][..]),
         ("exit $(($2 + 1))\n", &[]),
         ("echo nan\n", &[]),
         (BROKEN, &["--keep-going"]),

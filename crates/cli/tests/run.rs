@@ -129,7 +129,7 @@ fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
 
 #[test]
 fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
-    let bench = bench("trials = 8\nworkers = 2\n", "echo broken $3 >&2; exit 1\n");
+    let bench = bench("trials = 8\nworkers = 2\n", "echo broken in epoch $((20 + 3 * $3)) >&2; exit 1\n");
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("trials in a row failed") && talk.contains("broken"), "{talk}");

@@ -16,6 +16,8 @@ pub struct Mistake {
     pub failed: usize,
     /// Why the last one did.
     pub failure: Failure,
+    /// Whether the others' standard error ended with another line, which differs in what belongs to the trial alone.
+    pub is_varied: bool,
     /// The trials, which are cancelled and do not count; not those that someone else has ended.
     pub cancelled: Vec<usize>,
     /// Where their logs are.
@@ -24,7 +26,7 @@ pub struct Mistake {
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, failed, failure, cancelled, .. } = self;
+        let Self { command, failed, failure, is_varied, cancelled, .. } = self;
         write!(f, "the command {} failed in its first {failed} trials in the same way: ", quoted(command))?;
         match &failure.cause {
             Cause::NoValue(unreadable) => write!(f, "exit code 0, but {unreadable}")?,
@@ -33,6 +35,9 @@ impl fmt::Display for Mistake {
         match failure.last_line() {
             "" => write!(f, "; nothing on standard error")?,
             // It is safe to print already.
+            line if *is_varied => {
+                write!(f, "; standard error ends, but for the trial's own settings, with \"{line}\"")?;
+            }
             line => write!(f, "; standard error ends with \"{line}\"")?,
         }
         match &cancelled[..] {

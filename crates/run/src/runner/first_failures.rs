@@ -1,7 +1,8 @@
 //! Failures before any success: they are held back until it is known whether the command can work at all.
 //!
 //! A trial that has ended cannot be cancelled. So while no trial of the study has succeeded, a failure is not recorded: its
-//! trial stays pending and its lease is renewed. Three failures in the same way are a mistake, whose trials are cancelled;
+//! trial stays pending and its lease is renewed. Three failures in the same way (see `likeness`) are a mistake, whose trials
+//! are cancelled;
 //! anything else shows that they are not, and then all of them are recorded. Nothing of it is written anywhere: a run that is
 //! killed, or stopped urgently, leaves pending trials, which the next one runs again.
 
@@ -11,6 +12,7 @@ use manyhands_core::{Trial, TrialState};
 use manyhands_store::{Claimed, LeaseRenewer, Reported};
 
 use super::WorkerPool;
+use crate::likeness::FailureKind;
 use crate::unreported::Finished;
 use crate::{Error, Failure, Mistake, News, Result};
 
@@ -32,6 +34,8 @@ pub(super) struct FailedTrial {
 #[derive(Default)]
 pub(super) struct FirstFailures {
     held: Vec<FailedTrial>,
+    /// The failure that all of them are.
+    kind: Option<FailureKind>,
     /// Whether it is known that the command can work, or that its failures differ: nothing is held back any more.
     is_decided: bool,
 }
@@ -48,8 +52,8 @@ impl FirstFailures {
     }
 
     /// Whether a failure may be one more of a mistake.
-    fn accepts(&self, failure: &Failure) -> bool {
-        let is_like_others = self.held.first().is_none_or(|first| failure.is_like(&first.failure));
+    fn accepts(&self, failure: &Failure, kind: &FailureKind) -> bool {
+        let is_like_others = self.held.is_empty() || self.kind.as_ref() == Some(kind);
         !self.is_decided && failure.may_be_a_mistake() && is_like_others
     }
 }
@@ -57,8 +61,11 @@ impl FirstFailures {
 impl<F: Fn(News)> WorkerPool<'_, F> {
     /// A command has failed: the failure is held back while it may be a mistake, and else recorded.
     pub(super) fn fail(&mut self, failed: FailedTrial) -> Result<()> {
-        let is_held = !self.plan.keep_going && self.first_failures.accepts(&failed.failure) && !self.has_succeeded();
-        if is_held {
+        let trial = failed.claimed.trial;
+        let kind = FailureKind::of(&failed.failure, trial, &self.session.params(trial)?);
+        let is_accepted = self.first_failures.accepts(&failed.failure, &kind);
+        if !self.plan.keep_going && is_accepted && !self.has_succeeded() {
+            self.first_failures.kind = Some(kind);
             return self.hold_back(failed);
         }
         // Three that failed in the same way stay a mistake, whatever fails after them.
@@ -142,6 +149,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let held = std::mem::take(&mut self.first_failures.held);
         let Some(failure) = held.last().map(|failed| failed.failure.clone()) else { return Ok(()) };
         let (failed, mut cancelled) = (held.len(), vec![]);
+        let is_varied = held.iter().any(|other| other.failure.last_line() != failure.last_line());
         for FailedTrial { claimed, origin, renewer, .. } in held {
             match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
                 Some(Reported::Recorded) => cancelled.push(claimed.trial),
@@ -156,7 +164,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         cancelled.sort_unstable();
         let command = self.plan.settings.command.words().collect::<Vec<_>>().join(" ");
         let logs = self.plan.logs(self.session.name());
-        let mistake = Mistake { command, failed, failure, cancelled, logs };
+        let mistake = Mistake { command, failed, failure, is_varied, cancelled, logs };
         self.progress.error = Some(Error::Mistake(Box::new(mistake)));
         Ok(())
     }
