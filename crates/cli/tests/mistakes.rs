@@ -76,6 +76,22 @@ fn a_command_that_complains_of_what_it_was_given_cannot_work() {
 }
 
 #[test]
+fn a_trial_that_was_asked_for_by_hand_is_pending_again_after_a_mistake() {
+    let bench = Bench::of_box("trials = 6\n", BROKEN);
+    bench.json(&["ask", "study.toml", "--json"]);
+    for _ in 0..2 {
+        let (code, talk) = bench.said(&["run", "study.toml", "--adopt"]);
+        let [observed, failed, _, pending] = counts(&bench);
+        assert_eq!((code, observed, failed, pending), (Some(1), 0, 0, 1), "{talk}");
+        assert!(talk.contains("do not count; trial 0 was pending before this run and is again"), "{talk}");
+    }
+    bench.script("box.sh", "echo 1\n");
+    let (code, talk) = bench.said(&["run", "study.toml"]);
+    assert_eq!((code, counts(&bench)), (Some(0), [6, 0, 4, 0]), "{talk}");
+    bench.verify("s");
+}
+
+#[test]
 fn failures_that_differ_count_as_trials_and_so_do_all_with_keep_going() {
     for (script, options) in [
         ("echo \"diverged in epoch $((20 + 3 * $2))\" >&2; exit 1\n", &[][..]),

@@ -20,13 +20,15 @@ pub struct Mistake {
     pub is_varied: bool,
     /// The trials, which are cancelled and do not count; not those that someone else has ended.
     pub cancelled: Vec<usize>,
+    /// Those that were pending before the run, and are so again.
+    pub pending: Vec<usize>,
     /// Where their logs are.
     pub logs: PathBuf,
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, failed, failure, is_varied, cancelled, .. } = self;
+        let Self { command, failed, failure, is_varied, cancelled, pending, .. } = self;
         write!(f, "the command {} failed in its first {failed} trials in the same way: ", quoted(command))?;
         match &failure.cause {
             Cause::NoValue(unreadable) => write!(f, "exit code 0, but {unreadable}")?,
@@ -41,9 +43,15 @@ impl fmt::Display for Mistake {
             line => write!(f, "; standard error ends with \"{line}\"")?,
         }
         match &cancelled[..] {
-            [] => write!(f, "; none of them counts"),
-            [_] => write!(f, "; {} was cancelled and does not count", trials(cancelled)),
-            _ => write!(f, "; {} were cancelled and do not count", trials(cancelled)),
+            [] if pending.is_empty() => write!(f, "; none of them counts")?,
+            [] => {}
+            [_] => write!(f, "; {} was cancelled and does not count", trials(cancelled))?,
+            _ => write!(f, "; {} were cancelled and do not count", trials(cancelled))?,
+        }
+        match &pending[..] {
+            [] => Ok(()),
+            [_] => write!(f, "; {} was pending before this run and is again", trials(pending)),
+            _ => write!(f, "; {} were pending before this run and are again", trials(pending)),
         }
     }
 }

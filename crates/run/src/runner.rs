@@ -85,6 +85,8 @@ enum Message {
 
 struct Running {
     claimed: Claimed,
+    /// How it came to be started.
+    reason: StartReason,
     /// The name of its report.
     origin: String,
     /// Which of the workers it has, from 0.

@@ -2,7 +2,7 @@
 //!
 //! A trial that has ended cannot be cancelled. So while no trial of the study has succeeded, a failure is not recorded: its
 //! trial stays pending and its lease is renewed. Three failures in the same way (see `likeness`) are a mistake, whose trials
-//! are cancelled;
+//! are cancelled, but for those that were pending before the run, which are so again;
 //! anything else shows that they are not, and then all of them are recorded. Nothing of it is written anywhere: a run that is
 //! killed, or stopped urgently, leaves pending trials, which the next one runs again.
 
@@ -14,7 +14,7 @@ use manyhands_store::{Claimed, LeaseRenewer, Reported};
 use super::WorkerPool;
 use crate::likeness::FailureKind;
 use crate::unreported::Finished;
-use crate::{Error, Failure, Mistake, News, Result};
+use crate::{Error, Failure, Mistake, News, Result, StartReason};
 
 /// How many failures in the same way, with no success before them, are a mistake.
 const FAILURES_OF_A_MISTAKE: usize = 3;
@@ -22,6 +22,8 @@ const FAILURES_OF_A_MISTAKE: usize = 3;
 /// A trial that has failed, and whose failure is not recorded.
 pub(super) struct FailedTrial {
     pub claimed: Claimed,
+    /// How it came to be started.
+    pub reason: StartReason,
     /// The name of its report.
     pub origin: String,
     /// Renews the lease until it is decided.
@@ -144,13 +146,20 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         held.into_iter().try_for_each(|failed| self.record_failure(failed))
     }
 
-    /// Cancels their trials, so that they do not count, and ends the run.
+    /// Cancels their trials, so that they do not count, and ends the run. Those that it has not chosen itself, as they were
+    /// asked for by hand or left by another run, are pending as before.
     fn withdraw_first_failures(&mut self) -> Result<()> {
         let held = std::mem::take(&mut self.first_failures.held);
         let Some(failure) = held.last().map(|failed| failed.failure.clone()) else { return Ok(()) };
-        let (failed, mut cancelled) = (held.len(), vec![]);
+        let (failed, mut cancelled, mut pending) = (held.len(), vec![], vec![]);
         let is_varied = held.iter().any(|other| other.failure.last_line() != failure.last_line());
-        for FailedTrial { claimed, origin, renewer, .. } in held {
+        for FailedTrial { claimed, reason, origin, renewer, .. } in held {
+            if reason != StartReason::New {
+                drop(renewer);
+                self.release(&claimed);
+                pending.push(claimed.trial);
+                continue;
+            }
             match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
                 Some(Reported::Recorded) => cancelled.push(claimed.trial),
                 // Someone else has ended it, or was given it.
@@ -162,9 +171,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             }
         }
         cancelled.sort_unstable();
+        pending.sort_unstable();
         let command = self.plan.settings.command.words().collect::<Vec<_>>().join(" ");
         let logs = self.plan.logs(self.session.name());
-        let mistake = Mistake { command, failed, failure, is_varied, cancelled, logs };
+        let mistake = Mistake { command, failed, failure, is_varied, cancelled, pending, logs };
         self.progress.error = Some(Error::Mistake(Box::new(mistake)));
         Ok(())
     }

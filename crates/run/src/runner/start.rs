@@ -127,7 +127,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let renewer = self.session.renew_until_dropped(&claimed, self.plan.term).map_err(Error::from);
         let started = renewer.and_then(|renewer| self.spawn(job, &claimed, origin.clone()).map(|()| renewer));
         match started {
-            Ok(renewer) => self.trials.running.push(Running { claimed, origin, slot, renewer, called_off }),
+            Ok(renewer) => self.trials.running.push(Running { claimed, reason, origin, slot, renewer, called_off }),
             Err(error) => {
                 self.release(&claimed);
                 self.progress.error = Some(error);
