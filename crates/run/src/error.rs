@@ -18,7 +18,8 @@ pub struct Mistake {
     pub failure: Failure,
     /// Whether the others' standard error ended with another line, which differs in what belongs to the trial alone.
     pub is_varied: bool,
-    /// The trials, which are cancelled and do not count; not those that someone else has ended.
+    /// The trials, which are cancelled and do not count, with those that were chosen and not started; not those that someone
+    /// else has ended.
     pub cancelled: Vec<usize>,
     /// Those that were pending before the run, and are so again.
     pub pending: Vec<usize>,

@@ -32,12 +32,21 @@ pub(super) struct FailedTrial {
     pub took: Duration,
 }
 
+/// A trial that was chosen when three had failed in the same way.
+struct UnstartedTrial {
+    claimed: Claimed,
+    /// Renews the lease until it is decided.
+    renewer: LeaseRenewer,
+}
+
 /// The failures that are held back.
 #[derive(Default)]
 pub(super) struct FirstFailures {
     held: Vec<FailedTrial>,
     /// The failure that all of them are.
     kind: Option<FailureKind>,
+    /// Trials that were chosen and not started, since the command seems not to work.
+    unstarted: Vec<UnstartedTrial>,
     /// Whether it is known that the command can work, or that its failures differ: nothing is held back any more.
     is_decided: bool,
 }
@@ -88,6 +97,13 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         Ok(())
     }
 
+    /// Keeps a trial that was chosen for this run until it is known whether the command can work.
+    pub(super) fn keep_unstarted(&mut self, claimed: Claimed) -> Result<()> {
+        let renewer = self.session.renew_until_dropped(&claimed, self.plan.term)?;
+        self.first_failures.unstarted.push(UnstartedTrial { claimed, renewer });
+        Ok(())
+    }
+
     /// Whether a suggested trial of the study has a value, as far as this process knows.
     fn has_succeeded(&self) -> bool {
         let has_value = |trial: &Trial| trial.choice().is_some() && trial.state() == TrialState::Observed;
@@ -132,10 +148,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             self.release(&claimed);
             (self.notify)(News::Stopped { trial: claimed.trial });
         }
+        for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
+            drop(renewer);
+            self.release(&claimed);
+        }
         Ok(())
     }
 
-    /// Records them as the failures that they are; from now on none is held back.
+    /// Records them as the failures that they are; from now on none is held back. What was not started for their sake is.
     pub(super) fn record_first_failures(&mut self) -> Result<()> {
         self.first_failures.is_decided = true;
         let held = std::mem::take(&mut self.first_failures.held);
@@ -143,7 +163,12 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         for FailedTrial { claimed, origin, failure, .. } in &held {
             self.control.unreported.add(Finished::of(claimed, origin.clone(), Err(failure.to_string())));
         }
-        held.into_iter().try_for_each(|failed| self.record_failure(failed))
+        held.into_iter().try_for_each(|failed| self.record_failure(failed))?;
+        for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
+            drop(renewer);
+            self.start(claimed, StartReason::New)?;
+        }
+        Ok(())
     }
 
     /// Cancels their trials, so that they do not count, and ends the run. Those that it has not chosen itself, as they were
@@ -170,6 +195,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
         }
+        cancelled.extend(self.withdraw_unstarted()?);
         cancelled.sort_unstable();
         pending.sort_unstable();
         let command = self.plan.settings.command.words().collect::<Vec<_>>().join(" ");
@@ -177,5 +203,23 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let mistake = Mistake { command, failed, failure, is_varied, cancelled, pending, logs };
         self.progress.error = Some(Error::Mistake(Box::new(mistake)));
         Ok(())
+    }
+
+    /// Cancels the trials that were chosen and not started; which.
+    fn withdraw_unstarted(&mut self) -> Result<Vec<usize>> {
+        let mut cancelled = vec![];
+        for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
+            let origin = self.session.new_origin();
+            match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
+                Some(Reported::Recorded) => cancelled.push(claimed.trial),
+                // Someone else has ended it, or was given it.
+                Some(Reported::TooLate) => {}
+                None => {
+                    drop(renewer);
+                    self.release(&claimed);
+                }
+            }
+        }
+        Ok(cancelled)
     }
 }

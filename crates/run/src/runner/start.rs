@@ -104,9 +104,13 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
     }
 
-    /// Starts a trial; one that comes after a stop was requested is released instead, for the next run.
+    /// Starts a trial; one that comes after a stop was requested is released instead, for the next run, and one that was
+    /// chosen for a command that seems not to work is kept until that is known.
     pub(super) fn start(&mut self, claimed: Claimed, reason: StartReason) -> Result<()> {
         let trial = claimed.trial;
+        if self.first_failures.is_mistake() && reason == StartReason::New {
+            return self.keep_unstarted(claimed);
+        }
         // Another session has asked for it; one read of the log makes all trials of a batch known here.
         let know = |session: &mut Session| if session.trial(trial).is_ok() { Ok(()) } else { session.sync() };
         let known = if self.starts_nothing() { None } else { self.with_retries(|session, _| know(session))? };
