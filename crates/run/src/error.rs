@@ -108,8 +108,10 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
-    /// Every trial so far has failed.
-    #[error("{failed} trials in a row failed and none has succeeded; the last one: {failure}")]
+    /// Every trial of this run has failed.
+    #[error(
+        "{failed} trials in a row failed in this run, and none succeeded; they are recorded as failed; the last one: {failure}"
+    )]
     AllFail {
         /// How many.
         failed: usize,
@@ -231,7 +233,10 @@ impl Error {
             }
             Self::AllFail { logs, .. } => {
                 let logs = logs.display();
-                return Some(format!("look at the logs in {logs}; --keep-going continues anyway"));
+                return Some(format!(
+                    "look at the logs in {logs}; `manyhands retry STUDY TRIAL` has one of them run again, --keep-going \
+                     continues anyway"
+                ));
             }
             Self::Mistake(mistake) => {
                 let logs = mistake.logs.display();
