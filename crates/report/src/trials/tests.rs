@@ -30,7 +30,7 @@ fn sorted(session: &Session, name: &str, is_reversed: bool) -> Vec<usize> {
 fn the_best_are_first_and_of_equal_ones_the_earlier() {
     let session = session();
     let top = |most, states: &[TrialState]| {
-        TrialSelection { order: TrialOrder::Top(most), states: states.to_vec() }.numbers(&session).unwrap()
+        TrialSelection { order: TrialOrder::Best, states: states.to_vec(), most: Some(most) }.numbers(&session).unwrap()
     };
     assert_eq!((top(2, &[]), top(9, &[TrialState::Observed])), (vec![3, 1], vec![3, 1, 2, 0]));
     assert_eq!(top(9, &[TrialState::Failed]), [0; 0]);
@@ -62,6 +62,16 @@ fn a_column_sorts_by_what_it_holds_with_blanks_last_either_way() {
         let keys: Vec<_> = order.iter().map(|trial| (cell(trial).number(), cell(trial).to_string(), *trial)).collect();
         assert!(keys.is_sorted_by(|first, second| first.partial_cmp(second).unwrap().is_lt()), "{name}: {keys:?}");
     }
+}
+
+#[test]
+fn the_first_of_an_order_are_those_at_the_end_that_it_begins_with() {
+    let session = session();
+    let first = |is_reversed| {
+        let order = TrialOrder::Sorted { column: TrialColumn::Value, is_reversed };
+        TrialSelection { order, most: Some(2), states: vec![] }.numbers(&session).unwrap()
+    };
+    assert_eq!((first(false), first(true)), (vec![3, 1], vec![0, 1]));
 }
 
 #[test]
@@ -139,8 +149,8 @@ fn a_table_for_people_shows_the_metrics_of_its_trials_and_names_what_it_leaves_o
     let many: Vec<(String, f64)> = (0..8).map(|index| (format!("m{index}"), f64::from(index))).collect();
     let many: Vec<(&str, f64)> = many.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let session = measured(session(), &[(0, &[("m7", 0.125)]), (1, &many), (3, &[("m0", 1.0)])]);
-    let of = |states: &[TrialState], order| {
-        let selection = TrialSelection { states: states.to_vec(), order };
+    let of = |states: &[TrialState], order, most| {
+        let selection = TrialSelection { states: states.to_vec(), order, most };
         let header = text(&session, &selection)
             .unwrap()
             .lines()
@@ -153,9 +163,9 @@ fn a_table_for_people_shows_the_metrics_of_its_trials_and_names_what_it_leaves_o
         (header.join(" "), hidden_metrics_line(&session, &selection).unwrap())
     };
     let hidden = "--json and `manyhands export` have further metrics: m5, m6".to_string();
-    assert_eq!(of(&[], TrialOrder::Number), ("value m7 m0 m1 m2 m3 m4 aim".into(), Some(hidden)));
-    assert_eq!(of(&[], TrialOrder::Top(1)), ("value m0 aim".into(), None));
-    assert_eq!(of(&[TrialState::Failed], TrialOrder::Number), ("value aim".into(), None));
-    let best = TrialSelection { order: TrialOrder::Top(1), ..TrialSelection::default() };
+    assert_eq!(of(&[], TrialOrder::Number, None), ("value m7 m0 m1 m2 m3 m4 aim".into(), Some(hidden)));
+    assert_eq!(of(&[], TrialOrder::Best, Some(1)), ("value m0 aim".into(), None));
+    assert_eq!(of(&[TrialState::Failed], TrialOrder::Number, None), ("value aim".into(), None));
+    let best = TrialSelection { order: TrialOrder::Best, most: Some(1), ..TrialSelection::default() };
     assert!(text(&session, &best).unwrap().ends_with(" -2.5   1  design"), "{}", text(&session, &best).unwrap());
 }
