@@ -26,6 +26,7 @@ pub fn line(news: &News) -> Option<String> {
             Some(format!("enough: {}{finishing}", enough(reason)))
         }
         News::Warning { what } => Some(format!("warning: {what}")),
+        News::NotKept { trial, what } => Some(format!("warning: trial {trial}: {what} (said once for all trials)")),
         News::Waiting { pending, elsewhere, by_hand, most } => Some(waiting(*pending, *elsewhere, by_hand, *most)),
         News::ByHand { trials } => Some(by_hand(trials)),
         News::Suspended { failed, running } => Some(suspended(*failed, *running)),

@@ -9,7 +9,7 @@ mod report;
 mod start;
 mod watch;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -115,6 +115,8 @@ struct RunProgress {
     idle_since: Option<Instant>,
     /// What ends the run, once the running trials have finished.
     error: Option<Error>,
+    /// What was said of numbers that are not kept.
+    not_kept: BTreeSet<String>,
     /// The stop that was announced last: whether one was requested, and whether it is urgent.
     announced: (bool, bool),
 }
@@ -297,7 +299,13 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     fn handle_message(&mut self, message: Message) -> Result<()> {
         match message {
-            Message::News(news) => (self.notify)(news),
+            Message::News(News::NotKept { what, .. }) if self.progress.not_kept.contains(&what) => {}
+            Message::News(news) => {
+                if let News::NotKept { what, .. } = &news {
+                    self.progress.not_kept.insert(what.clone());
+                }
+                (self.notify)(news);
+            }
             Message::Asked(Ok(claims)) => {
                 self.asker.is_asking = false;
                 if claims.is_empty() && !self.is_ending() {

@@ -1,7 +1,7 @@
 //! The value that a command prints: the last line of its standard output, a number or a JSON object with "value", whose
 //! other numbers are kept as metrics.
 
-use manyhands_core::text::{counted, printable};
+use manyhands_core::text::{one_line, printable};
 use manyhands_store::TrialResult;
 use serde_json::{Map, Value as Json};
 
@@ -33,6 +33,9 @@ const SHOWN: usize = 80;
 /// The most metrics of one trial.
 const MOST_METRICS: usize = 1_000;
 
+/// How many numbers that are not kept are named.
+const NAMED: usize = 3;
+
 /// The longest name of a metric, in characters.
 const LONGEST_NAME: usize = 200;
 
@@ -40,17 +43,63 @@ const LONGEST_NAME: usize = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PrintedValue {
     pub evaluation: TrialResult,
-    /// How many numbers are not kept as metrics, because they are too many or because of their names.
-    pub dropped: usize,
+    /// The numbers that are not kept as metrics.
+    pub dropped: DroppedNumbers,
 }
 
-/// What to say of numbers that are not kept.
-pub(crate) fn dropped_text(dropped: usize) -> String {
-    let (numbers, are) = (counted(dropped, "number"), if dropped == 1 { "is" } else { "are" });
-    format!(
-        "{numbers} that it printed {are} not kept as metrics: at most {MOST_METRICS} are, each with a name of its own of \
-         1 to {LONGEST_NAME} characters without control characters"
-    )
+/// Numbers that are not kept as metrics.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct DroppedNumbers {
+    /// Because they are too many, or because of their names.
+    pub unkept: NamedNumbers,
+    /// Because they are not finite.
+    pub not_finite: NamedNumbers,
+}
+
+/// Some numbers, the first of them by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct NamedNumbers {
+    pub count: usize,
+    pub names: Vec<String>,
+}
+
+impl NamedNumbers {
+    fn add(&mut self, name: &str, count: usize) {
+        self.count += count;
+        if self.names.len() < NAMED && count > 0 {
+            self.names.push(one_line(name));
+        }
+    }
+
+    /// Their names, and how many there are beyond those; none if there are no numbers.
+    fn list(&self) -> Option<String> {
+        let (names, more) = (self.names.join(", "), self.count - self.names.len().min(self.count));
+        match (self.count, more) {
+            (0, _) => None,
+            (_, 0) => Some(names),
+            _ => Some(format!("{names} and {more} more")),
+        }
+    }
+}
+
+impl DroppedNumbers {
+    /// What to say of them; nothing if there are none.
+    pub fn text(&self) -> Option<String> {
+        let are = |count: usize| if count == 1 { "is" } else { "are" };
+        let not_finite = self
+            .not_finite
+            .list()
+            .map(|names| format!("{names} {} no finite number and not kept as a metric", are(self.not_finite.count)));
+        let unkept = self.unkept.list().map(|names| {
+            format!(
+                "{names} {} not kept as a metric: at most {MOST_METRICS} are, each with a name of its own of 1 to \
+                 {LONGEST_NAME} characters without control characters",
+                are(self.unkept.count)
+            )
+        });
+        let all: Vec<String> = not_finite.into_iter().chain(unkept).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
 }
 
 /// The value in the last line of a command's output.
@@ -69,7 +118,8 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
         return Err(Unreadable::Nothing);
     }
     if let Ok(value) = line.parse::<f64>() {
-        return finite(value, line).map(|value| PrintedValue { evaluation: value.into(), dropped: 0 });
+        return finite(value, line)
+            .map(|value| PrintedValue { evaluation: value.into(), dropped: DroppedNumbers::default() });
     }
     match read_json(line) {
         Ok(Json::Object(object)) => match object.get("value") {
@@ -136,7 +186,7 @@ fn quoted_words(line: &str) -> String {
 #[derive(Default)]
 struct MetricReader {
     metrics: Vec<(String, f64)>,
-    dropped: usize,
+    dropped: DroppedNumbers,
 }
 
 impl MetricReader {
@@ -149,8 +199,9 @@ impl MetricReader {
             match member {
                 Json::Number(number) if is_nameable => self.keep(name(), number.as_f64()),
                 Json::Object(object) if is_nameable => self.read(&name(), object.iter()),
-                Json::Number(_) => self.dropped += 1,
-                Json::Object(object) => self.dropped += numbers(object),
+                Json::Number(_) => self.dropped.unkept.add(&name(), 1),
+                Json::Object(object) => self.dropped.unkept.add(&name(), numbers(object)),
+                other if word_of(other).is_some() => self.dropped.not_finite.add(&name(), 1),
                 Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) => {}
             }
         }
@@ -159,11 +210,11 @@ impl MetricReader {
     fn keep(&mut self, name: String, number: Option<f64>) {
         let is_name = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
         let has_room = self.metrics.len() < MOST_METRICS;
-        match number.filter(|number| number.is_finite()) {
+        match number {
             Some(number) if is_name && has_room && self.metrics.iter().all(|(known, _)| *known != name) => {
                 self.metrics.push((name, number));
             }
-            _ => self.dropped += 1,
+            _ => self.dropped.unkept.add(&name, 1),
         }
     }
 }
@@ -205,7 +256,7 @@ pub(crate) mod tests {
     }
 
     fn metrics(line: &str) -> (Vec<(String, f64)>, usize) {
-        let read = read_value(line).map(|read| (read.evaluation.metrics, read.dropped));
+        let read = read_value(line).map(|read| (read.evaluation.metrics, read.dropped.unkept.count));
         read.unwrap_or_default()
     }
 
@@ -231,7 +282,18 @@ pub(crate) mod tests {
         assert_eq!(metrics(r#"{"value":1,"a.b":1,"a":{"b":2}}"#), (vec![("a.b".to_string(), 1.0)], 1));
         let deep = format!("{}1{}", format!("{{\"{}\":", "k".repeat(7_000)).repeat(100), "}".repeat(100));
         assert_eq!(metrics(&format!("{{\"value\":1,\"deep\":{deep}}}")), (vec![], 1));
-        assert!(dropped_text(1).starts_with("1 number that it printed is not kept as metrics: at most 1000 are"));
+    }
+
+    #[test]
+    fn numbers_that_are_not_kept_are_named() {
+        let said = |line: &str| read_value(line).ok().and_then(|read| read.dropped.text()).unwrap_or_default();
+        assert_eq!(said(r#"{"value":1,"a":2,"b":"NaN"}"#), "");
+        assert_eq!(said(r#"{"value":1,"loss":NaN}"#), "loss is no finite number and not kept as a metric");
+        let many = r#"{"value":1,"a":NaN,"b":{"c":inf,"d":2,"e":-Infinity},"f":nan}"#;
+        assert_eq!(said(many), "a, b.c, b.e and 1 more are no finite number and not kept as a metric");
+        assert!(
+            said(r#"{"value":1,"a.b":1,"a":{"b":2}}"#).starts_with("a.b is not kept as a metric: at most 1000 are")
+        );
     }
 
     #[test]

@@ -115,20 +115,29 @@ fn metrics_have_columns_in_the_order_in_which_they_first_came() {
     let rows = flat_rows(&session).unwrap();
     assert_eq!(rows[0].keys().collect::<Vec<_>>(), columns.names());
     let cells = |row: usize| ["metrics.value", "metrics.x", "mem", "loss"].map(|name| rows[row][name].clone());
-    assert_eq!(cells(0), [json!(8.0), json!(-1.5), json!(2.0), json!(null)]);
-    assert_eq!(cells(1), [json!(7.0), json!(null), json!(null), json!(0.5)]);
+    assert_eq!(cells(0), [json!(8), json!(-1.5), json!(2), json!(null)]);
+    assert_eq!(cells(1), [json!(7), json!(null), json!(null), json!(0.5)]);
     assert_eq!(cells(2), [const { Json::Null }; 4]);
     let table = csv(&columns, &rows).unwrap();
     assert!(
         table.starts_with("trial,state,x,act,params.value,value,metrics.value,metrics.x,mem,loss,asked_at"),
         "{table}"
     );
-    assert!(table.lines().nth(1).unwrap().contains(",3.0,8.0,-1.5,2.0,,"), "{table}");
+    assert!(table.lines().nth(1).unwrap().contains(",3.0,8,-1.5,2,,"), "{table}");
     let list = json(&session, &TrialSelection::default()).unwrap();
-    assert_eq!(list[0]["metrics"], json!({"value": 8.0, "x": -1.5, "mem": 2.0}));
-    assert_eq!((&list[1]["metrics"], &list[2]["metrics"]), (&json!({"loss": 0.5, "value": 7.0}), &json!({})));
+    assert_eq!(list[0]["metrics"], json!({"value": 8, "x": -1.5, "mem": 2}));
+    assert_eq!((&list[1]["metrics"], &list[2]["metrics"]), (&json!({"loss": 0.5, "value": 7}), &json!({})));
     assert_eq!(sorted(&session, "metrics.value", false)[..2], [1, 0]);
     assert_eq!(sorted(&session, "loss", true)[..2], [1, 0]);
+}
+
+#[test]
+fn a_metric_is_written_as_an_integer_if_that_is_the_same_number() {
+    for (value, written) in [(12.0, "12"), (-3.0, "-3"), (0.0, "0"), (-0.0, "-0.0"), (0.5, "0.5"), (1e300, "1e+300")] {
+        assert_eq!(metric(value).to_string(), written);
+    }
+    let largest = 2_f64.powi(53);
+    assert_eq!((metric(largest), metric(4.0 * largest)), (json!(1_u64 << 53), json!(4.0 * largest)));
 }
 
 #[test]
