@@ -47,6 +47,7 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
+    options.output.as_deref().map_or(Ok(()), write::check_folder)?;
     let default = if options.target.json && !options.csv { Format::Jsonl } else { Format::Csv };
     let text = match options.format.unwrap_or(default) {
         Format::Csv => {
