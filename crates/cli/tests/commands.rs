@@ -36,8 +36,8 @@ fn more_trials_than_workers_are_taken_over_one_after_the_other() {
 }
 
 #[test]
-fn levels_that_are_written_as_integers_arrive_as_integers() {
-    let text = "name = \"s\"\nseed = 1\n[space]\nbatch = { levels = [16, 32, 64] }\ndose = { levels = [0.5, 1] }\n\
+fn levels_that_are_all_whole_arrive_as_integers() {
+    let text = "name = \"s\"\nseed = 1\n[space]\nbatch = { levels = [16, 32.0, 64.0] }\ndose = { levels = [0.5, 1] }\n\
                 x = { float = [0.0, 1.0] }\n[run]\ntrials = 4\n\
                 command = [\"./box.sh\", \"{batch}\", \"{dose}\"]\n";
     let bench = Bench::new(text);
