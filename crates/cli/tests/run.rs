@@ -340,6 +340,8 @@ fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert!(talk.contains("the study has all its 3 trials") && !talk.contains("continuing"), "{talk}");
+    let (_, talk) = bench.said(&["run", "study.toml", "--trials", "2"]);
+    assert!(talk.contains("the study has 3 trials, more than the 2 that it is to have"), "{talk}");
     let (_, talk) = bench.said(&["run", "study.toml", "--trials", "4"]);
     assert!(talk.contains("continuing after 3 trials"), "{talk}");
     // A pending trial is still to be run, although no other is suggested.

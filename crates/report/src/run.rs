@@ -92,8 +92,11 @@ pub fn worker(summary: Summary) -> Json {
 /// The first line of a run: what earlier runs did; none where no trial has ended. `trials` is how many the study is to have.
 pub fn opening(session: &Session, trials: Option<usize>) -> Option<String> {
     let begun = session.begun();
-    if trials.is_some_and(|trials| begun >= trials) && session.ledger().pending() == 0 {
-        return Some(format!("the study has all its {}", counted(begun, "trial")));
+    if let Some(trials) = trials.filter(|trials| begun >= *trials && session.ledger().pending() == 0) {
+        return Some(match begun > trials {
+            true => format!("the study has {}, more than the {trials} that it is to have", counted(begun, "trial")),
+            false => format!("the study has all its {}", counted(begun, "trial")),
+        });
     }
     let ended = StudyProgress::of(session).ended;
     (ended > 0).then(|| format!("continuing after {}", counted(ended, "trial")))
@@ -116,8 +119,13 @@ impl Progress {
     /// At the end of a line about one trial: the best point and how many trials have ended.
     pub fn suffix(&self) -> String {
         let best = if self.best.is_empty() { String::new() } else { format!("; {}", self.best) };
+        format!("{best} {}", self.count())
+    }
+
+    /// How many trials have ended, in brackets.
+    pub fn count(&self) -> String {
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
-        format!("{best} [{}{of}]", self.study.ended)
+        format!("[{}{of}]", self.study.ended)
     }
 
     /// On one line: how many trials have ended, the best point, and the time that is left.
