@@ -365,7 +365,11 @@ fn a_study_that_has_enough_stops_with_the_reason_and_goes_on_only_on_request() {
     assert!((10..20).contains(&observed) && bench.session("s").ledger().pending() == 0, "{observed}");
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0));
-    assert!(talk.contains("stopped: ") && talk.contains("--no-stop goes on"), "{talk}");
+    assert!(
+        talk.contains("stopped when 8 values in a row had brought no better point")
+            && talk.contains("--no-stop goes on"),
+        "{talk}"
+    );
     assert_eq!(bench.session("s").ledger().trials().len(), observed, "nothing was started");
     assert_eq!(bench.said(&["worker", "study.toml"]).0, Some(0));
     assert_eq!(bench.session("s").ledger().trials().len(), observed, "nor by a worker");

@@ -53,24 +53,31 @@ pub fn endings(summary: Summary, pending: usize, by_hand: &[usize]) -> Vec<Strin
 
 /// Why a study has enough trials.
 pub(crate) fn enough(reason: &StopReason) -> String {
+    enough_in(["is", "expects", "brought"], reason)
+}
+
+/// The same with these verbs.
+fn enough_in([is, expects, brought]: [&str; 3], reason: &StopReason) -> String {
     match reason {
         StopReason::Gain { gain, limit, kind: BoundKind::Theorem } => {
             let (gain, limit) = (significant(*gain, 2), short(*limit));
-            format!("the best point is within {gain} of the optimum (stop: gain = {limit})")
+            format!("the best point {is} within {gain} of the optimum (stop: gain = {limit})")
         }
         StopReason::Gain { gain, limit, .. } => {
             let above = if *gain > 0.0 { format!(" above {}", significant(*gain, 2)) } else { String::new() };
-            format!("the model expects no gain{above} (stop: gain = {})", short(*limit))
+            format!("the model {expects} no gain{above} (stop: gain = {})", short(*limit))
         }
         StopReason::TrialsWithoutGain { trials } => {
             let values = counted(*trials, "value");
-            format!("{values} in a row brought no better point (stop: trials_without_gain = {trials})")
+            format!("{values} in a row {brought} no better point (stop: trials_without_gain = {trials})")
         }
     }
 }
 
+/// Trials that were running then have ended since, and one of them may be the best.
 fn stopped_line(reason: &StopReason) -> String {
-    format!("stopped: {}; --no-stop goes on", enough(reason))
+    let reason = enough_in(["was", "expected", "had brought"], reason);
+    format!("stopped when {reason}; --no-stop goes on")
 }
 
 /// The last lines of `worker`: what it recorded, and whether it was interrupted.

@@ -232,7 +232,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
         let count = free.min(self.free_places());
         if count > 0 {
-            self.asker.ask(AskRequest { count, held_back: self.first_failures.len() });
+            let request = AskRequest { count, held_back: self.first_failures.len() };
+            self.asker.ask(request, self.progress.summary.told);
         }
         Ok(())
     }
@@ -317,6 +318,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
             Message::Asked(Err(error)) => self.handle_ask_error(error),
+            // A value that came meanwhile may be the better point: it is asked for again.
+            Message::Enough(_) if self.progress.summary.told > self.asker.told_before => self.asker.is_asking = false,
             Message::Enough(reason) => {
                 self.asker.is_asking = false;
                 self.progress.summary.enough = Some(reason);
