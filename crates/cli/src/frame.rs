@@ -2,7 +2,8 @@
 //!
 //! Before a frame is drawn, the one before it is erased, however many rows it takes by now: terminals wrap lines again when
 //! they become narrower, so rows are counted by the present width. A line of a frame ends with a line break of its own;
-//! wider terminals would otherwise join it with the next.
+//! wider terminals would otherwise join it with the next. Rows are erased one by one: where a frame begins in the first row,
+//! erasing all below it at once is clearing the screen, which tmux keeps a copy of.
 
 use std::io::{Write, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -114,7 +115,7 @@ impl Drawn {
 
     /// What makes a terminal show a text and then these lines in place of the frame that it shows.
     fn replace(&mut self, text: &str, lines: &[String], size: ScreenSize) -> String {
-        let mut output = erasing(&self.lines, size.width);
+        let mut output = erasing(&self.lines, size);
         output += text;
         let shown: Vec<String> = fitted(lines, size.height - 1)
             .iter()
@@ -136,11 +137,13 @@ fn fitted(lines: &[String], rows: usize) -> Vec<String> {
     shown.iter().cloned().chain([format!("  and {} more", hidden.len())]).collect()
 }
 
-/// What erases these lines, each with its line break, from a terminal that is so wide now.
-fn erasing(lines: &[String], width: usize) -> String {
-    match lines.iter().map(|line| rows(line, width)).sum::<usize>() {
+/// What erases these lines, each with its line break, from a terminal of this size, and leaves the cursor where they began.
+/// Rows that have left the terminal at its top are beyond reach.
+fn erasing(lines: &[String], size: ScreenSize) -> String {
+    let rows = lines.iter().map(|line| rows(line, size.width)).sum::<usize>().min(size.height - 1);
+    match rows {
         0 => String::new(),
-        rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
+        rows => format!("\r\u{1b}[{rows}A{}\u{1b}[{rows}A", "\u{1b}[2K\u{1b}[B".repeat(rows)),
     }
 }
 
@@ -175,56 +178,117 @@ impl ScreenSize {
 mod tests {
     use super::*;
 
-    /// A terminal that wraps its lines again when its width changes, as most do. Its characters are one column wide.
+    /// A terminal that wraps its lines again when its width changes, and keeps what leaves it at its top, as tmux does. Its
+    /// characters are one column wide.
     struct Screen {
-        width: usize,
-        /// Lines as they were written, without regard to the width; the cursor is behind the last one.
-        lines: Vec<String>,
+        size: ScreenSize,
+        /// All rows, those that have left the terminal too, and whether each is continued in the next.
+        rows: Vec<(String, bool)>,
+        /// The row and the column of the cursor.
+        cursor: (usize, usize),
     }
 
     impl Screen {
+        fn new(size: ScreenSize) -> Self {
+            Self { size, rows: vec![(String::new(), false)], cursor: (0, 0) }
+        }
+
+        /// How many rows have left it.
+        fn history(&self) -> usize {
+            self.rows.len().saturating_sub(self.size.height)
+        }
+
+        /// Lines as they were written.
+        fn lines(&self) -> Vec<String> {
+            let (mut lines, mut is_continued) = (Vec::<String>::new(), false);
+            for (row, continues) in &self.rows {
+                match lines.last_mut().filter(|_| is_continued) {
+                    Some(line) => line.push_str(row),
+                    None => lines.push(row.clone()),
+                }
+                is_continued = *continues;
+            }
+            lines
+        }
+
+        fn resize(&mut self, size: ScreenSize) {
+            assert_eq!(self.cursor, (self.rows.len() - 1, 0), "the cursor is below all that was written");
+            let lines = self.lines();
+            *self = Self::new(size);
+            self.write(&lines.join("\n"));
+        }
+
         fn write(&mut self, output: &str) {
             let mut rest = output;
             while let Some(c) = rest.chars().next() {
-                if let Some(after) = rest.strip_prefix("\r\u{1b}[") {
-                    let (up, after) = after.split_once('A').unwrap_or_default();
-                    self.up(up.parse().unwrap_or(0));
-                    rest = after.strip_prefix("\u{1b}[J").unwrap_or("the frame is erased");
-                    continue;
-                }
-                match c {
-                    '\n' => self.lines.push(String::new()),
-                    c => self.lines.iter_mut().last().into_iter().for_each(|line| line.push(c)),
-                }
                 rest = &rest[c.len_utf8()..];
+                match c {
+                    '\r' => self.cursor.1 = 0,
+                    '\n' => self.cursor = (self.down(), 0),
+                    '\u{1b}' => {
+                        let end = rest.find(char::is_alphabetic).unwrap_or(rest.len() - 1);
+                        self.control(&rest[..=end]);
+                        rest = &rest[end + 1..];
+                    }
+                    c => self.put(c),
+                }
             }
         }
 
-        /// Moves the cursor up by so many rows and erases what is below.
-        fn up(&mut self, mut rows: usize) {
-            assert_eq!(self.lines.pop().as_deref(), Some(""), "the cursor is at the beginning of a line");
-            while rows > 0 {
-                let line = self.lines.pop().unwrap_or_default();
-                let own = line.chars().count().div_ceil(self.width).max(1);
-                assert!(own <= rows, "half of a line would stay: {line}");
-                rows -= own;
+        fn control(&mut self, sequence: &str) {
+            let (row, column) = self.cursor;
+            match sequence {
+                "[2K" => self.rows[row] = (String::new(), false),
+                "[B" => self.cursor = ((row + 1).min(self.rows.len() - 1), column),
+                up => {
+                    let rows = up.strip_prefix('[').and_then(|up| up.strip_suffix('A'));
+                    let rows: usize = rows.and_then(|rows| rows.parse().ok()).unwrap_or_else(|| panic!("{up:?}"));
+                    self.cursor = (row.saturating_sub(rows).max(self.history()), column);
+                }
             }
-            self.lines.push(String::new());
+        }
+
+        /// The row below the cursor's, which is new at the end.
+        fn down(&mut self) -> usize {
+            if self.cursor.0 + 1 == self.rows.len() {
+                self.rows.push((String::new(), false));
+            }
+            self.cursor.0 + 1
+        }
+
+        fn put(&mut self, c: char) {
+            if self.cursor.1 == self.size.width {
+                self.rows[self.cursor.0].1 = true;
+                self.cursor = (self.down(), 0);
+            }
+            let row = &mut self.rows[self.cursor.0].0;
+            assert_eq!(row.chars().count(), self.cursor.1, "a line is written where nothing is left of another: {row}");
+            row.push(c);
+            self.cursor.1 += 1;
+        }
+
+        /// Rows at the end without anything in them are those of a frame that was larger.
+        fn end_at_cursor(&mut self) {
+            assert!(self.rows[self.cursor.0..].iter().all(|(row, _)| row.is_empty()), "{:?}", self.rows);
+            self.rows.truncate(self.cursor.0 + 1);
         }
     }
 
     #[test]
     fn whatever_the_width_was_a_frame_replaces_the_one_before_and_nothing_else() {
-        let (mut drawn, mut screen) = (Drawn::default(), Screen { width: 80, lines: vec![String::new()] });
+        let (mut drawn, mut screen) = (Drawn::default(), Screen::new(ScreenSize { width: 80, height: 24 }));
         let wide = ["7 of 40 trials, best 1.5".to_string(), "x".repeat(150), String::new(), "y".repeat(99)];
         let mut printed = Vec::new();
         for (step, width) in [80, 60, 61, 200, 20, 79, 33, 100, 40, 149, 151, 152, 20].into_iter().enumerate() {
-            screen.width = width;
-            let (text, line) = (format!("said {step}\n"), format!("said {step}"));
+            let size = ScreenSize { width, height: 24 };
+            screen.resize(size);
+            let line = format!("said {step} {}", "z".repeat(40 * (step % 3)));
             let lines = &wide[..1 + step % 4];
-            screen.write(&drawn.replace(&text, lines, ScreenSize { width, height: 24 }));
+            screen.write(&drawn.replace(&format!("{line}\n"), lines, size));
+            screen.end_at_cursor();
             printed.push(line);
-            let (said, frame) = screen.lines.split_at(printed.len());
+            let shown = screen.lines();
+            let (said, frame) = shown.split_at(printed.len());
             assert_eq!(said, printed, "what was printed stays");
             assert_eq!(frame.len(), lines.len() + 1, "{frame:?}");
             for (shown, line) in frame.iter().zip(lines) {
@@ -233,8 +297,25 @@ mod tests {
                 assert!(shown.chars().count() < width && (is_whole || shown.ends_with('…')), "{shown}");
             }
         }
-        screen.write(&drawn.replace("", &[], ScreenSize { width: 20, height: 24 }));
-        assert_eq!(screen.lines.len(), printed.len() + 1, "it is gone");
+        screen.write(&drawn.replace("", &[], screen.size));
+        screen.end_at_cursor();
+        assert_eq!(screen.lines().len(), printed.len() + 1, "it is gone");
+    }
+
+    #[test]
+    fn a_frame_that_fills_the_terminal_leaves_nothing_above_it_however_often_it_is_drawn() {
+        let size = ScreenSize { width: 40, height: 6 };
+        let (mut drawn, mut screen) = (Drawn::default(), Screen::new(size));
+        let rows: Vec<String> = (0..30).map(|row| format!("trial {row} {}", "x".repeat(25))).collect();
+        (0..20).for_each(|_| screen.write(&drawn.replace("", &rows, size)));
+        assert_eq!((screen.history(), screen.rows.len()), (0, 6), "the cursor has the last row");
+        screen.write(&drawn.replace("said\n", &rows, size));
+        assert_eq!((screen.history(), screen.rows[0].0.as_str()), (1, "said"), "what is printed moves up");
+        let narrow = ScreenSize { width: 20, ..size };
+        screen.resize(narrow);
+        let once = screen.history();
+        (0..20).for_each(|_| screen.write(&drawn.replace("", &rows, narrow)));
+        assert_eq!(screen.history(), once, "what it wrapped to is there once");
     }
 
     #[test]

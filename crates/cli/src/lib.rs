@@ -59,7 +59,7 @@ pub fn main<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>) -> u8 {
 }
 
 fn work(arguments: &[OsString], wants_json: bool) -> u8 {
-    let matches = verbs::command().try_get_matches_from(arguments);
+    let matches = verbs::command().try_get_matches_from(usage::without_help_of_help(arguments));
     let verb = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.verb,
         Err(error) => return usage::report_usage_error(&error, arguments, wants_json),

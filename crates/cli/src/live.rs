@@ -10,7 +10,7 @@ use console::measure_text_width;
 use manyhands_core::study::OUTLOOK_VALUES;
 use manyhands_core::text::printable;
 use manyhands_core::{Aim, Study, TrialState, Value};
-use manyhands_report::news::line;
+use manyhands_report::news::{failed_line, line};
 use manyhands_report::run::{Progress, opening, whole_seconds};
 use manyhands_report::value::params_line;
 use manyhands_report::{best, certificate, outlook};
@@ -152,7 +152,10 @@ impl LiveState {
                 self.end(*progress);
                 return line(news).map(|line| line + &self.progress.suffix());
             }
-            News::Failed { progress, .. } => self.end(*progress),
+            News::Failed { trial, failure, took, progress } => {
+                self.end(*progress);
+                return Some(failed_line(*trial, failure, *took, &self.progress.count()));
+            }
             News::Delivered { progress, .. } => self.progress.study = *progress,
             News::Warning { what } if self.warning.as_ref() == Some(what) => return None,
             News::Warning { what } => self.warning = Some(what.clone()),
@@ -199,16 +202,25 @@ impl LiveView {
     /// The summary first, which is seen however many trials run.
     fn lines(&self, width: usize) -> Vec<String> {
         let summary = folded(&format!("{}{}", self.summary, self.promise), width.saturating_sub(1));
-        summary.into_iter().chain(self.running.iter().map(RunningRow::line)).collect()
+        let names: Vec<[String; 2]> = self.running.iter().map(RunningRow::names).collect();
+        let widest = [0, 1].map(|column| names.iter().map(|names| names[column].len()).max().unwrap_or(0));
+        let rows = self.running.iter().zip(&names).map(|(row, names)| row.line(names, widest));
+        summary.into_iter().chain(rows).collect()
     }
 }
 
 impl RunningRow {
-    fn line(&self) -> String {
+    /// The trial, and what it is for.
+    fn names(&self) -> [String; 2] {
+        [self.trial.to_string(), self.aim.map_or(String::new(), |aim| aim.name().to_string())]
+    }
+
+    /// With names of these widths, so that rows line up.
+    fn line(&self, [trial, aim]: &[String; 2], [trial_width, aim_width]: [usize; 2]) -> String {
         let elapsed = self.start.elapsed();
         let turn = SPINNER[(elapsed.as_millis() / TURN % SPINNER.len() as u128) as usize];
-        let aim = self.aim.map_or(String::new(), |aim| format!(" {}", aim.name()));
-        format!("  {turn} trial {}{aim} {:>4}  {}", self.trial, whole_seconds(elapsed), self.params)
+        let (elapsed, params) = (whole_seconds(elapsed), &self.params);
+        format!("  {turn} trial {trial:>trial_width$} {aim:aim_width$} {elapsed:>4}  {params}")
     }
 }
 
@@ -295,7 +307,11 @@ mod tests {
         let lines = view.lines(60);
         assert_eq!(lines[0], "0 of 3 trials");
         assert!(lines[1].contains("trial 7 wide   0s  parameter0 = 0, ") && lines[1].ends_with("parameter39 = 39"));
+        view.begin(12, &params, Some(Aim::Greedy));
+        let lines = view.lines(60);
+        assert!(lines[1].contains("trial  7 wide     0s  parameter0"), "{lines:?}");
+        assert!(lines[2].contains("trial 12 greedy   0s  parameter0"), "{lines:?}");
         view.update(&News::Stopped { trial: 7 });
-        assert_eq!(view.lines(60).len(), 1);
+        assert_eq!(view.lines(60).len(), 2);
     }
 }

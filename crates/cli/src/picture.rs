@@ -32,10 +32,10 @@ mod drawn {
     use crate::refusal::Usage;
     use crate::write;
 
-    /// Refuses names of other kinds of pictures.
+    /// Refuses names of other kinds of pictures, and folders that are not there.
     pub fn check(path: &Path) -> Result<()> {
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("svg" | "png") => Ok(()),
+            Some("svg" | "png") => write::check_folder(path),
             _ => {
                 let message = format!("a picture's name must end in .svg or .png, got {}", path.display());
                 Err(Usage::new("usage", message).into())

@@ -15,6 +15,7 @@ use crate::default_store;
 use crate::refusal::Usage;
 use crate::stderr::say;
 use crate::study_file::reason;
+use crate::write::folder_of;
 
 /// Where studies are kept.
 #[derive(Debug, Clone, Args)]
@@ -55,7 +56,10 @@ impl StoreOption {
     /// The address of the store, of this study file if there is one. What there is to say about it is said once.
     pub fn location(&self, file: Option<&Path>) -> Result<Location> {
         let (location, mut lines) = match (self.named()?, file) {
-            (Some(named), _) => named,
+            (Some(named), _) => {
+                check_folder(&named.0)?;
+                named
+            }
             (None, None) => (Location::default(), vec![]),
             (None, Some(file)) => default_store::of_file(file),
         };
@@ -87,6 +91,17 @@ impl StoreOption {
                 Err(Usage::new("store-address", message).hint("unset one of them, or use --store").into())
             }
         }
+    }
+}
+
+/// Refuses a store whose folder is not there: it is mistyped, or not mounted.
+fn check_folder(location: &Location) -> Result<()> {
+    match location {
+        Location::Sqlite(path) if !folder_of(path).is_dir() => {
+            let message = format!("there is no folder {} for the store {location}", folder_of(path).display());
+            Err(Usage::new("store-address", message).hint("make the folder first, or correct the path").into())
+        }
+        _ => Ok(()),
     }
 }
 

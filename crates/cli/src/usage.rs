@@ -28,6 +28,14 @@ pub fn report_usage_error(error: &clap::Error, arguments: &[OsString], wants_jso
     exit::BAD_INPUT
 }
 
+/// The arguments without a --help behind `help`, which clap takes for the name of a verb.
+pub fn without_help_of_help(arguments: &[OsString]) -> &[OsString] {
+    match arguments {
+        [_, verb, option] if verb == "help" && (option == "--help" || option == "-h") => &arguments[..2],
+        all => all,
+    }
+}
+
 /// What is wrong, on one line.
 fn message(error: &clap::Error) -> String {
     let found = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
@@ -87,6 +95,13 @@ mod tests {
     }
 
     #[test]
+    fn the_help_of_help_is_that_of_the_program() {
+        for option in ["--help", "-h"] {
+            assert_eq!(crate::main(["manyhands", "help", option]), exit::SUCCESS);
+        }
+    }
+
+    #[test]
     fn a_usage_error_says_on_one_line_what_is_wrong_and_what_is_allowed() {
         const HELP: &str = "For more information, try '--help'.";
         for (line, message, hint) in [
@@ -104,6 +119,11 @@ mod tests {
                 "manyhands export s --format x",
                 "invalid value 'x' for '--format <FORMAT>'",
                 "possible values: csv, jsonl, log",
+            ),
+            (
+                "manyhands run s --trials -3",
+                "invalid value '-3' for '--trials <N>': it must be an integer from 1",
+                HELP,
             ),
             ("manyhands ask s -n x", "invalid value 'x' for '--number <N>': it must be an integer from 1", HELP),
         ] {

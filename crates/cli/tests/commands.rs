@@ -36,8 +36,8 @@ fn more_trials_than_workers_are_taken_over_one_after_the_other() {
 }
 
 #[test]
-fn levels_that_are_written_as_integers_arrive_as_integers() {
-    let text = "name = \"s\"\nseed = 1\n[space]\nbatch = { levels = [16, 32, 64] }\ndose = { levels = [0.5, 1] }\n\
+fn levels_that_are_all_whole_arrive_as_integers() {
+    let text = "name = \"s\"\nseed = 1\n[space]\nbatch = { levels = [16, 32.0, 64.0] }\ndose = { levels = [0.5, 1] }\n\
                 x = { float = [0.0, 1.0] }\n[run]\ntrials = 4\n\
                 command = [\"./box.sh\", \"{batch}\", \"{dose}\"]\n";
     let bench = Bench::new(text);
@@ -75,13 +75,23 @@ fn levels_that_are_written_as_integers_arrive_as_integers() {
 }
 
 #[test]
+fn a_metric_that_is_never_finite_is_named_once() {
+    let bench = Bench::of_box("trials = 4\n", "echo \"{\\\"value\\\": $1, \\\"kl\\\": NaN, \\\"epochs\\\": 12}\"\n");
+    let (code, talk) = bench.said(&["run", "study.toml"]);
+    let warning = "warning: trial 0: kl is no finite number and not kept as a metric (said once for all trials)";
+    assert_eq!((code, talk.matches("not kept").count(), talk.contains(warning)), (Some(0), 1, true), "{talk}");
+    let table = String::from_utf8(bench.run(&["export", "study.toml", "--csv"]).stdout).unwrap();
+    assert!(table.lines().skip(1).all(|row| row.contains(",12,")), "{table}");
+}
+
+#[test]
 fn every_number_that_a_command_prints_with_its_value_is_kept_with_the_trial() {
     let script = "case $2 in\n0) echo \"{\\\"value\\\":$1,\\\"epochs\\\":3,\\\"time\\\":{\\\"train\\\":0.25},\\\"ok\\\":true}\";;\n\
                   1) echo 1;;\n*) printf '{\"value\":2'; i=0; while [ $i -lt 1001 ]; do printf ',\"m%d\":%d' $i $i; i=$((i+1)); done; echo '}';;\nesac\n";
     let bench = Bench::of_box("trials = 3\n", script);
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
-    assert!(talk.contains("warning: trial 2: 1 number that it printed is not kept as metrics"), "{talk}");
+    assert!(talk.contains("warning: trial 2: m1000 is not kept as a metric: at most 1000 are"), "{talk}");
     let session = bench.session("s");
     let metrics = |trial: usize| session.ledger().trials()[trial].metrics().to_vec();
     assert_eq!(metrics(0), [("epochs".to_string(), 3.0), ("time.train".to_string(), 0.25)]);

@@ -301,3 +301,30 @@ fn a_stored_run_that_cannot_be_read_matters_only_to_verbs_that_need_it() {
     let imported = bench.run(&["import", "s.log", "--store", "sqlite:other.db"]);
     assert!(imported.status.success(), "{}", said(&imported));
 }
+
+#[test]
+fn a_folder_that_is_not_there_is_refused_before_anything_is_done() {
+    let bench = Bench::of_box("trials = 1\n", "echo 1\n");
+    for arguments in [
+        "run study.toml --store sqlite:missing/x.db",
+        "studies --store sqlite:missing/x.db",
+        "run study.toml --plot missing/x.svg",
+    ] {
+        let (code, talk) = bench.said(&arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!((code, talk.contains("there is no folder missing")), (Some(2), true), "{arguments}: {talk}");
+        assert!(!bench.path().join("missing").exists() && !bench.path().join("manyhands.db").exists());
+    }
+    assert_eq!(bench.said(&["run", "study.toml"]).0, Some(0));
+    for arguments in [
+        "plot study.toml -o missing/x.svg",
+        "export study.toml -o missing/x.csv",
+        "verify study.toml --salvage missing/x.log",
+        "ask study.toml --csv missing/x.csv",
+    ] {
+        let (code, talk) = bench.said(&arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!((code, talk.contains("there is no folder missing")), (Some(2), true), "{arguments}: {talk}");
+        assert!(!bench.path().join("missing").exists());
+    }
+    let (_, talk) = bench.said(&["verify", "study.toml", "--salvage", "/proc/x"]);
+    assert!(talk.contains("cannot write /proc/x: no file can be made in /proc"), "{talk}");
+}

@@ -129,7 +129,7 @@ fn a_command_that_cannot_be_started_ends_the_run_and_costs_no_trial() {
 
 #[test]
 fn nothing_but_failures_ends_a_run_unless_it_is_to_go_on() {
-    let bench = bench("trials = 8\nworkers = 2\n", "echo broken $3 >&2; exit 1\n");
+    let bench = bench("trials = 8\nworkers = 2\n", "echo broken in epoch $((20 + 3 * $3)) >&2; exit 1\n");
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(1), "{talk}");
     assert!(talk.contains("trials in a row failed") && talk.contains("broken"), "{talk}");
@@ -340,6 +340,8 @@ fn a_finished_study_that_is_run_again_says_that_it_has_all_its_trials() {
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
     assert!(talk.contains("the study has all its 3 trials") && !talk.contains("continuing"), "{talk}");
+    let (_, talk) = bench.said(&["run", "study.toml", "--trials", "2"]);
+    assert!(talk.contains("the study has 3 trials, more than the 2 that it is to have"), "{talk}");
     let (_, talk) = bench.said(&["run", "study.toml", "--trials", "4"]);
     assert!(talk.contains("continuing after 3 trials"), "{talk}");
     // A pending trial is still to be run, although no other is suggested.
@@ -363,7 +365,11 @@ fn a_study_that_has_enough_stops_with_the_reason_and_goes_on_only_on_request() {
     assert!((10..20).contains(&observed) && bench.session("s").ledger().pending() == 0, "{observed}");
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0));
-    assert!(talk.contains("stopped: ") && talk.contains("--no-stop goes on"), "{talk}");
+    assert!(
+        talk.contains("stopped when 8 values in a row had brought no better point")
+            && talk.contains("--no-stop goes on"),
+        "{talk}"
+    );
     assert_eq!(bench.session("s").ledger().trials().len(), observed, "nothing was started");
     assert_eq!(bench.said(&["worker", "study.toml"]).0, Some(0));
     assert_eq!(bench.session("s").ledger().trials().len(), observed, "nor by a worker");

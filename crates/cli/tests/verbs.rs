@@ -124,6 +124,7 @@ fn trials_selected_and_sorted() {
             &["trials", "plate", "--sort", "tmep"],
             &["trials", "plate", "--sort", "nothing", "--json"],
             &["trials", "plate", "--top", "3", "--sort", "value"],
+            &["trials", "plate", "--top", "3", "--reverse"],
             &["trials", "plate", "--top", "0", "--json"],
             &["trials", "plate", "--top", "3", "--state", "failed"],
             &["trials", "plate", "--state", "done"],

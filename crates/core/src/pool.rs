@@ -225,11 +225,8 @@ fn named_columns(names: &[String], columns: &[String]) -> Result<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
     for name in columns {
         let index = names.iter().position(|known| known == name).ok_or_else(|| {
-            let nearest = crate::text::nearest(names.iter().map(String::as_str), name).unwrap_or_default();
-            table::table_error(
-                format!("there is no column {}; the nearest name is {}", quoted(name), quoted(nearest)),
-                None,
-            )
+            let instead = crate::text::names_instead(name, "column", names);
+            table::table_error(format!("there is no column {}; {instead}", quoted(name)), None)
         })?;
         if found.contains(&index) {
             return Err(Error::RepeatedParameter { name: name.clone() });

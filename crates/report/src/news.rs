@@ -26,6 +26,7 @@ pub fn line(news: &News) -> Option<String> {
             Some(format!("enough: {}{finishing}", enough(reason)))
         }
         News::Warning { what } => Some(format!("warning: {what}")),
+        News::NotKept { trial, what } => Some(format!("warning: trial {trial}: {what} (said once for all trials)")),
         News::Waiting { pending, elsewhere, by_hand, most } => Some(waiting(*pending, *elsewhere, by_hand, *most)),
         News::ByHand { trials } => Some(by_hand(trials)),
         News::Suspended { failed, running } => Some(suspended(*failed, *running)),
@@ -41,9 +42,7 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
             let aim = aim.map_or(String::new(), |aim| format!(", {}", aim.name()));
             (*trial, format!("{} in {}{aim}", short(*value), seconds(*took)))
         }
-        News::Failed { trial, failure, took, .. } => {
-            (*trial, format!("failed after {}: {}", seconds(*took), failure.to_string().replace('\n', "\n    ")))
-        }
+        News::Failed { trial, failure, took, .. } => (*trial, failed(failure, *took, None)),
         News::HeldBack { trial, failure, took } => (*trial, held_back(failure, *took)),
         News::Retried { trial, failure } => (*trial, format!("failed, trying again: {}", failure.cause)),
         News::Stopped { trial } => (*trial, "stopped, to be run again".to_string()),
@@ -62,6 +61,16 @@ fn about_trial(news: &News) -> Option<(usize, String)> {
         }
         _ => return None,
     })
+}
+
+/// The line for a trial that has failed, with how many have ended behind its time: the reason may have several lines.
+pub fn failed_line(trial: usize, failure: &Failure, took: Duration, count: &str) -> String {
+    format!("trial {trial}: {}", failed(failure, took, Some(count)))
+}
+
+fn failed(failure: &Failure, took: Duration, count: Option<&str>) -> String {
+    let count = count.map_or(String::new(), |count| format!(" {count}"));
+    format!("failed after {}{count}: {}", seconds(took), failure.to_string().replace('\n', "\n    "))
 }
 
 fn started(reason: StartReason) -> Option<&'static str> {

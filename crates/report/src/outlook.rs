@@ -65,7 +65,10 @@ fn reason(silence: &Silence, record: &TrackRecord) -> String {
     match silence {
         Silence::TooEarly { wanted } => {
             let (so_far, trials) = (record.trials, "trials whose values were predicted before they came");
-            format!("too early to say what may still be gained: it takes {wanted} {trials}, so far there are {so_far}")
+            let are = if so_far == 1 { "is" } else { "are" };
+            format!(
+                "too early to say what may still be gained: it takes {wanted} {trials}, so far there {are} {so_far}"
+            )
         }
         Silence::NoScale => "all values so far are equal: nothing says how much they can vary".to_string(),
         Silence::BeyondFloats => "what may still be gained is beyond the largest numbers".to_string(),

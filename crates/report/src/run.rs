@@ -53,24 +53,31 @@ pub fn endings(summary: Summary, pending: usize, by_hand: &[usize]) -> Vec<Strin
 
 /// Why a study has enough trials.
 pub(crate) fn enough(reason: &StopReason) -> String {
+    enough_in(["is", "expects", "brought"], reason)
+}
+
+/// The same with these verbs.
+fn enough_in([is, expects, brought]: [&str; 3], reason: &StopReason) -> String {
     match reason {
         StopReason::Gain { gain, limit, kind: BoundKind::Theorem } => {
             let (gain, limit) = (significant(*gain, 2), short(*limit));
-            format!("the best point is within {gain} of the optimum (stop: gain = {limit})")
+            format!("the best point {is} within {gain} of the optimum (stop: gain = {limit})")
         }
         StopReason::Gain { gain, limit, .. } => {
             let above = if *gain > 0.0 { format!(" above {}", significant(*gain, 2)) } else { String::new() };
-            format!("the model expects no gain{above} (stop: gain = {})", short(*limit))
+            format!("the model {expects} no gain{above} (stop: gain = {})", short(*limit))
         }
         StopReason::TrialsWithoutGain { trials } => {
             let values = counted(*trials, "value");
-            format!("{values} in a row brought no better point (stop: trials_without_gain = {trials})")
+            format!("{values} in a row {brought} no better point (stop: trials_without_gain = {trials})")
         }
     }
 }
 
+/// Trials that were running then have ended since, and one of them may be the best.
 fn stopped_line(reason: &StopReason) -> String {
-    format!("stopped: {}; --no-stop goes on", enough(reason))
+    let reason = enough_in(["was", "expected", "had brought"], reason);
+    format!("stopped when {reason}; --no-stop goes on")
 }
 
 /// The last lines of `worker`: what it recorded, and whether it was interrupted.
@@ -92,8 +99,11 @@ pub fn worker(summary: Summary) -> Json {
 /// The first line of a run: what earlier runs did; none where no trial has ended. `trials` is how many the study is to have.
 pub fn opening(session: &Session, trials: Option<usize>) -> Option<String> {
     let begun = session.begun();
-    if trials.is_some_and(|trials| begun >= trials) && session.ledger().pending() == 0 {
-        return Some(format!("the study has all its {}", counted(begun, "trial")));
+    if let Some(trials) = trials.filter(|trials| begun >= *trials && session.ledger().pending() == 0) {
+        return Some(match begun > trials {
+            true => format!("the study has {}, more than the {trials} that it is to have", counted(begun, "trial")),
+            false => format!("the study has all its {}", counted(begun, "trial")),
+        });
     }
     let ended = StudyProgress::of(session).ended;
     (ended > 0).then(|| format!("continuing after {}", counted(ended, "trial")))
@@ -116,8 +126,13 @@ impl Progress {
     /// At the end of a line about one trial: the best point and how many trials have ended.
     pub fn suffix(&self) -> String {
         let best = if self.best.is_empty() { String::new() } else { format!("; {}", self.best) };
+        format!("{best} {}", self.count())
+    }
+
+    /// How many trials have ended, in brackets.
+    pub fn count(&self) -> String {
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
-        format!("{best} [{}{of}]", self.study.ended)
+        format!("[{}{of}]", self.study.ended)
     }
 
     /// On one line: how many trials have ended, the best point, and the time that is left.

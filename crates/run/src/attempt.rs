@@ -15,7 +15,7 @@ use crate::failure::{Cause, Failure};
 use crate::group::{Ended, Group, NotStarted};
 use crate::output::{Output, Printed};
 use crate::template::Placeholders;
-use crate::value::{PrintedValue, dropped_text, value_of};
+use crate::value::{PrintedValue, value_of};
 use crate::{Error, News, Plan, Result, Stop};
 
 /// Variables that say where the store is and hold its password. They are removed from a command's environment, unless
@@ -130,9 +130,8 @@ impl Job {
         let cause = match value_of(out) {
             _ if !status.success() => Cause::of(status),
             Ok(PrintedValue { evaluation, dropped }) => {
-                if dropped > 0 {
-                    let what = format!("trial {}: {}", self.trial, dropped_text(dropped));
-                    notify(News::Warning { what });
+                if let Some(what) = dropped.text() {
+                    notify(News::NotKept { trial: self.trial, what });
                 }
                 return Outcome::Value(evaluation);
             }

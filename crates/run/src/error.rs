@@ -16,15 +16,20 @@ pub struct Mistake {
     pub failed: usize,
     /// Why the last one did.
     pub failure: Failure,
-    /// The trials, which are cancelled and do not count; not those that someone else has ended.
+    /// Whether the others' standard error ended with another line, which differs in what belongs to the trial alone.
+    pub is_varied: bool,
+    /// The trials, which are cancelled and do not count, with those that were chosen and not started; not those that someone
+    /// else has ended.
     pub cancelled: Vec<usize>,
+    /// Those that were pending before the run, and are so again.
+    pub pending: Vec<usize>,
     /// Where their logs are.
     pub logs: PathBuf,
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, failed, failure, cancelled, .. } = self;
+        let Self { command, failed, failure, is_varied, cancelled, pending, .. } = self;
         write!(f, "the command {} failed in its first {failed} trials in the same way: ", quoted(command))?;
         match &failure.cause {
             Cause::NoValue(unreadable) => write!(f, "exit code 0, but {unreadable}")?,
@@ -33,12 +38,21 @@ impl fmt::Display for Mistake {
         match failure.last_line() {
             "" => write!(f, "; nothing on standard error")?,
             // It is safe to print already.
+            line if *is_varied => {
+                write!(f, "; standard error ends, but for the trial's own settings, with \"{line}\"")?;
+            }
             line => write!(f, "; standard error ends with \"{line}\"")?,
         }
         match &cancelled[..] {
-            [] => write!(f, "; none of them counts"),
-            [_] => write!(f, "; {} was cancelled and does not count", trials(cancelled)),
-            _ => write!(f, "; {} were cancelled and do not count", trials(cancelled)),
+            [] if pending.is_empty() => write!(f, "; none of them counts")?,
+            [] => {}
+            [_] => write!(f, "; {} was cancelled and does not count", trials(cancelled))?,
+            _ => write!(f, "; {} were cancelled and do not count", trials(cancelled))?,
+        }
+        match &pending[..] {
+            [] => Ok(()),
+            [_] => write!(f, "; {} was pending before this run and is again", trials(pending)),
+            _ => write!(f, "; {} were pending before this run and are again", trials(pending)),
         }
     }
 }
@@ -94,8 +108,10 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
-    /// Every trial so far has failed.
-    #[error("{failed} trials in a row failed and none has succeeded; the last one: {failure}")]
+    /// Every trial of this run has failed.
+    #[error(
+        "{failed} trials in a row failed in this run, and none succeeded; they are recorded as failed; the last one: {failure}"
+    )]
     AllFail {
         /// How many.
         failed: usize,
@@ -217,7 +233,10 @@ impl Error {
             }
             Self::AllFail { logs, .. } => {
                 let logs = logs.display();
-                return Some(format!("look at the logs in {logs}; --keep-going continues anyway"));
+                return Some(format!(
+                    "look at the logs in {logs}; `manyhands retry STUDY TRIAL` has one of them run again, --keep-going \
+                     continues anyway"
+                ));
             }
             Self::Mistake(mistake) => {
                 let logs = mistake.logs.display();

@@ -47,6 +47,7 @@ mod attempt;
 mod error;
 mod failure;
 mod group;
+mod likeness;
 mod output;
 mod plan;
 mod runner;

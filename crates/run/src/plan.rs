@@ -213,6 +213,13 @@ pub enum News {
         /// How many trials are running.
         running: usize,
     },
+    /// Numbers that a trial's command printed are not kept as metrics. The same is said of one trial alone.
+    NotKept {
+        /// The trial.
+        trial: usize,
+        /// Which, and why.
+        what: String,
+    },
     /// Something went wrong that does not end the run.
     Warning {
         /// What.

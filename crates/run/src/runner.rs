@@ -9,7 +9,7 @@ mod report;
 mod start;
 mod watch;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -85,6 +85,8 @@ enum Message {
 
 struct Running {
     claimed: Claimed,
+    /// How it came to be started.
+    reason: StartReason,
     /// The name of its report.
     origin: String,
     /// Which of the workers it has, from 0.
@@ -113,6 +115,8 @@ struct RunProgress {
     idle_since: Option<Instant>,
     /// What ends the run, once the running trials have finished.
     error: Option<Error>,
+    /// What was said of numbers that are not kept.
+    not_kept: BTreeSet<String>,
     /// The stop that was announced last: whether one was requested, and whether it is urgent.
     announced: (bool, bool),
 }
@@ -228,7 +232,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
         let count = free.min(self.free_places());
         if count > 0 {
-            self.asker.ask(AskRequest { count, held_back: self.first_failures.len() });
+            let request = AskRequest { count, held_back: self.first_failures.len() };
+            self.asker.ask(request, self.progress.summary.told);
         }
         Ok(())
     }
@@ -295,7 +300,13 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     fn handle_message(&mut self, message: Message) -> Result<()> {
         match message {
-            Message::News(news) => (self.notify)(news),
+            Message::News(News::NotKept { what, .. }) if self.progress.not_kept.contains(&what) => {}
+            Message::News(news) => {
+                if let News::NotKept { what, .. } = &news {
+                    self.progress.not_kept.insert(what.clone());
+                }
+                (self.notify)(news);
+            }
             Message::Asked(Ok(claims)) => {
                 self.asker.is_asking = false;
                 if claims.is_empty() && !self.is_ending() {
@@ -307,6 +318,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
             Message::Asked(Err(error)) => self.handle_ask_error(error),
+            // A value that came meanwhile may be the better point: it is asked for again.
+            Message::Enough(_) if self.progress.summary.told > self.asker.told_before => self.asker.is_asking = false,
             Message::Enough(reason) => {
                 self.asker.is_asking = false;
                 self.progress.summary.enough = Some(reason);

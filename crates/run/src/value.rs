@@ -1,7 +1,7 @@
 //! The value that a command prints: the last line of its standard output, a number or a JSON object with "value", whose
 //! other numbers are kept as metrics.
 
-use manyhands_core::text::{counted, printable};
+use manyhands_core::text::{one_line, printable};
 use manyhands_store::TrialResult;
 use serde_json::{Map, Value as Json};
 
@@ -33,6 +33,9 @@ const SHOWN: usize = 80;
 /// The most metrics of one trial.
 const MOST_METRICS: usize = 1_000;
 
+/// How many numbers that are not kept are named.
+const NAMED: usize = 3;
+
 /// The longest name of a metric, in characters.
 const LONGEST_NAME: usize = 200;
 
@@ -40,17 +43,63 @@ const LONGEST_NAME: usize = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PrintedValue {
     pub evaluation: TrialResult,
-    /// How many numbers are not kept as metrics, because they are too many or because of their names.
-    pub dropped: usize,
+    /// The numbers that are not kept as metrics.
+    pub dropped: DroppedNumbers,
 }
 
-/// What to say of numbers that are not kept.
-pub(crate) fn dropped_text(dropped: usize) -> String {
-    let (numbers, are) = (counted(dropped, "number"), if dropped == 1 { "is" } else { "are" });
-    format!(
-        "{numbers} that it printed {are} not kept as metrics: at most {MOST_METRICS} are, each with a name of its own of \
-         1 to {LONGEST_NAME} characters without control characters"
-    )
+/// Numbers that are not kept as metrics.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct DroppedNumbers {
+    /// Because they are too many, or because of their names.
+    pub unkept: NamedNumbers,
+    /// Because they are not finite.
+    pub not_finite: NamedNumbers,
+}
+
+/// Some numbers, the first of them by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct NamedNumbers {
+    pub count: usize,
+    pub names: Vec<String>,
+}
+
+impl NamedNumbers {
+    fn add(&mut self, name: &str, count: usize) {
+        self.count += count;
+        if self.names.len() < NAMED && count > 0 {
+            self.names.push(one_line(name));
+        }
+    }
+
+    /// Their names, and how many there are beyond those; none if there are no numbers.
+    fn list(&self) -> Option<String> {
+        let (names, more) = (self.names.join(", "), self.count - self.names.len().min(self.count));
+        match (self.count, more) {
+            (0, _) => None,
+            (_, 0) => Some(names),
+            _ => Some(format!("{names} and {more} more")),
+        }
+    }
+}
+
+impl DroppedNumbers {
+    /// What to say of them; nothing if there are none.
+    pub fn text(&self) -> Option<String> {
+        let are = |count: usize| if count == 1 { "is" } else { "are" };
+        let not_finite = self
+            .not_finite
+            .list()
+            .map(|names| format!("{names} {} no finite number and not kept as a metric", are(self.not_finite.count)));
+        let unkept = self.unkept.list().map(|names| {
+            format!(
+                "{names} {} not kept as a metric: at most {MOST_METRICS} are, each with a name of its own of 1 to \
+                 {LONGEST_NAME} characters without control characters",
+                are(self.unkept.count)
+            )
+        });
+        let all: Vec<String> = not_finite.into_iter().chain(unkept).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
 }
 
 /// The value in the last line of a command's output.
@@ -69,7 +118,8 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
         return Err(Unreadable::Nothing);
     }
     if let Ok(value) = line.parse::<f64>() {
-        return finite(value, line).map(|value| PrintedValue { evaluation: value.into(), dropped: 0 });
+        return finite(value, line)
+            .map(|value| PrintedValue { evaluation: value.into(), dropped: DroppedNumbers::default() });
     }
     match read_json(line) {
         Ok(Json::Object(object)) => match object.get("value") {
@@ -80,7 +130,10 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
                 let MetricReader { metrics, dropped } = metrics;
                 Ok(PrintedValue { evaluation: TrialResult { value, metrics }, dropped })
             }
-            Some(other) => Err(Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string())))),
+            Some(other) => Err(match word_of(other) {
+                Some(word) => Unreadable::NotFinite(word.to_string()),
+                None => Unreadable::NotAValue(format!("\"value\": {}", shown(&other.to_string()))),
+            }),
             None => Err(Unreadable::NotAValue(format!("an object without \"value\": {}", shown(line)))),
         },
         // Of a text that is meant as an object, the parser says what is wrong with it.
@@ -91,21 +144,29 @@ pub(crate) fn read_value(line: &str) -> Result<PrintedValue, Unreadable> {
     }
 }
 
-/// Reads JSON in which numbers that are not finite may stand, as Python writes them (NaN, Infinity): they become texts, so that
-/// one such metric does not cost the value.
+/// Begins the text that stands for a number that is not finite. No program prints it in a text of its own.
+const MARK: char = '\u{0}';
+
+/// Reads JSON in which numbers that are not finite may stand, as Python writes them (NaN, Infinity; nan, inf): they become
+/// marked texts, so that one such metric does not cost the value.
 fn read_json(line: &str) -> serde_json::Result<Json> {
     serde_json::from_str(line).or_else(|error| serde_json::from_str(&quoted_words(line)).map_err(|_| error))
 }
 
-/// A text of JSON with quotes around the words outside of its strings that stand for numbers that are not finite.
+/// The word that a script wrote for a number that is not finite, if this is one.
+fn word_of(value: &Json) -> Option<&str> {
+    value.as_str()?.strip_prefix(MARK)
+}
+
+/// A text of JSON in which the words outside of its strings that stand for numbers that are not finite are marked texts.
 fn quoted_words(line: &str) -> String {
-    const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    const WORDS: [&str; 8] = ["-Infinity", "Infinity", "-NaN", "NaN", "-nan", "nan", "-inf", "inf"];
     let (mut text, mut rest, mut is_inside) = (String::with_capacity(line.len() + 16), line, false);
     while let Some(next) = rest.chars().next() {
         let word = WORDS.into_iter().find(|word| !is_inside && rest.starts_with(word));
         let length = match (word, next) {
             (Some(word), _) => {
-                text.push_str(&format!("\"{word}\""));
+                text.push_str(&format!("\"\\u0000{word}\""));
                 rest = &rest[word.len()..];
                 continue;
             }
@@ -125,7 +186,7 @@ fn quoted_words(line: &str) -> String {
 #[derive(Default)]
 struct MetricReader {
     metrics: Vec<(String, f64)>,
-    dropped: usize,
+    dropped: DroppedNumbers,
 }
 
 impl MetricReader {
@@ -138,8 +199,9 @@ impl MetricReader {
             match member {
                 Json::Number(number) if is_nameable => self.keep(name(), number.as_f64()),
                 Json::Object(object) if is_nameable => self.read(&name(), object.iter()),
-                Json::Number(_) => self.dropped += 1,
-                Json::Object(object) => self.dropped += numbers(object),
+                Json::Number(_) => self.dropped.unkept.add(&name(), 1),
+                Json::Object(object) => self.dropped.unkept.add(&name(), numbers(object)),
+                other if word_of(other).is_some() => self.dropped.not_finite.add(&name(), 1),
                 Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) => {}
             }
         }
@@ -148,11 +210,11 @@ impl MetricReader {
     fn keep(&mut self, name: String, number: Option<f64>) {
         let is_name = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
         let has_room = self.metrics.len() < MOST_METRICS;
-        match number.filter(|number| number.is_finite()) {
+        match number {
             Some(number) if is_name && has_room && self.metrics.iter().all(|(known, _)| *known != name) => {
                 self.metrics.push((name, number));
             }
-            _ => self.dropped += 1,
+            _ => self.dropped.unkept.add(&name, 1),
         }
     }
 }
@@ -194,7 +256,7 @@ pub(crate) mod tests {
     }
 
     fn metrics(line: &str) -> (Vec<(String, f64)>, usize) {
-        let read = read_value(line).map(|read| (read.evaluation.metrics, read.dropped));
+        let read = read_value(line).map(|read| (read.evaluation.metrics, read.dropped.unkept.count));
         read.unwrap_or_default()
     }
 
@@ -220,7 +282,18 @@ pub(crate) mod tests {
         assert_eq!(metrics(r#"{"value":1,"a.b":1,"a":{"b":2}}"#), (vec![("a.b".to_string(), 1.0)], 1));
         let deep = format!("{}1{}", format!("{{\"{}\":", "k".repeat(7_000)).repeat(100), "}".repeat(100));
         assert_eq!(metrics(&format!("{{\"value\":1,\"deep\":{deep}}}")), (vec![], 1));
-        assert!(dropped_text(1).starts_with("1 number that it printed is not kept as metrics: at most 1000 are"));
+    }
+
+    #[test]
+    fn numbers_that_are_not_kept_are_named() {
+        let said = |line: &str| read_value(line).ok().and_then(|read| read.dropped.text()).unwrap_or_default();
+        assert_eq!(said(r#"{"value":1,"a":2,"b":"NaN"}"#), "");
+        assert_eq!(said(r#"{"value":1,"loss":NaN}"#), "loss is no finite number and not kept as a metric");
+        let many = r#"{"value":1,"a":NaN,"b":{"c":inf,"d":2,"e":-Infinity},"f":nan}"#;
+        assert_eq!(said(many), "a, b.c, b.e and 1 more are no finite number and not kept as a metric");
+        assert!(
+            said(r#"{"value":1,"a.b":1,"a":{"b":2}}"#).starts_with("a.b is not kept as a metric: at most 1000 are")
+        );
     }
 
     #[test]
@@ -243,8 +316,22 @@ pub(crate) mod tests {
         let found = read_value(line).map(|printed| printed.evaluation);
         let metrics = vec![("b.d".to_string(), 2.0), ("e\"NaN".to_string(), 3.0)];
         assert_eq!(found, Ok(TrialResult { value: 0.5, metrics }));
-        let refusal = read_value("{\"value\": NaN}").map_err(|error| error.to_string());
-        assert!(refusal.is_err_and(|text| text.contains("got \"value\": \"NaN\"")));
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_the_same_failure_alone_and_in_an_object() {
+        for word in ["NaN", "nan", "-nan", "Infinity", "-Infinity", "inf", "-inf"] {
+            let refused = Err(Unreadable::NotFinite(word.to_string()));
+            assert_eq!(read_number(word), refused);
+            assert_eq!(read_number(&format!("{{\"loss\": NaN, \"value\": {word}}}")), refused);
+        }
+        let text = Unreadable::NotAValue("\"value\": \"NaN\"".to_string());
+        assert_eq!(
+            read_number("{\"value\": \"NaN\"}"),
+            Err(text.clone()),
+            "a text is none, also beside a number that is"
+        );
+        assert_eq!(read_number("{\"value\": \"NaN\", \"loss\": NaN}"), Err(text));
     }
 
     #[test]

@@ -84,7 +84,11 @@ impl FromStr for Location {
 
     /// What a `postgres://` address leaves out is taken from the environment, as PostgreSQL's own client does.
     fn from_str(url: &str) -> Result<Self> {
-        let refuse = |reason: String| Err(Error::Location { url: shown(url), reason });
+        let refuse = |reason: String| {
+            let shown = shown(url);
+            let why_hidden = if shown == HIDDEN { " (it may hold a password, so it is not shown)" } else { "" };
+            Err(Error::Location { url: shown, reason: reason + why_hidden })
+        };
         if let Some(path) = url.strip_prefix("sqlite:") {
             // Other programs write sqlite:///var/x.db.
             let path = path.strip_prefix("//").unwrap_or(path);
@@ -138,6 +142,9 @@ fn scheme(url: &str) -> Option<&'static str> {
     FAMILIAR.into_iter().find(|known| url.strip_prefix(known).is_some_and(|rest| rest.starts_with(':')))
 }
 
+/// Stands for an address of which nothing can be shown.
+const HIDDEN: &str = "...";
+
 /// The part of an address that cannot contain a password; a mistyped address may contain one anywhere.
 fn shown(url: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_');
@@ -145,7 +152,7 @@ fn shown(url: &str) -> String {
     match scheme(url) {
         _ if is_file => url.to_string(),
         Some(scheme) => format!("{scheme}:..."),
-        None => "...".to_string(),
+        None => HIDDEN.to_string(),
     }
 }
 
@@ -258,6 +265,7 @@ mod tests {
             ("mysql://h/db", "\"mysql:\" is not a kind of store"),
             ("study.db", "\"study.db\" is not a store: it does not begin with a kind"),
             ("sqlite:", "it names no file"),
+            ("foo", "\"...\" is not a store: it does not begin with a kind of store (it may hold a password"),
         ] {
             let error = url.parse::<Location>().unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_report as report;
 use manyhands_report::damage::is_damage;
-use manyhands_store::{Access, Session};
+use manyhands_store::{Access, Error as StoreError, Session};
 
 use crate::output::print_json;
 use crate::refusal::Usage;
@@ -32,7 +32,7 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let mut session = match options.target.open_existing() {
+    let mut session = match options.target.open_existing().map_err(without_creation) {
         Err(error) if options.yes && error.downcast_ref().is_some_and(is_damage) => return delete_damaged(options),
         opened => opened?,
     };
@@ -43,6 +43,16 @@ pub fn run(options: &Options) -> Result<()> {
     let (name, line) = (session.name().to_string(), report::delete::deleted_line(&session));
     session.delete()?;
     tell(options, &name, &line)
+}
+
+/// Of a study that is not there, what helps is which there are, and not how to create it.
+fn without_creation(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<StoreError>() {
+        Some(unknown @ StoreError::UnknownStudy { .. }) => {
+            Usage::new(unknown.code(), unknown.to_string()).hint("`manyhands studies` lists those of a store").into()
+        }
+        _ => error,
+    }
 }
 
 /// Asks on a terminal; elsewhere, and while workers run trials, deleting needs --yes.

@@ -39,7 +39,7 @@ pub struct Options {
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// The same as --format csv
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, conflicts_with_all = ["format", "json"])]
     csv: bool,
     /// The file to write to; - for standard output, which is the default
     #[arg(short, long, value_name = "FILE")]
@@ -47,7 +47,8 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let default = if options.target.json && !options.csv { Format::Jsonl } else { Format::Csv };
+    options.output.as_deref().map_or(Ok(()), write::check_folder)?;
+    let default = if options.target.json { Format::Jsonl } else { Format::Csv };
     let text = match options.format.unwrap_or(default) {
         Format::Csv => {
             let session = options.target.open_to_read()?;

@@ -37,7 +37,7 @@ use crate::exit;
 const EXAMPLE: &str = "\
 Example:
   manyhands run study.toml       run a study, as many trials at once as it says; again to continue
-  manyhands status study.toml    the best point, and a bound on its distance from the optimum
+  manyhands status study.toml    the best point, and what may still be gained
   manyhands ask study.toml -n 5 --json    or run the trials yourself and `tell` the results";
 
 /// Bayesian optimization when several experiments run at once.
@@ -99,7 +99,15 @@ pub fn command() -> clap::Command {
     const CREATED: &str = "A study file (its study is created on first use), or the name of a study";
     // A changed argument comes after the others unless it says its place.
     let of = |verb: clap::Command| verb.mut_arg("study", |study| study.help(CREATED).index(1));
-    ["run", "worker", "ask", "enqueue"].into_iter().fold(Cli::command(), |all, verb| all.mut_subcommand(verb, of))
+    let all = Cli::command().mut_subcommands(with_negative_numbers);
+    ["run", "worker", "ask", "enqueue"].into_iter().fold(all, |all, verb| all.mut_subcommand(verb, of))
+}
+
+/// A negative number behind an option is its value: what is wrong with it is said, and no advice to put it elsewhere.
+fn with_negative_numbers(verb: clap::Command) -> clap::Command {
+    let is_option = |option: &clap::Arg| option.get_action().takes_values() && !option.is_positional();
+    verb.mut_args(|option| if is_option(&option) { option.allow_negative_numbers(true) } else { option })
+        .mut_subcommands(with_negative_numbers)
 }
 
 impl Verb {

@@ -97,7 +97,7 @@ fn finish(options: &Options, session: Session, summary: Summary, plan: &Plan) ->
     let mut session = session.frozen()?;
     let path = picture_path(options, plan, session.name());
     // The status is printed even if the picture cannot be drawn.
-    let drawn = draw(&mut session, &path);
+    let drawn = make_folder(options, &path).and_then(|()| picture::write(&mut session, &path, None));
     let shown = matches!(drawn, Ok(true)).then(|| path.display().to_string());
     if options.target.json {
         let status = report::status::json(&mut session, Effort::Bounded)?;
@@ -124,9 +124,11 @@ fn picture_path(options: &Options, plan: &Plan, study: &str) -> PathBuf {
     options.plot.clone().unwrap_or_else(beside_logs)
 }
 
-/// Draws the picture; whether there is one.
-fn draw(session: &mut Session, path: &Path) -> Result<bool> {
+/// Makes the folder of the logs, where no trial has; one that the user has named is there.
+fn make_folder(options: &Options, path: &Path) -> Result<()> {
+    if options.plot.is_some() {
+        return Ok(());
+    }
     let folder = write::folder_of(path);
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    picture::write(session, path, None)
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
 }

@@ -18,6 +18,7 @@ Examples:
   manyhands trials study.toml
   manyhands trials study.toml --top 10                  the ten best values, the best first
   manyhands trials study.toml --sort lr --reverse       by a column, the largest first
+  manyhands trials study.toml --sort seconds --top 5    the five with the least of a column
   manyhands trials branin --state failed,pending --json";
 
 /// List trials with their states and values.
@@ -26,8 +27,8 @@ Examples:
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// Only the N best observed trials, the best first
-    #[arg(long, value_name = "N", value_parser = integer_in::<usize>(1..), conflicts_with_all = ["sort", "reverse"])]
+    /// Only the N best observed trials, the best first; with --sort, the first N in that order
+    #[arg(long, value_name = "N", value_parser = integer_in::<usize>(1..))]
     top: Option<usize>,
     /// In the order of a column: trial, state, a parameter, value, a metric, asked_at, told_at, reason or aim
     #[arg(long, value_name = "COLUMN")]
@@ -72,9 +73,18 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The best trials are observed ones: other states alone leave none.
+/// The best trials are observed ones: other states alone leave none. What the reverse of the best is would be a guess.
 fn check(options: &Options) -> Result<()> {
-    if options.top.is_none() || options.state.is_empty() || options.state.contains(&StateName::Observed) {
+    if let (Some(most), None, true) = (options.top, &options.sort, options.reverse) {
+        let message = "--top with --reverse needs --sort COLUMN, the order whose other end is meant";
+        let hint = format!("--top {most} --sort value --reverse lists the {most} largest values");
+        return Err(Usage::new("usage", message).hint(hint).into());
+    }
+    if options.sort.is_some()
+        || options.top.is_none()
+        || options.state.is_empty()
+        || options.state.contains(&StateName::Observed)
+    {
         return Ok(());
     }
     let message = "--top lists observed trials, and --state leaves none of them";
@@ -87,11 +97,12 @@ fn selection(options: &Options, session: &Session) -> Result<TrialSelection> {
         None => options.reverse.then_some(TrialColumn::Trial),
     };
     let order = match (options.top, column) {
-        (Some(most), _) => TrialOrder::Top(most),
-        (None, Some(column)) => TrialOrder::Sorted { column, is_reversed: options.reverse },
+        (_, Some(column)) => TrialOrder::Sorted { column, is_reversed: options.reverse },
+        (Some(_), None) => TrialOrder::Best,
         (None, None) => TrialOrder::Number,
     };
-    Ok(TrialSelection { states: options.state.iter().map(|name| TrialState::from(*name)).collect(), order })
+    let states = options.state.iter().map(|name| TrialState::from(*name)).collect();
+    Ok(TrialSelection { states, order, most: options.top })
 }
 
 fn unknown(error: UnknownColumn) -> Usage {

@@ -41,6 +41,7 @@ pub fn run(options: &Options) -> Result<bool> {
     if options.salvage.as_deref() == Some(Path::new("-")) {
         return Err(Usage::new("usage", "--salvage needs a file, got -: standard output has the result").into());
     }
+    options.salvage.as_deref().map_or(Ok(()), write::check_folder)?;
     let inspection = options.target.inspect()?;
     let mut faults = inspection.faults.clone();
     let verified = match options.choices {

@@ -7,7 +7,7 @@ mod key;
 
 pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
 use crate::space::Constraint;
-use crate::text::{counted, nearest, plain, quoted, significant};
+use crate::text::{counted, names_instead, plain, quoted, significant};
 use crate::trial::TrialState;
 
 /// A refusal; nothing in the study has changed.
@@ -293,12 +293,12 @@ pub enum Error {
         name: String,
     },
     /// No parameter has this name.
-    #[error("there is no parameter {}; the nearest name is {}", quoted(name), quoted(nearest))]
+    #[error("there is no parameter {}; {}", quoted(name), names_instead(name, "parameter", known))]
     UnknownParameter {
         /// The name given.
         name: String,
-        /// The parameter whose name is nearest.
-        nearest: String,
+        /// The names of all parameters.
+        known: Vec<String>,
     },
     /// A constraint is not valid.
     #[error("the constraint {constraint} is not valid: {reason}")]
@@ -362,8 +362,7 @@ pub enum Error {
 impl Error {
     /// The error for a name that is not one of these.
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
-        let nearest = nearest(names, name).unwrap_or_default().to_string();
-        Self::UnknownParameter { name: name.to_string(), nearest }
+        Self::UnknownParameter { name: name.to_string(), known: names.into_iter().map(str::to_string).collect() }
     }
 }
 

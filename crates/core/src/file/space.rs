@@ -118,13 +118,16 @@ fn int(table: &TomlTable, form: &TomlEntry) -> Checked<Kind> {
     Ok(Kind::Int { low: low.integer("the low end")?, high: high.integer("the high end")?, scale })
 }
 
-/// Levels that are all written as integers are integers; those beyond 2^53 are not, as no float has their last digit.
+/// Levels that are all whole are integers, also where they are written with a point: text has no other form of them. Those
+/// beyond 2^53 are not, as no float has their last digit.
 fn levels(list: &[TomlNode]) -> Checked<Kind> {
-    let integer = |node: &TomlNode| match node.value {
-        TomlValue::Scalar(Value::Int(level)) => {
-            Some(level).filter(|level| (-LARGEST_INT..=LARGEST_INT).contains(level))
-        }
-        _ => None,
+    let integer = |node: &TomlNode| {
+        let level = match node.value {
+            TomlValue::Scalar(Value::Int(level)) => Some(level),
+            TomlValue::Scalar(Value::Float(level)) => Some(level as i64).filter(|whole| *whole as f64 == level),
+            _ => None,
+        };
+        level.filter(|level| (-LARGEST_INT..=LARGEST_INT).contains(level))
     };
     let integers: Option<Vec<i64>> = list.iter().map(integer).collect();
     match integers {

@@ -5,7 +5,7 @@ mod names;
 mod number;
 
 pub use self::names::likely_name;
-pub(crate) use self::names::nearest;
+pub(crate) use self::names::names_instead;
 pub(crate) use self::number::plain;
 pub use self::number::{short, significant};
 

@@ -1,7 +1,26 @@
 //! Names that are near to a mistyped one.
 
+use super::{one_line, quoted};
+
+/// How many names a message lists.
+const LISTED: usize = 20;
+
+/// What to say of a name that is none of these: the one that was likely meant, or else all of them.
+pub(crate) fn names_instead(name: &str, noun: &str, known: &[String]) -> String {
+    if let Some(likely) = likely_name(known.iter().map(String::as_str), name) {
+        return format!("the nearest name is {}", quoted(likely));
+    }
+    let listed: Vec<String> = known.iter().take(LISTED).map(|name| one_line(name)).collect();
+    let more = known.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match known {
+        [_] => format!("the only {noun} is {}", listed.join(", ")),
+        _ => format!("the {noun}s are {}{more}", listed.join(", ")),
+    }
+}
+
 /// The name that takes the fewest edits, the first among equals.
-pub(crate) fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     names.into_iter().min_by_key(|known| edits(known, name))
 }
 

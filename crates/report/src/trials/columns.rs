@@ -127,6 +127,14 @@ pub(super) fn metric_names<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> V
     names
 }
 
+/// A metric as it was probably printed: a whole number, such as a count of epochs, without a fraction.
+pub(super) fn metric(value: f64) -> Json {
+    // Up to here every whole number is a float of its own.
+    const LARGEST: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    let is_whole = value.fract() == 0.0 && value.abs() <= LARGEST && !(value == 0.0 && value.is_sign_negative());
+    if is_whole { Json::from(value as i64) } else { Json::from(value) }
+}
+
 impl TrialColumn {
     /// What a trial has in this column; null if that is nothing.
     pub(super) fn cell(&self, TrialRecord { trial, times, params }: TrialRecord<'_>) -> Json {
@@ -136,7 +144,8 @@ impl TrialColumn {
             Self::Parameter(index) => params.get(*index).map_or(Json::Null, |(_, value)| json!(value)),
             Self::Value => trial.value().into(),
             Self::Metric(name) => {
-                trial.metrics().iter().find(|(known, _)| known == name).map(|(_, value)| *value).into()
+                let found = trial.metrics().iter().find(|(known, _)| known == name);
+                found.map_or(Json::Null, |(_, value)| metric(*value))
             }
             Self::AskedAt => times.asked_at.to_string().into(),
             Self::ToldAt => times.told_at.map(|time| time.to_string()).into(),

@@ -13,7 +13,7 @@ use manyhands_store::{Result, Session};
 use serde_json::{Map, Value as Json};
 
 pub use self::columns::{TrialColumn, TrialColumns, UnknownColumn};
-use self::columns::{TrialRecord, metric_names};
+use self::columns::{TrialRecord, metric, metric_names};
 pub use self::exported::{BadExport, csv_of_json_lines, is_exported_line};
 pub use self::selection::{TrialOrder, TrialSelection};
 use crate::{table, value};
@@ -42,7 +42,7 @@ pub fn json(session: &Session, selection: &TrialSelection) -> Result<Json> {
                 row.insert("params".to_string(), value::params(named));
             }
             if *column == TrialColumn::Value {
-                let metrics = record.trial.metrics().iter().map(|(name, value)| (name.clone(), Json::from(*value)));
+                let metrics = record.trial.metrics().iter().map(|(name, value)| (name.clone(), metric(*value)));
                 row.insert("metrics".to_string(), Json::Object(metrics.collect()));
             }
         }

@@ -20,7 +20,7 @@ use super::columns::{TrialColumn, TrialRecord};
 /// session.ask(3)?;
 /// session.tell(0, 0.5)?;
 /// session.tell(2, 1.5)?;
-/// let best = TrialSelection { order: TrialOrder::Top(2), ..Default::default() };
+/// let best = TrialSelection { order: TrialOrder::Best, most: Some(2), ..Default::default() };
 /// assert_eq!(best.numbers(&session)?, [2, 0]);
 /// # Ok(()) }
 /// ```
@@ -30,6 +30,8 @@ pub struct TrialSelection {
     pub states: Vec<TrialState>,
     /// Their order.
     pub order: TrialOrder,
+    /// How many at most, the first in that order; all of them if there is no bound.
+    pub most: Option<usize>,
 }
 
 /// The order of trials.
@@ -38,8 +40,8 @@ pub enum TrialOrder {
     /// By number.
     #[default]
     Number,
-    /// This many observed ones, the best value first; of equal values, the lower number first.
-    Top(usize),
+    /// Observed ones alone, the best value first; of equal values, the lower number first.
+    Best,
     /// By a column, those that have nothing in it last: numbers before text; of equal ones, the lower number first.
     Sorted {
         /// The column.
@@ -56,7 +58,7 @@ impl TrialSelection {
         let mut numbers: Vec<usize> = (0..trials.len()).filter(|number| self.allows(trials[*number].state())).collect();
         match &self.order {
             TrialOrder::Number => {}
-            TrialOrder::Top(most) => {
+            TrialOrder::Best => {
                 let direction = session.spec().direction();
                 let mut valued: Vec<(usize, f64)> =
                     numbers.into_iter().filter_map(|number| Some((number, trials[number].value()?))).collect();
@@ -64,7 +66,7 @@ impl TrialSelection {
                     let is_worse = direction.is_better(*second, *first);
                     is_worse.cmp(&direction.is_better(*first, *second))
                 });
-                numbers = valued.into_iter().map(|(number, _)| number).take(*most).collect();
+                numbers = valued.into_iter().map(|(number, _)| number).collect();
             }
             TrialOrder::Sorted { column, is_reversed } => {
                 let mut keyed = Vec::with_capacity(numbers.len());
@@ -78,6 +80,7 @@ impl TrialSelection {
                 numbers = keyed.into_iter().map(|(_, number)| number).collect();
             }
         }
+        numbers.truncate(self.most.unwrap_or(usize::MAX));
         Ok(numbers)
     }
 

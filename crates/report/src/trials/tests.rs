@@ -30,7 +30,7 @@ fn sorted(session: &Session, name: &str, is_reversed: bool) -> Vec<usize> {
 fn the_best_are_first_and_of_equal_ones_the_earlier() {
     let session = session();
     let top = |most, states: &[TrialState]| {
-        TrialSelection { order: TrialOrder::Top(most), states: states.to_vec() }.numbers(&session).unwrap()
+        TrialSelection { order: TrialOrder::Best, states: states.to_vec(), most: Some(most) }.numbers(&session).unwrap()
     };
     assert_eq!((top(2, &[]), top(9, &[TrialState::Observed])), (vec![3, 1], vec![3, 1, 2, 0]));
     assert_eq!(top(9, &[TrialState::Failed]), [0; 0]);
@@ -62,6 +62,16 @@ fn a_column_sorts_by_what_it_holds_with_blanks_last_either_way() {
         let keys: Vec<_> = order.iter().map(|trial| (cell(trial).number(), cell(trial).to_string(), *trial)).collect();
         assert!(keys.is_sorted_by(|first, second| first.partial_cmp(second).unwrap().is_lt()), "{name}: {keys:?}");
     }
+}
+
+#[test]
+fn the_first_of_an_order_are_those_at_the_end_that_it_begins_with() {
+    let session = session();
+    let first = |is_reversed| {
+        let order = TrialOrder::Sorted { column: TrialColumn::Value, is_reversed };
+        TrialSelection { order, most: Some(2), states: vec![] }.numbers(&session).unwrap()
+    };
+    assert_eq!((first(false), first(true)), (vec![3, 1], vec![0, 1]));
 }
 
 #[test]
@@ -105,20 +115,29 @@ fn metrics_have_columns_in_the_order_in_which_they_first_came() {
     let rows = flat_rows(&session).unwrap();
     assert_eq!(rows[0].keys().collect::<Vec<_>>(), columns.names());
     let cells = |row: usize| ["metrics.value", "metrics.x", "mem", "loss"].map(|name| rows[row][name].clone());
-    assert_eq!(cells(0), [json!(8.0), json!(-1.5), json!(2.0), json!(null)]);
-    assert_eq!(cells(1), [json!(7.0), json!(null), json!(null), json!(0.5)]);
+    assert_eq!(cells(0), [json!(8), json!(-1.5), json!(2), json!(null)]);
+    assert_eq!(cells(1), [json!(7), json!(null), json!(null), json!(0.5)]);
     assert_eq!(cells(2), [const { Json::Null }; 4]);
     let table = csv(&columns, &rows).unwrap();
     assert!(
         table.starts_with("trial,state,x,act,params.value,value,metrics.value,metrics.x,mem,loss,asked_at"),
         "{table}"
     );
-    assert!(table.lines().nth(1).unwrap().contains(",3.0,8.0,-1.5,2.0,,"), "{table}");
+    assert!(table.lines().nth(1).unwrap().contains(",3.0,8,-1.5,2,,"), "{table}");
     let list = json(&session, &TrialSelection::default()).unwrap();
-    assert_eq!(list[0]["metrics"], json!({"value": 8.0, "x": -1.5, "mem": 2.0}));
-    assert_eq!((&list[1]["metrics"], &list[2]["metrics"]), (&json!({"loss": 0.5, "value": 7.0}), &json!({})));
+    assert_eq!(list[0]["metrics"], json!({"value": 8, "x": -1.5, "mem": 2}));
+    assert_eq!((&list[1]["metrics"], &list[2]["metrics"]), (&json!({"loss": 0.5, "value": 7}), &json!({})));
     assert_eq!(sorted(&session, "metrics.value", false)[..2], [1, 0]);
     assert_eq!(sorted(&session, "loss", true)[..2], [1, 0]);
+}
+
+#[test]
+fn a_metric_is_written_as_an_integer_if_that_is_the_same_number() {
+    for (value, written) in [(12.0, "12"), (-3.0, "-3"), (0.0, "0"), (-0.0, "-0.0"), (0.5, "0.5"), (1e300, "1e+300")] {
+        assert_eq!(metric(value).to_string(), written);
+    }
+    let largest = 2_f64.powi(53);
+    assert_eq!((metric(largest), metric(4.0 * largest)), (json!(1_u64 << 53), json!(4.0 * largest)));
 }
 
 #[test]
@@ -139,8 +158,8 @@ fn a_table_for_people_shows_the_metrics_of_its_trials_and_names_what_it_leaves_o
     let many: Vec<(String, f64)> = (0..8).map(|index| (format!("m{index}"), f64::from(index))).collect();
     let many: Vec<(&str, f64)> = many.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let session = measured(session(), &[(0, &[("m7", 0.125)]), (1, &many), (3, &[("m0", 1.0)])]);
-    let of = |states: &[TrialState], order| {
-        let selection = TrialSelection { states: states.to_vec(), order };
+    let of = |states: &[TrialState], order, most| {
+        let selection = TrialSelection { states: states.to_vec(), order, most };
         let header = text(&session, &selection)
             .unwrap()
             .lines()
@@ -153,9 +172,9 @@ fn a_table_for_people_shows_the_metrics_of_its_trials_and_names_what_it_leaves_o
         (header.join(" "), hidden_metrics_line(&session, &selection).unwrap())
     };
     let hidden = "--json and `manyhands export` have further metrics: m5, m6".to_string();
-    assert_eq!(of(&[], TrialOrder::Number), ("value m7 m0 m1 m2 m3 m4 aim".into(), Some(hidden)));
-    assert_eq!(of(&[], TrialOrder::Top(1)), ("value m0 aim".into(), None));
-    assert_eq!(of(&[TrialState::Failed], TrialOrder::Number), ("value aim".into(), None));
-    let best = TrialSelection { order: TrialOrder::Top(1), ..TrialSelection::default() };
+    assert_eq!(of(&[], TrialOrder::Number, None), ("value m7 m0 m1 m2 m3 m4 aim".into(), Some(hidden)));
+    assert_eq!(of(&[], TrialOrder::Best, Some(1)), ("value m0 aim".into(), None));
+    assert_eq!(of(&[TrialState::Failed], TrialOrder::Number, None), ("value aim".into(), None));
+    let best = TrialSelection { order: TrialOrder::Best, most: Some(1), ..TrialSelection::default() };
     assert!(text(&session, &best).unwrap().ends_with(" -2.5   1  design"), "{}", text(&session, &best).unwrap());
 }

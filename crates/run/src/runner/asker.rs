@@ -23,6 +23,8 @@ pub(super) struct AskerHandle {
     requests: Sender<AskRequest>,
     /// Whether an ask is under way.
     pub is_asking: bool,
+    /// How many values this run had recorded when it began.
+    pub told_before: usize,
 }
 
 impl AskerHandle {
@@ -55,11 +57,12 @@ impl AskerHandle {
             }
         };
         let thread = std::thread::Builder::new().name("asker".to_string()).spawn(work);
-        thread.map(|_| Self { requests, is_asking: false }).map_err(Error::no_thread("chooses trials"))
+        thread.map(|_| Self { requests, is_asking: false, told_before: 0 }).map_err(Error::no_thread("chooses trials"))
     }
 
-    /// Asks for trials.
-    pub fn ask(&mut self, request: AskRequest) {
+    /// Asks for trials, when the run has recorded so many values.
+    pub fn ask(&mut self, request: AskRequest, told: usize) {
+        self.told_before = told;
         // The thread receives until this handle is dropped, unless it has panicked, which it reports itself.
         self.is_asking = self.requests.send(request).is_ok();
     }

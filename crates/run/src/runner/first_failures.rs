@@ -1,7 +1,8 @@
 //! Failures before any success: they are held back until it is known whether the command can work at all.
 //!
 //! A trial that has ended cannot be cancelled. So while no trial of the study has succeeded, a failure is not recorded: its
-//! trial stays pending and its lease is renewed. Three failures in the same way are a mistake, whose trials are cancelled;
+//! trial stays pending and its lease is renewed. Three failures in the same way (see `likeness`) are a mistake, whose trials
+//! are cancelled, but for those that were pending before the run, which are so again;
 //! anything else shows that they are not, and then all of them are recorded. Nothing of it is written anywhere: a run that is
 //! killed, or stopped urgently, leaves pending trials, which the next one runs again.
 
@@ -11,8 +12,9 @@ use manyhands_core::{Trial, TrialState};
 use manyhands_store::{Claimed, LeaseRenewer, Reported};
 
 use super::WorkerPool;
+use crate::likeness::FailureKind;
 use crate::unreported::Finished;
-use crate::{Error, Failure, Mistake, News, Result};
+use crate::{Error, Failure, Mistake, News, Result, StartReason};
 
 /// How many failures in the same way, with no success before them, are a mistake.
 const FAILURES_OF_A_MISTAKE: usize = 3;
@@ -20,6 +22,8 @@ const FAILURES_OF_A_MISTAKE: usize = 3;
 /// A trial that has failed, and whose failure is not recorded.
 pub(super) struct FailedTrial {
     pub claimed: Claimed,
+    /// How it came to be started.
+    pub reason: StartReason,
     /// The name of its report.
     pub origin: String,
     /// Renews the lease until it is decided.
@@ -28,10 +32,21 @@ pub(super) struct FailedTrial {
     pub took: Duration,
 }
 
+/// A trial that was chosen when three had failed in the same way.
+struct UnstartedTrial {
+    claimed: Claimed,
+    /// Renews the lease until it is decided.
+    renewer: LeaseRenewer,
+}
+
 /// The failures that are held back.
 #[derive(Default)]
 pub(super) struct FirstFailures {
     held: Vec<FailedTrial>,
+    /// The failure that all of them are.
+    kind: Option<FailureKind>,
+    /// Trials that were chosen and not started, since the command seems not to work.
+    unstarted: Vec<UnstartedTrial>,
     /// Whether it is known that the command can work, or that its failures differ: nothing is held back any more.
     is_decided: bool,
 }
@@ -48,8 +63,8 @@ impl FirstFailures {
     }
 
     /// Whether a failure may be one more of a mistake.
-    fn accepts(&self, failure: &Failure) -> bool {
-        let is_like_others = self.held.first().is_none_or(|first| failure.is_like(&first.failure));
+    fn accepts(&self, failure: &Failure, kind: &FailureKind) -> bool {
+        let is_like_others = self.held.is_empty() || self.kind.as_ref() == Some(kind);
         !self.is_decided && failure.may_be_a_mistake() && is_like_others
     }
 }
@@ -57,8 +72,11 @@ impl FirstFailures {
 impl<F: Fn(News)> WorkerPool<'_, F> {
     /// A command has failed: the failure is held back while it may be a mistake, and else recorded.
     pub(super) fn fail(&mut self, failed: FailedTrial) -> Result<()> {
-        let is_held = !self.plan.keep_going && self.first_failures.accepts(&failed.failure) && !self.has_succeeded();
-        if is_held {
+        let trial = failed.claimed.trial;
+        let kind = FailureKind::of(&failed.failure, trial, &self.session.params(trial)?);
+        let is_accepted = self.first_failures.accepts(&failed.failure, &kind);
+        if !self.plan.keep_going && is_accepted && !self.has_succeeded() {
+            self.first_failures.kind = Some(kind);
             return self.hold_back(failed);
         }
         // Three that failed in the same way stay a mistake, whatever fails after them.
@@ -76,6 +94,13 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         if self.first_failures.len() == FAILURES_OF_A_MISTAKE && !self.trials.running.is_empty() {
             (self.notify)(News::Suspended { failed: FAILURES_OF_A_MISTAKE, running: self.trials.running.len() });
         }
+        Ok(())
+    }
+
+    /// Keeps a trial that was chosen for this run until it is known whether the command can work.
+    pub(super) fn keep_unstarted(&mut self, claimed: Claimed) -> Result<()> {
+        let renewer = self.session.renew_until_dropped(&claimed, self.plan.term)?;
+        self.first_failures.unstarted.push(UnstartedTrial { claimed, renewer });
         Ok(())
     }
 
@@ -123,10 +148,14 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             self.release(&claimed);
             (self.notify)(News::Stopped { trial: claimed.trial });
         }
+        for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
+            drop(renewer);
+            self.release(&claimed);
+        }
         Ok(())
     }
 
-    /// Records them as the failures that they are; from now on none is held back.
+    /// Records them as the failures that they are; from now on none is held back. What was not started for their sake is.
     pub(super) fn record_first_failures(&mut self) -> Result<()> {
         self.first_failures.is_decided = true;
         let held = std::mem::take(&mut self.first_failures.held);
@@ -134,15 +163,28 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         for FailedTrial { claimed, origin, failure, .. } in &held {
             self.control.unreported.add(Finished::of(claimed, origin.clone(), Err(failure.to_string())));
         }
-        held.into_iter().try_for_each(|failed| self.record_failure(failed))
+        held.into_iter().try_for_each(|failed| self.record_failure(failed))?;
+        for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
+            drop(renewer);
+            self.start(claimed, StartReason::New)?;
+        }
+        Ok(())
     }
 
-    /// Cancels their trials, so that they do not count, and ends the run.
+    /// Cancels their trials, so that they do not count, and ends the run. Those that it has not chosen itself, as they were
+    /// asked for by hand or left by another run, are pending as before.
     fn withdraw_first_failures(&mut self) -> Result<()> {
         let held = std::mem::take(&mut self.first_failures.held);
         let Some(failure) = held.last().map(|failed| failed.failure.clone()) else { return Ok(()) };
-        let (failed, mut cancelled) = (held.len(), vec![]);
-        for FailedTrial { claimed, origin, renewer, .. } in held {
+        let (failed, mut cancelled, mut pending) = (held.len(), vec![], vec![]);
+        let is_varied = held.iter().any(|other| other.failure.last_line() != failure.last_line());
+        for FailedTrial { claimed, reason, origin, renewer, .. } in held {
+            if reason != StartReason::New {
+                drop(renewer);
+                self.release(&claimed);
+                pending.push(claimed.trial);
+                continue;
+            }
             match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
                 Some(Reported::Recorded) => cancelled.push(claimed.trial),
                 // Someone else has ended it, or was given it.
@@ -153,11 +195,31 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 }
             }
         }
+        cancelled.extend(self.withdraw_unstarted()?);
         cancelled.sort_unstable();
+        pending.sort_unstable();
         let command = self.plan.settings.command.words().collect::<Vec<_>>().join(" ");
         let logs = self.plan.logs(self.session.name());
-        let mistake = Mistake { command, failed, failure, cancelled, logs };
+        let mistake = Mistake { command, failed, failure, is_varied, cancelled, pending, logs };
         self.progress.error = Some(Error::Mistake(Box::new(mistake)));
         Ok(())
+    }
+
+    /// Cancels the trials that were chosen and not started; which.
+    fn withdraw_unstarted(&mut self) -> Result<Vec<usize>> {
+        let mut cancelled = vec![];
+        for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
+            let origin = self.session.new_origin();
+            match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
+                Some(Reported::Recorded) => cancelled.push(claimed.trial),
+                // Someone else has ended it, or was given it.
+                Some(Reported::TooLate) => {}
+                None => {
+                    drop(renewer);
+                    self.release(&claimed);
+                }
+            }
+        }
+        Ok(cancelled)
     }
 }

@@ -57,10 +57,10 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let Some(place) = self.trials.running.iter().position(|running| running.claimed.trial == trial) else {
             return Ok(());
         };
-        let Running { claimed, origin, renewer, called_off, .. } = self.trials.running.remove(place);
+        let Running { claimed, reason, origin, renewer, called_off, .. } = self.trials.running.remove(place);
         match outcome {
             Outcome::Value(evaluation) => self.record(&claimed, &origin, Ok(evaluation), took)?,
-            Outcome::Failed(failure) => self.fail(FailedTrial { claimed, origin, renewer, failure, took })?,
+            Outcome::Failed(failure) => self.fail(FailedTrial { claimed, reason, origin, renewer, failure, took })?,
             Outcome::Stopped if called_off.load(std::sync::atomic::Ordering::Relaxed) => {
                 let reason = match self.session.trial(trial)?.state() {
                     TrialState::Cancelled => CallOffReason::Cancelled,
@@ -93,7 +93,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
 
     /// Records a failure.
     pub(super) fn record_failure(&mut self, failed: FailedTrial) -> Result<()> {
-        let FailedTrial { claimed, origin, renewer, failure, took } = failed;
+        let FailedTrial { claimed, origin, renewer, failure, took, .. } = failed;
         let recorded = self.record(&claimed, &origin, Err(failure), took);
         drop(renewer);
         recorded

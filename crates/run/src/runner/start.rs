@@ -104,9 +104,13 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         }
     }
 
-    /// Starts a trial; one that comes after a stop was requested is released instead, for the next run.
+    /// Starts a trial; one that comes after a stop was requested is released instead, for the next run, and one that was
+    /// chosen for a command that seems not to work is kept until that is known.
     pub(super) fn start(&mut self, claimed: Claimed, reason: StartReason) -> Result<()> {
         let trial = claimed.trial;
+        if self.first_failures.is_mistake() && reason == StartReason::New {
+            return self.keep_unstarted(claimed);
+        }
         // Another session has asked for it; one read of the log makes all trials of a batch known here.
         let know = |session: &mut Session| if session.trial(trial).is_ok() { Ok(()) } else { session.sync() };
         let known = if self.starts_nothing() { None } else { self.with_retries(|session, _| know(session))? };
@@ -127,7 +131,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let renewer = self.session.renew_until_dropped(&claimed, self.plan.term).map_err(Error::from);
         let started = renewer.and_then(|renewer| self.spawn(job, &claimed, origin.clone()).map(|()| renewer));
         match started {
-            Ok(renewer) => self.trials.running.push(Running { claimed, origin, slot, renewer, called_off }),
+            Ok(renewer) => self.trials.running.push(Running { claimed, reason, origin, slot, renewer, called_off }),
             Err(error) => {
                 self.release(&claimed);
                 self.progress.error = Some(error);
