@@ -43,7 +43,10 @@ pub fn content(path: &Path) -> Result<Vec<u8>> {
 
 /// A table of points of the domain: one column per parameter, one row per point.
 pub fn points(path: &Path, domain: &Domain) -> Result<Vec<PointRow>> {
-    let shown = path.display().to_string();
+    let shown = match path == Path::new("-") {
+        true => "standard input".to_string(),
+        false => path.display().to_string(),
+    };
     let wrong = |fault: BadSpreadsheet| Usage { code: "table", message: format!("{shown}: {fault}"), hint: fault.hint };
     let table = Spreadsheet::read(&content(path)?).map_err(wrong)?;
     let rows = plate::points(domain, &table).map_err(wrong)?;
