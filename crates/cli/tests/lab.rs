@@ -411,3 +411,26 @@ fn a_plate_of_another_study_is_told_with_a_warning() {
     let ours = said(&bench.run(&["tell", "study.toml", "ours.csv", "--amend"]));
     assert!(!ours.contains("warning"), "{ours}");
 }
+
+#[test]
+fn a_plate_on_a_finite_space_with_columns_of_other_names_is_told_and_moved() {
+    let finite = "name = \"fin\"\n[space]\nn = { int = [1, 9] }\ns = { choice = [\"DMF\", \"MeCN\"] }\n";
+    let bench = Bench::new(finite);
+    bench.write("queue.csv", "n,s\n9,DMF\n2,MeCN\n");
+    said(&bench.run(&["enqueue", "study.toml", "--csv", "queue.csv"]));
+    said(&bench.run(&["ask", "study.toml", "-n", "2"]));
+    bench.write("plate.csv", "trial;rpm;s;Yield (%)\n0;5;DMF;41,5\n1;2;MeCN;12\n");
+    let columns = ["--column", "value=Yield (%)", "--column", "n=rpm"];
+    let tell = |more: &[&str]| bench.run(&[&["tell", "study.toml", "plate.csv"], more].concat());
+    assert!(!tell(&[]).status.success() && !tell(&columns[..2]).status.success(), "the column n is missing");
+    let told = said(&tell(&columns));
+    assert!(told.contains("trial 0: observed 41.5 at n = 5 instead of 9\ntrial 1: observed 12\n"), "{told}");
+    for wrong in [["--column", "value=Foo"], ["--column", "foo=rpm"], ["--column", "rpm"]] {
+        assert_eq!(tell(&wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    said(&bench.run(&["amend", "study.toml", "1", "--set", "s=DMF"]));
+    said(&bench.run(&["ask", "study.toml"]));
+    verified(&bench, "fin");
+    let trials = bench.json(&["trials", "fin", "--json"]);
+    assert_eq!((&trials[0]["params"]["n"], &trials[1]["params"]["s"]), (&5.into(), &"DMF".into()));
+}
