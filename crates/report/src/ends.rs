@@ -17,10 +17,15 @@ pub fn lines(session: &Session, trials: &[(usize, TrialState)]) -> Result<Vec<St
 
 /// An amended trial: what is recorded now, and what was before, as JSON.
 pub fn amended(trial: &Trial, before: &Trial) -> Json {
-    let recorded =
-        |trial: &Trial| json!({"state": trial.state().to_string(), "value": trial.value(), "reason": trial.reason()});
+    let recorded = |record: &Trial| {
+        json!({
+            "trial": trial.number(),
+            "state": record.state().to_string(),
+            "value": record.value(),
+            "reason": record.reason(),
+        })
+    };
     let mut now = recorded(trial);
-    now["trial"] = json!(trial.number());
     now["before"] = recorded(before);
     json!([now])
 }
