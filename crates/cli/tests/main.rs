@@ -15,6 +15,7 @@ mod kill;
 mod lab;
 mod mistakes;
 mod places;
+mod plates;
 #[cfg(feature = "lab")]
 mod quality;
 mod readers;

@@ -185,15 +185,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
                 pending.push(claimed.trial);
                 continue;
             }
-            match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
-                Some(Reported::Recorded) => cancelled.push(claimed.trial),
-                // Someone else has ended it, or was given it.
-                Some(Reported::TooLate) => {}
-                None => {
-                    drop(renewer);
-                    self.release(&claimed);
-                }
-            }
+            cancelled.extend(self.withdraw(&claimed, &origin, renewer)?);
         }
         cancelled.extend(self.withdraw_unstarted()?);
         cancelled.sort_unstable();
@@ -210,16 +202,18 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let mut cancelled = vec![];
         for UnstartedTrial { claimed, renewer } in std::mem::take(&mut self.first_failures.unstarted) {
             let origin = self.session.new_origin();
-            match self.with_retries(|session, _| session.withdraw(&claimed, &origin))? {
-                Some(Reported::Recorded) => cancelled.push(claimed.trial),
-                // Someone else has ended it, or was given it.
-                Some(Reported::TooLate) => {}
-                None => {
-                    drop(renewer);
-                    self.release(&claimed);
-                }
-            }
+            cancelled.extend(self.withdraw(&claimed, &origin, renewer)?);
         }
         Ok(cancelled)
+    }
+
+    /// Cancels a trial; its number, unless someone else has ended it or was given it.
+    fn withdraw(&mut self, claimed: &Claimed, origin: &str, renewer: LeaseRenewer) -> Result<Option<usize>> {
+        let withdrawn = self.with_retries(|session, _| session.withdraw(claimed, origin))?;
+        if withdrawn.is_none() {
+            drop(renewer);
+            self.release(claimed);
+        }
+        Ok((withdrawn == Some(Reported::Recorded)).then_some(claimed.trial))
     }
 }
