@@ -3,7 +3,7 @@
 
 use manyhands_core::text::{one_line, printable};
 use manyhands_store::TrialResult;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use crate::output::{LINE_LIMIT, Printed};
 
@@ -35,6 +35,9 @@ const MOST_METRICS: usize = 1_000;
 
 /// How many numbers that are not kept are named.
 const NAMED: usize = 3;
+
+/// The longest list whose numbers are metrics. A longer one is a curve.
+const LONGEST_LIST: usize = 20;
 
 /// The longest name of a metric, in characters.
 const LONGEST_NAME: usize = 200;
@@ -93,7 +96,7 @@ impl DroppedNumbers {
         let unkept = self.unkept.list().map(|names| {
             format!(
                 "{names} {} not kept as a metric: at most {MOST_METRICS} are, each with a name of its own of 1 to \
-                 {LONGEST_NAME} characters without control characters",
+                 {LONGEST_NAME} characters without control characters, and lists of at most {LONGEST_LIST}",
                 are(self.unkept.count)
             )
         });
@@ -191,7 +194,7 @@ struct MetricReader {
 
 impl MetricReader {
     /// Reads the members of an object that has this name. Those of an object in it have both names, with a dot between
-    /// them; what is neither a number nor an object is no metric.
+    /// them, and those of a short list their places, from 0; what is nothing of these is no metric.
     fn read<'a>(&mut self, of: &str, members: impl Iterator<Item = (&'a String, &'a Json)>) {
         for (name, member) in members {
             let is_nameable = of.len() + name.len() <= 4 * LONGEST_NAME;
@@ -199,10 +202,14 @@ impl MetricReader {
             match member {
                 Json::Number(number) if is_nameable => self.keep(name(), number.as_f64()),
                 Json::Object(object) if is_nameable => self.read(&name(), object.iter()),
+                Json::Array(list) if is_nameable && list.len() <= LONGEST_LIST => {
+                    let places: Vec<String> = (0..list.len()).map(|place| place.to_string()).collect();
+                    self.read(&name(), places.iter().zip(list));
+                }
                 Json::Number(_) => self.dropped.unkept.add(&name(), 1),
-                Json::Object(object) => self.dropped.unkept.add(&name(), numbers(object)),
+                Json::Object(_) | Json::Array(_) => self.dropped.unkept.add(&name(), numbers(member)),
                 other if word_of(other).is_some() => self.dropped.not_finite.add(&name(), 1),
-                Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) => {}
+                Json::Null | Json::Bool(_) | Json::String(_) => {}
             }
         }
     }
@@ -219,14 +226,14 @@ impl MetricReader {
     }
 }
 
-/// How many numbers an object holds, those of objects in it too.
-fn numbers(object: &Map<String, Json>) -> usize {
-    let count = |member: &Json| match member {
+/// How many numbers there are in it.
+fn numbers(value: &Json) -> usize {
+    match value {
         Json::Number(_) => 1,
-        Json::Object(object) => numbers(object),
+        Json::Object(object) => object.values().map(numbers).sum(),
+        Json::Array(list) => list.iter().map(numbers).sum(),
         _ => 0,
-    };
-    object.values().map(count).sum()
+    }
 }
 
 fn finite(value: f64, text: &str) -> Result<f64, Unreadable> {
@@ -265,10 +272,24 @@ pub(crate) mod tests {
         let line = r#"{"epochs":3,"value":1,"time":{"train":3.5,"eval":{"cpu":-1e-3},"list":[1]},"done":true,"x":null,"n":"4"}"#;
         let named =
             |all: &[(&str, f64)]| all.iter().map(|(name, number)| (name.to_string(), *number)).collect::<Vec<_>>();
-        let kept = named(&[("epochs", 3.0), ("time.train", 3.5), ("time.eval.cpu", -1e-3)]);
+        let kept = named(&[("epochs", 3.0), ("time.train", 3.5), ("time.eval.cpu", -1e-3), ("time.list.0", 1.0)]);
         assert_eq!(metrics(line), (kept, 0));
         assert_eq!(metrics("0.5"), (vec![], 0));
         assert_eq!(metrics(r#"{"value":2,"t":{"value":3}}"#), (named(&[("t.value", 3.0)]), 0));
+        let lists = r#"{"value":2,"recall":[0.5,null,[0.25,{"a":7}]]}"#;
+        assert_eq!(metrics(lists), (named(&[("recall.0", 0.5), ("recall.2.0", 0.25), ("recall.2.1.a", 7.0)]), 0));
+    }
+
+    #[test]
+    fn a_long_list_is_no_row_of_metrics_and_is_named() {
+        let list = |length: usize| {
+            let numbers: Vec<String> = (0..length).map(|place| place.to_string()).collect();
+            format!("{{\"value\":1,\"losses\":[{}]}}", numbers.join(","))
+        };
+        assert_eq!(metrics(&list(LONGEST_LIST)).0[19], ("losses.19".to_string(), 19.0));
+        assert_eq!(metrics(&list(LONGEST_LIST + 1)), (vec![], 21));
+        let said = read_value(&list(LONGEST_LIST + 1)).ok().and_then(|read| read.dropped.text()).unwrap_or_default();
+        assert!(said.starts_with("losses and 20 more are not kept"), "{said}");
     }
 
     #[test]
