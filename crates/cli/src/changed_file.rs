@@ -24,12 +24,18 @@ pub fn hint(name: &str, differences: &[Difference], file: &Path, (store, is_name
     };
     let defaults: String =
         differences.iter().filter_map(new_parameter).map(|name| format!(" --default {name}=VALUE")).collect();
-    let store_option = if is_named { format!(" --store {store}") } else { String::new() };
-    let (file, free) = (one_line(&file.display().to_string()), free_name(name, store));
+    let store_option = if is_named { format!(" --store {}", word(&store.to_string())) } else { String::new() };
+    let (file, free) = (word(&one_line(&file.display().to_string())), free_name(name, store));
     format!(
         "to go on {aim}, write name = \"{free}\" in the file and run `manyhands copy {name} {file}{defaults}{store_option}`; \
          or undo the change, or delete the study"
     )
+}
+
+/// A text as one word of a shell.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@=+,".contains(c);
+    if text.chars().all(is_plain) { text.to_string() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// The parameter that only the file has, if this is one whose value in the old trials must be stated.

@@ -256,3 +256,13 @@ fn bench_with_a_value() -> Bench {
     bench.script("box.sh", BROKEN);
     bench
 }
+
+#[test]
+fn a_success_after_many_different_failures_goes_on() {
+    let script = "if [ \"$2\" = 2 ]; then sleep 1; fi\nif [ \"$2\" -lt 2 ] || [ \"$2\" = 3 ] || [ \"$2\" = 4 ]; then\n\
+                  echo \"cannot allocate $$ bytes\" >&2; exit 1; fi\necho 1\n";
+    let bench = Bench::of_box("workers = 3\ntrials = 7\n", script);
+    let (code, said) = bench.said(&["run", "study.toml"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("[7/7]") && !said.contains("none succeeded"), "{said}");
+}

@@ -96,3 +96,22 @@ fn a_plate_on_a_finite_space_with_columns_of_other_names_is_told_and_moved() {
     let trials = bench.json(&["trials", "fin", "--json"]);
     assert_eq!((&trials[0]["params"]["n"], &trials[1]["params"]["s"]), (&5.into(), &"DMF".into()));
 }
+
+#[test]
+fn categories_that_look_like_numbers_do_not_decide_what_a_comma_means() {
+    let bench = Bench::new("name = \"s\"\n[space]\nx = { float = [0.0, 9.0] }\nnum = { choice = [\"1\", \"2.5\"] }\n");
+    bench.write("points.csv", "x;num\n0,5;2.5\n1,5;1\n");
+    said(&bench.run(&["enqueue", "study.toml", "--csv", "points.csv"]));
+    let queue = bench.json(&["enqueue", "study.toml", "--json"]);
+    assert_eq!(queue.as_array().unwrap().len(), 2, "{queue}");
+}
+
+#[test]
+fn a_proposed_command_has_its_file_in_quotes_where_a_shell_needs_them() {
+    let bench = Bench::new(STUDY);
+    bench.write("my study.toml", STUDY);
+    said(&bench.run(&["ask", "my study.toml"]));
+    bench.write("my study.toml", &STUDY.replace("60.0", "90.0"));
+    let hint = String::from_utf8(bench.run(&["ask", "my study.toml"]).stderr).unwrap();
+    assert!(hint.contains("`manyhands copy dye 'my study.toml'`"), "{hint}");
+}

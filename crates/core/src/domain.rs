@@ -183,11 +183,12 @@ impl Domain {
                 let candidate = candidates.map(|candidates| candidate_at(candidates, &point)).transpose()?;
                 // Normalized as the study itself writes values (3 for 3.0), except that a continuous value keeps its exact
                 // bits.
-                let written = |(own, given): (Value, &Value)| match (own, given.number()) {
-                    (Value::Float(_), Some(number)) if candidate.is_none() => Value::Float(number),
+                let written = |(index, (own, given)): (usize, (Value, &Value))| match (own, given.number()) {
+                    (Value::Float(_), Some(number)) if space.is_continuous(index) => Value::Float(number),
                     (own, _) => own,
                 };
-                let params = self.written_params(&point).into_iter().zip(&given).map(written).collect();
+                let values = self.written_params(&point).into_iter().zip(&given);
+                let params = values.enumerate().map(written).collect();
                 Ok(NamedPoint { candidate, params })
             }
             Self::Points(_) | Self::Grid(_) | Self::Discretized { .. } => Err(Error::NoParameters),

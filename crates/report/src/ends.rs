@@ -1,9 +1,11 @@
 //! Trials and their new states: what `tell`, `fail`, `cancel`, `amend` and `retry` give.
 
 use manyhands_core::text::{one_line, short};
-use manyhands_core::{Trial, TrialState, Value};
+use manyhands_core::{Domain, Trial, TrialState, Value};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
+
+use crate::value;
 
 /// States as a JSON array.
 pub fn json(trials: &[(usize, TrialState)]) -> Json {
@@ -16,11 +18,13 @@ pub fn lines(session: &Session, trials: &[(usize, TrialState)]) -> Result<Vec<St
 }
 
 /// An amended trial: what is recorded now, and what was before, as JSON.
-pub fn amended(trial: &Trial, before: &Trial) -> Json {
+pub fn amended(domain: &Domain, trial: &Trial, before: &Trial) -> Json {
     let recorded = |record: &Trial| {
+        let params = domain.logged_params(record.candidate(), record.logged_params());
         json!({
             "trial": trial.number(),
             "state": record.state().to_string(),
+            "params": value::params(domain.named(&params)),
             "value": record.value(),
             "reason": record.reason(),
         })

@@ -62,11 +62,23 @@ fn without_numbers(word: &str, own: &[f64]) -> String {
     while let Some(place) = rest.find(|c: char| c.is_ascii_digit()) {
         let length = number_length(&rest[place..]);
         let (before, number, after) = (&rest[..place], &rest[place..place + length], &rest[place + length..]);
-        let is_own = number.parse().is_ok_and(|number: f64| own.iter().any(|own| own.abs() == number));
+        let is_own = own.iter().any(|own| is_written_as(own.abs(), number));
         masked = masked + before + if is_own { MASK } else { number };
         rest = after;
     }
     masked + rest
+}
+
+/// Whether a text is this number, or this number rounded. A rounded one must have a fraction or an exponent: short integers
+/// are counts.
+fn is_written_as(own: f64, text: &str) -> bool {
+    let Ok(number) = text.parse::<f64>() else { return false };
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let exponent = text.split_once(['e', 'E']).and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+    let decimals = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
+    let half_unit = 0.5 * 10f64.powi(exponent.unwrap_or(0) - decimals);
+    let is_rounded = (decimals > 0 || exponent.is_some()) && (own - number).abs() <= half_unit * (1.0 + 1e-9);
+    own == number || is_rounded
 }
 
 /// How long the number is that a text begins with: digits, perhaps a fraction and an exponent.
@@ -102,6 +114,7 @@ mod tests {
             ("error: unrecognized arguments: --decay 0.001", "error: unrecognized arguments: --decay 2.5e-07"),
             ("no folder /data/run-3-layers4/adam.ckpt", "no folder /data/run-14-layers8/sgd.ckpt"),
             ("bad value -0.001, 'adam'", "bad value -0.00000025, 'sgd'"),
+            ("lr=0.00 is bad", "lr=2.5e-07 is bad"),
             ("2026-11-18 10:31:07,123 ERROR no key lr", "2026-11-18 10:31:09,005 ERROR no key lr"),
             ("<Model object at 0x7f3a> is not callable", "<Model object at 0x55d0> is not callable"),
         ] {

@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Result<()> {
         session.amend(trial, &Amendment { outcome, params })?
     };
     if options.of.target.json {
-        return print_json(&report::ends::amended(session.trial(trial)?, &trial_before));
+        return print_json(&report::ends::amended(session.spec().domain(), session.trial(trial)?, &trial_before));
     }
     let now = report::ends::record(&session, trial)?;
     let note = if is_changed { format!("(before: {before})") } else { "(as before: nothing was recorded)".to_string() };

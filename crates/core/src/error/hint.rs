@@ -23,9 +23,10 @@ impl Error {
                 Some("amend its value if that is wrong, or enqueue its point to measure it once more")
             }
             Self::NotFailed { state: TrialState::Cancelled, .. } => Some("enqueue its point to have it tried"),
-            Self::FixedParameters { .. } => {
-                Some("cancel the trial, and record the evaluation with `import` as one of the candidate that was tried")
-            }
+            Self::FixedParameters { .. } => Some(
+                "record the evaluation with `import`, as one of the candidate that was tried; cancel this trial if it \
+                     is pending, or amend it as failed",
+            ),
             Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
             Self::DiscretizationTooLarge { .. } => {
                 Some("use a fixed grid as the domain; the theorem then holds for that grid")
@@ -54,9 +55,9 @@ impl Error {
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
-            Self::Violated { .. } => {
-                Some("sums of settings that were measured may miss a bound by 2 %, those of requested ones may not")
-            }
+            Self::Violated { .. } => Some(
+                "only sums of float parameters without points, and only where they were measured, may miss it: by 2 %",
+            ),
             Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
             Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),
             Self::MissingParameter { .. } => {

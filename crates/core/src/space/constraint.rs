@@ -98,7 +98,8 @@ impl Linear {
 
     /// Whether a violation is one that measured values may have.
     pub fn is_within_measurement(&self, violation: f64) -> bool {
-        violation <= MEASURED_TOLERANCE / TOLERANCE * self.tolerance
+        // A sum of decimal numbers that misses the bound by just as much is rounded.
+        violation <= (MEASURED_TOLERANCE / TOLERANCE + 1.0) * self.tolerance
     }
 
     /// The smallest and largest sum of numbers between these ends, one pair for each parameter by position.

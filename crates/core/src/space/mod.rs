@@ -182,6 +182,11 @@ impl Space {
         self.parameters.iter().zip(self.params(coordinates)).map(logged).collect()
     }
 
+    /// Whether the parameter at this position can have any number between its bounds.
+    pub(crate) fn is_continuous(&self, index: usize) -> bool {
+        matches!(self.axes.get(index), Some(CubeAxis::Line(_)))
+    }
+
     /// Values from the log as a user writes them.
     pub(crate) fn user_params(&self, logged: &[Value]) -> Vec<Value> {
         let value = |((axis, parameter), value): ((&CubeAxis, &Parameter), &Value)| match parameter.kind() {

@@ -82,7 +82,9 @@ pub fn points(domain: &Domain, table: &Spreadsheet) -> Result<Vec<PointRow>, Bad
         return Err(BadSpreadsheet::new(SpreadsheetPlace::Whole, reason).hint(hint));
     }
     let columns: Vec<usize> = (0..table.header().len()).collect();
-    let numbers = table.numbers_in(&columns)?;
+    let numeric: Vec<usize> =
+        columns.iter().copied().filter(|column| domain.is_numeric(&table.header()[*column])).collect();
+    let numbers = table.numbers_in(&numeric)?;
     let point = |row: &SpreadsheetRow| {
         let filled = columns.iter().filter(|column| !row.cell(**column).is_empty());
         let named = filled.map(|column| {

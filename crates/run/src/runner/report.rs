@@ -116,6 +116,8 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
             Some((Reported::Recorded, Ok(TrialResult { value, .. }))) => {
                 self.progress.summary.told += 1;
                 self.progress.failures_in_a_row = 0;
+                // One that was still running shows that not all fail: the run goes on.
+                self.progress.error.take_if(|error| matches!(error, Error::AllFail { .. }));
                 let progress = StudyProgress::of(&self.session);
                 let aim = self.session.trial(trial)?.aim();
                 (self.notify)(News::Told { trial, value, aim, took, progress });

@@ -88,3 +88,20 @@ fn spreadsheets_round_half_up_what_is_half_in_decimal() {
         }
     }
 }
+
+#[test]
+fn a_number_of_a_grid_that_is_written_with_fewer_digits_is_the_suggested_one() {
+    // 0.57 of 100 is 56.99999999999999.
+    let even = |name: &str| format!("{name} = {{ float = [0.0, 100.0], points = 101 }}\n");
+    let space: String = ["a", "b", "c"].map(even).concat();
+    let text = "[[constraint]]\nsum = { a = 1.0, b = 1.0, c = 1.0 }\nequals = 100.0\n";
+    let mut session = named(&format!("name = \"s\"\n[space]\n{space}{text}"));
+    let point =
+        |b: f64| [("a", 5.0), ("b", b), ("c", 38.0)].map(|(name, x)| (name.to_string(), Value::Float(x))).to_vec();
+    session.enqueue(&[point(57.0), point(56.99999999999999)]).unwrap();
+    session.ask(2).unwrap();
+    assert_eq!(session.params(0).unwrap(), session.params(1).unwrap());
+    let read = read_as(&session, b"trial,a,b,c,value\n0,5,57,38,2.5\n", &ColumnMap::default()).unwrap();
+    session.record(&read.entries, OnConflict::Refuse).unwrap().unwrap();
+    assert_eq!((session.trial(0).unwrap().value(), session.trial(0).unwrap().amendments()), (Some(2.5), 0));
+}
