@@ -8,7 +8,7 @@ use crate::cells::whole;
 use crate::colour_bar::{ColourScale, draw_colour_bar};
 use crate::layers::{Layer, draw_layer};
 use crate::marks::{LegendEntry, line};
-use crate::text::{Writing, fitted, width};
+use crate::text::{Writing, fitted, fitted_apart, width};
 
 const TITLE_SIZE: u32 = 13;
 const LABEL_SIZE: u32 = 12;
@@ -190,9 +190,8 @@ impl PagePanel {
             self.y.numbered((((self.size.1 - above - rows_below) / 36.0) as usize).clamp(2, 7))
         } else {
             let room = (NAMES.0 * self.size.0).max(NAMES.1.min(0.5 * self.size.0));
-            let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, room), ..tick };
             let fit = ((self.size.1 - above - rows_below) / ROW).max(1.0) as usize;
-            self.y.named(self.y.words().len().div_ceil(fit).max(1)).into_iter().map(cut).collect()
+            cut(self.y.named(self.y.words().len().div_ceil(fit).max(1)), room)
         };
         let before = 4.0 + widest(&rows) + TICK + ASIDE + 1.0;
         let width = self.size.0 - before - behind;
@@ -205,9 +204,8 @@ impl PagePanel {
     fn columns(&self, area: Area, corner: (f64, f64)) -> Vec<AxisTick> {
         if !self.x.words().is_empty() {
             let fit = if self.x.has_room(area.width) { usize::MAX } else { (area.width / LINE).max(1.0) as usize };
-            let cut = |tick: AxisTick| AxisTick { label: fitted(&tick.label, TICK_SIZE, UPRIGHT - 4.0), ..tick };
             let every = self.x.words().len().div_ceil(fit).max(1);
-            return self.x.named(every).into_iter().map(cut).collect();
+            return cut(self.x.named(every), UPRIGHT - 4.0);
         }
         let at = |tick: &AxisTick| area.left + self.x.axis.part(tick.place) * area.width;
         let ends =
@@ -317,4 +315,11 @@ pub fn widest(ticks: &[AxisTick]) -> f64 {
 
 fn text_width(text: &str) -> f64 {
     width(text, TICK_SIZE)
+}
+
+/// Ticks whose labels are names, each cut to the room that it has.
+fn cut(ticks: Vec<AxisTick>, room: f64) -> Vec<AxisTick> {
+    let names: Vec<String> = ticks.iter().map(|tick| tick.label.clone()).collect();
+    let labels = fitted_apart(&names, TICK_SIZE, room);
+    ticks.into_iter().zip(labels).map(|(tick, label)| AxisTick { label, ..tick }).collect()
 }

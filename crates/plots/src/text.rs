@@ -1,5 +1,7 @@
 //! Texts on the page: how wide they are, and how they are cut to fit.
 
+use std::collections::BTreeSet;
+
 use kuva::render::render::{Primitive, TextAnchor};
 
 /// The advance widths of DejaVu Sans from the space to the tilde, in thousandths of the type size. PNGs are set in this
@@ -36,13 +38,28 @@ fn advance(letter: char) -> f64 {
 
 /// The text, or its beginning and its end with an ellipsis between them: names that begin alike often end differently.
 pub fn fitted(text: &str, size: u32, room: f64) -> String {
+    fitted_by(text, size, room, BEGINNING)
+}
+
+/// Different names, each fitted, and still different: cut at another place, or numbered, where they would be alike.
+pub fn fitted_apart(names: &[String], size: u32, room: f64) -> Vec<String> {
+    let are_apart = |labels: &Vec<String>| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
+    let cut = |share: f64| names.iter().map(|name| fitted_by(name, size, room, share)).collect::<Vec<_>>();
+    [BEGINNING, 0.35, 0.85].map(cut).into_iter().find(are_apart).unwrap_or_else(|| {
+        let numbered =
+            |(place, name): (usize, &String)| fitted_by(&format!("{}. {name}", place + 1), size, room, BEGINNING);
+        names.iter().enumerate().map(numbered).collect()
+    })
+}
+
+/// As [`fitted`], with this share of the room for the beginning.
+fn fitted_by(text: &str, size: u32, room: f64, beginning: f64) -> String {
     if width(text, size) <= room {
         return text.to_string();
     }
     let room = room / f64::from(size) - advance(CUT);
-    let beginning = taken(text.chars(), BEGINNING * room);
-    let end: Vec<char> = taken(text.chars().rev(), (1.0 - BEGINNING) * room).chars().collect();
-    beginning + &CUT.to_string() + &end.iter().rev().collect::<String>()
+    let end: Vec<char> = taken(text.chars().rev(), (1.0 - beginning) * room).chars().collect();
+    taken(text.chars(), beginning * room) + &CUT.to_string() + &end.iter().rev().collect::<String>()
 }
 
 /// As many letters as fit, at type size 1.
@@ -108,6 +125,20 @@ impl Writing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_are_cut_stay_different() {
+        let middle = ["formamide", "acetamide"].map(|word| format!("N,N-dimethyl{word} (anhydrous, over sieves)"));
+        let late = ["a", "b"].map(|word| format!("{}{word}{}", "x".repeat(40), "y".repeat(40)));
+        for names in [middle, late] {
+            for room in [40.0, 90.0, 120.0, 200.0] {
+                let labels = fitted_apart(&names, 12, room);
+                assert_ne!(labels[0], labels[1], "{room}");
+                assert!(labels.iter().all(|label| width(label, 12) <= room), "{labels:?}");
+            }
+        }
+        assert_eq!(fitted_apart(&["a".to_string(), "b".to_string()], 12, 40.0), ["a", "b"]);
+    }
 
     #[test]
     fn a_text_is_cut_to_the_room_it_has() {
