@@ -78,7 +78,7 @@ fn levels_that_are_all_whole_arrive_as_integers() {
 fn a_metric_that_is_never_finite_is_named_once() {
     let bench = Bench::of_box("trials = 4\n", "echo \"{\\\"value\\\": $1, \\\"kl\\\": NaN, \\\"epochs\\\": 12}\"\n");
     let (code, talk) = bench.said(&["run", "study.toml"]);
-    let warning = "warning: trial 0: kl is no finite number and not kept as a metric (said once for all trials)";
+    let warning = "warning: trial 0: \"kl\" is no finite number and not kept as a metric (said once for all trials)";
     assert_eq!((code, talk.matches("not kept").count(), talk.contains(warning)), (Some(0), 1, true), "{talk}");
     let table = String::from_utf8(bench.run(&["export", "study.toml", "--csv"]).stdout).unwrap();
     assert!(table.lines().skip(1).all(|row| row.contains(",12,")), "{table}");
@@ -91,7 +91,7 @@ fn every_number_that_a_command_prints_with_its_value_is_kept_with_the_trial() {
     let bench = Bench::of_box("trials = 3\n", script);
     let (code, talk) = bench.said(&["run", "study.toml"]);
     assert_eq!(code, Some(0), "{talk}");
-    assert!(talk.contains("warning: trial 2: m1000 is not kept as a metric: at most 1000 are"), "{talk}");
+    assert!(talk.contains("warning: trial 2: \"m1000\" is not kept as a metric: at most 1000 are"), "{talk}");
     let session = bench.session("s");
     let metrics = |trial: usize| session.ledger().trials()[trial].metrics().to_vec();
     assert_eq!(metrics(0), [("epochs".to_string(), 3.0), ("time.train".to_string(), 0.25)]);

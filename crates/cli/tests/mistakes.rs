@@ -134,7 +134,7 @@ fn a_success_after_the_same_failure_twice_shows_that_they_are_failures() {
     assert_eq!((code, counts(&bench)), (Some(0), [3, 2, 0, 0]), "{talk}");
     let line = "trial 0: failed after ";
     assert!(
-        talk.lines().any(|said| said.starts_with(line) && said.contains("not recorded yet, as no trial has")),
+        talk.lines().any(|said| said.starts_with(line) && said.contains("not recorded yet, as the command has not")),
         "{talk}"
     );
     let ends: Vec<usize> =

@@ -149,7 +149,11 @@ fn suspended(failed: usize, running: usize) -> String {
 }
 
 fn held_back(failure: &Failure, took: Duration) -> String {
-    format!("failed after {}: {}; not recorded yet, as no trial has succeeded", seconds(took), failure.brief())
+    format!(
+        "failed after {}: {}; not recorded yet, as the command has not succeeded so far",
+        seconds(took),
+        failure.brief()
+    )
 }
 
 fn trials(count: usize, state: &str) -> String {

@@ -1,7 +1,7 @@
 //! The value that a command prints: the last line of its standard output, a number or a JSON object with "value", whose
 //! other numbers are kept as metrics.
 
-use manyhands_core::text::{one_line, printable};
+use manyhands_core::text::{printable, quoted};
 use manyhands_store::TrialResult;
 use serde_json::Value as Json;
 
@@ -67,10 +67,10 @@ pub(crate) struct NamedNumbers {
 }
 
 impl NamedNumbers {
-    fn add(&mut self, name: &str, count: usize) {
-        self.count += count;
-        if self.names.len() < NAMED && count > 0 {
-            self.names.push(one_line(name));
+    fn add(&mut self, name: &str) {
+        self.count += 1;
+        if self.names.len() < NAMED {
+            self.names.push(quoted(name));
         }
     }
 
@@ -206,10 +206,9 @@ impl MetricReader {
                     let places: Vec<String> = (0..list.len()).map(|place| place.to_string()).collect();
                     self.read(&name(), places.iter().zip(list));
                 }
-                Json::Number(_) => self.dropped.unkept.add(&name(), 1),
-                Json::Object(_) | Json::Array(_) => self.dropped.unkept.add(&name(), numbers(member)),
-                other if word_of(other).is_some() => self.dropped.not_finite.add(&name(), 1),
-                Json::Null | Json::Bool(_) | Json::String(_) => {}
+                member if has_numbers(member) => self.dropped.unkept.add(&name()),
+                other if word_of(other).is_some() => self.dropped.not_finite.add(&name()),
+                _ => {}
             }
         }
     }
@@ -221,18 +220,18 @@ impl MetricReader {
             Some(number) if is_name && has_room && self.metrics.iter().all(|(known, _)| *known != name) => {
                 self.metrics.push((name, number));
             }
-            _ => self.dropped.unkept.add(&name, 1),
+            _ => self.dropped.unkept.add(&name),
         }
     }
 }
 
-/// How many numbers there are in it.
-fn numbers(value: &Json) -> usize {
+/// Whether there are numbers in it.
+fn has_numbers(value: &Json) -> bool {
     match value {
-        Json::Number(_) => 1,
-        Json::Object(object) => object.values().map(numbers).sum(),
-        Json::Array(list) => list.iter().map(numbers).sum(),
-        _ => 0,
+        Json::Number(_) => true,
+        Json::Object(object) => object.values().any(has_numbers),
+        Json::Array(list) => list.iter().any(has_numbers),
+        _ => false,
     }
 }
 
@@ -287,9 +286,9 @@ pub(crate) mod tests {
             format!("{{\"value\":1,\"losses\":[{}]}}", numbers.join(","))
         };
         assert_eq!(metrics(&list(LONGEST_LIST)).0[19], ("losses.19".to_string(), 19.0));
-        assert_eq!(metrics(&list(LONGEST_LIST + 1)), (vec![], 21));
+        assert_eq!(metrics(&list(LONGEST_LIST + 1)), (vec![], 1));
         let said = read_value(&list(LONGEST_LIST + 1)).ok().and_then(|read| read.dropped.text()).unwrap_or_default();
-        assert!(said.starts_with("losses and 20 more are not kept"), "{said}");
+        assert!(said.starts_with("\"losses\" is not kept"), "{said}");
     }
 
     #[test]
@@ -309,12 +308,11 @@ pub(crate) mod tests {
     fn numbers_that_are_not_kept_are_named() {
         let said = |line: &str| read_value(line).ok().and_then(|read| read.dropped.text()).unwrap_or_default();
         assert_eq!(said(r#"{"value":1,"a":2,"b":"NaN"}"#), "");
-        assert_eq!(said(r#"{"value":1,"loss":NaN}"#), "loss is no finite number and not kept as a metric");
+        assert_eq!(said(r#"{"value":1,"loss":NaN}"#), "\"loss\" is no finite number and not kept as a metric");
         let many = r#"{"value":1,"a":NaN,"b":{"c":inf,"d":2,"e":-Infinity},"f":nan}"#;
-        assert_eq!(said(many), "a, b.c, b.e and 1 more are no finite number and not kept as a metric");
-        assert!(
-            said(r#"{"value":1,"a.b":1,"a":{"b":2}}"#).starts_with("a.b is not kept as a metric: at most 1000 are")
-        );
+        assert_eq!(said(many), "\"a\", \"b.c\", \"b.e\" and 1 more are no finite number and not kept as a metric");
+        let twice = said(r#"{"value":1,"a.b":1,"a":{"b":2}}"#);
+        assert!(twice.starts_with("\"a.b\" is not kept as a metric: at most 1000 are"), "{twice}");
     }
 
     #[test]

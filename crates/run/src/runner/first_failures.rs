@@ -64,7 +64,7 @@ impl FirstFailures {
 
     /// Whether a failure may be one more of a mistake.
     fn accepts(&self, failure: &Failure, kind: &FailureKind) -> bool {
-        let is_like_others = self.held.is_empty() || self.kind.as_ref() == Some(kind);
+        let is_like_others = self.held.is_empty() || self.kind.as_ref().is_some_and(|first| first.is_like(kind));
         !self.is_decided && failure.may_be_a_mistake() && is_like_others
     }
 }
@@ -76,7 +76,7 @@ impl<F: Fn(News)> WorkerPool<'_, F> {
         let kind = FailureKind::of(&failed.failure, trial, &self.session.params(trial)?);
         let is_accepted = self.first_failures.accepts(&failed.failure, &kind);
         if !self.plan.keep_going && is_accepted && !self.has_succeeded() {
-            self.first_failures.kind = Some(kind);
+            self.first_failures.kind.get_or_insert(kind);
             return self.hold_back(failed);
         }
         // Three that failed in the same way stay a mistake, whatever fails after them.
