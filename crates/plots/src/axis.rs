@@ -12,7 +12,7 @@ const SMALLEST: f64 = 1e-305;
 const NEARLY_LINEAR: f64 = 4.0;
 
 /// Longer labels are hard to compare.
-const LONGEST: usize = 8;
+const LONGEST: usize = 9;
 
 /// Ticks are alike where they span at most this share of their numbers.
 const ALIKE: f64 = 1e-4;
@@ -31,7 +31,7 @@ pub struct PlotAxis {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Measure {
     /// The number in units of 10^exponent, minus the origin.
-    Linear { exponent: i32, origin: f64, is_integer: bool, scientific: bool },
+    Linear { exponent: i32, origin: f64, is_integer: bool },
     /// The logarithm to base 10.
     Log,
 }
@@ -63,8 +63,7 @@ impl PlotAxis {
         let exponent = if is_integer { exponent.max(0) } else { exponent };
         // A multiple of every step that ticks may have.
         let origin = (low / 10f64.powi(exponent) / 100.0).floor() * 100.0;
-        let scientific = exponent < -5 || low.abs().max(high.abs()) >= 1e6;
-        let measure = Measure::Linear { exponent, origin, is_integer, scientific };
+        let measure = Measure::Linear { exponent, origin, is_integer };
         let ends = (measure.place(low), measure.place(high));
         Self { measure, ends, range: ends }
     }
@@ -118,43 +117,35 @@ impl PlotAxis {
         let first = (span / most.max(1) as f64 / 10.0).log10().floor() as i32;
         let first = if is_integer { first.max(-exponent) } else { first };
         let steps = (first..).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| (digit, power)));
-        // Rounding up near the largest float gives no float.
-        let is_float = |tick: &AxisTick| self.measure.number(tick.place).is_finite() && !tick.label.contains("inf");
         for (digit, power) in steps.take(30) {
             let step = digit * 10f64.powi(power);
             let ticks = (((self.range.0 - 1e-9 * span) / step).ceil() as i64)
                 ..=(((self.range.1 + 1e-9 * span) / step).floor() as i64);
             if ticks.clone().count() <= most {
-                let tick = |tick: i64| {
-                    let place = tick as f64 * step;
-                    AxisTick { place, label: self.label(place, power) }
-                };
-                return self.counted(ticks.map(tick).filter(is_float).collect(), power);
+                return self.labelled(ticks.map(|tick| tick as f64 * step), power);
             }
         }
         vec![]
     }
 
-    /// Long numbers that differ only in their last digits: the first is written, and how much each other one is above it.
-    fn counted(&self, ticks: Vec<AxisTick>, power: i32) -> Vec<AxisTick> {
-        let (Measure::Linear { exponent, origin, .. }, [first, .., last]) = (self.measure, &ticks[..]) else {
-            return ticks;
-        };
-        let is_long = ticks.iter().any(|tick| tick.label.len() > LONGEST);
-        if !is_long || last.place - first.place > ALIKE * (origin + first.place).abs() {
-            return ticks;
+    /// Ticks at these places of a linear axis, in steps of 10^power places. Of long numbers that differ only in their last
+    /// digits the first is written, and how much each other one is above it.
+    fn labelled(&self, places: impl Iterator<Item = f64>, power: i32) -> Vec<AxisTick> {
+        let Measure::Linear { exponent, origin, .. } = self.measure else { return vec![] };
+        let digits = (exponent, power);
+        // Rounding up near the largest float gives no float.
+        let is_float = |place: &f64| !written(origin + place, digits, true).contains("inf");
+        let places: Vec<f64> = places.filter(is_float).collect();
+        let mut labels = labels(places.iter().map(|place| origin + place), digits);
+        if let [first, .., last] = places[..] {
+            let is_long = longest(&labels) > LONGEST;
+            if is_long && last - first <= ALIKE * (origin + first).abs() {
+                let above = self::labels(places[1..].iter().map(|place| place - first), digits);
+                labels = self::labels([origin + first].into_iter(), digits);
+                labels.extend(above.iter().map(|label| format!("+{label}")));
+            }
         }
-        let start = first.place;
-        let scientific = exponent < -5 || last.place - start >= 10f64.powi(6 - exponent);
-        let above = |tick: &AxisTick| format!("+{}", written(tick.place - start, (exponent, power), scientific));
-        let others = ticks.iter().skip(1).map(|tick| AxisTick { label: above(tick), ..*tick });
-        [first.clone()].into_iter().chain(others).collect()
-    }
-
-    /// The label of a linear axis at a place, in steps of 10^power places.
-    fn label(&self, place: f64, power: i32) -> String {
-        let Measure::Linear { exponent, origin, scientific, .. } = self.measure else { return String::new() };
-        written(origin + place, (exponent, power), scientific)
+        places.into_iter().zip(labels).map(|(place, label)| AxisTick { place, label }).collect()
     }
 
     /// Ones, twos and fives of every decade, or every decade, or every second and so on: the most that are allowed.
@@ -203,6 +194,20 @@ impl Measure {
             Self::Log => 10f64.powf(place),
         }
     }
+}
+
+/// Numbers of units of 10^exponent in steps of 10^power of them, all with an exponent or all without one: very large and very
+/// small ones in the way that is shorter.
+fn labels(units: impl Iterator<Item = f64>, digits: (i32, i32)) -> Vec<String> {
+    let (exponent, units) = (digits.0, units.collect::<Vec<_>>());
+    let [plain, scientific] = [false, true]
+        .map(|scientific| units.iter().map(|units| written(*units, digits, scientific)).collect::<Vec<_>>());
+    let is_extreme = exponent < -5 || units.iter().any(|units| units.abs() * 10f64.powi(exponent) >= 1e6);
+    if is_extreme && longest(&scientific) < longest(&plain) { scientific } else { plain }
+}
+
+fn longest(labels: &[String]) -> usize {
+    labels.iter().map(String::len).max().unwrap_or_default()
 }
 
 /// A number of units of 10^exponent, in steps of 10^power of them.
@@ -259,10 +264,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_few_digits_are_written_in_full() {
+        assert_eq!(
+            labels(&PlotAxis::linear(1e6, 1e6 + 0.8)),
+            ["1000000", "1000000.2", "1000000.4", "1000000.6", "1000000.8"]
+        );
+        assert_eq!(labels(&PlotAxis::linear(1.0001, 1.00016)), ["1.0001", "1.00012", "1.00014", "1.00016"]);
+    }
+
+    #[test]
     fn what_long_numbers_share_is_written_once() {
         assert_eq!(labels(&PlotAxis::linear(1e9, 1e9 + 80.0)), ["1e9", "+20", "+40", "+60", "+80"]);
         let close = PlotAxis::linear(1e6 + 0.0009, 1e6 + 0.0051);
-        assert_eq!(labels(&close), ["1.000000001e6", "+0.001", "+0.002", "+0.003", "+0.004"]);
+        assert_eq!(labels(&close), ["1000000.001", "+0.001", "+0.002", "+0.003", "+0.004"]);
         let negative = PlotAxis::linear(-123_456.004_1, -123_455.999_9);
         assert_eq!(labels(&negative), ["-123456.004", "+0.001", "+0.002", "+0.003", "+0.004"]);
     }

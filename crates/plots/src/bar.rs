@@ -9,7 +9,7 @@ use crate::text::Writing;
 /// The part of a bar that a parameter has no part in alone.
 const LIGHT: &str = "#9CCBE6";
 
-const TEXT_SIZE: u32 = 11;
+pub const TEXT_SIZE: u32 = 11;
 
 /// A bar with its interval, in places.
 pub struct ShareBar {

@@ -13,7 +13,7 @@ use crate::text::{Writing, width};
 const BAR: f64 = 13.0;
 
 /// The height of a word above or below the bar.
-const WORD: f64 = 16.0;
+const WORD: f64 = 22.0;
 
 const ABOVE: &str = "and above";
 const BELOW: &str = "and below";
@@ -58,8 +58,8 @@ pub fn draw_colour_bar(scene: &mut Scene, (left, top, height): (f64, f64, f64), 
             scene.add(Writing::new(left, y, TICK_SIZE, TextAnchor::Start).of(text));
         }
     };
-    write(colours.has_above, high - 6.0, ABOVE);
-    write(colours.has_below, low + 13.0, BELOW);
+    write(colours.has_above, high - 11.0, ABOVE);
+    write(colours.has_below, low + 19.0, BELOW);
     let rows = (0..LEVELS).map(|level| vec![Some(level)]).collect();
     let place = |place: f64| place;
     draw_cells(scene, (&place, &place), &CellMap { rows, x: (left, left + BAR), y: (low, high) });

@@ -46,7 +46,12 @@ impl<'a> Composition<'a> {
             PictureKind::History => Importance { shares: vec![], values: 0, silence: None },
             _ => overview.model().importance()?,
         };
-        let metrics = metrics::series(overview.study.trials().iter().map(|trial| (trial.number(), trial.metrics())));
+        let mut metrics =
+            metrics::series(overview.study.trials().iter().map(|trial| (trial.number(), trial.metrics())));
+        if metrics.len() > MOST_METRICS {
+            // Constants are the last to be shown.
+            metrics.sort_by_key(MetricSeries::is_constant);
+        }
         Ok(Self { name, overview, parameters, importance, metrics })
     }
 
@@ -168,13 +173,16 @@ impl<'a> Composition<'a> {
         chosen.truncate(MOST);
         let panels = slices::panels(&self.overview, &self.parameters, &chosen, HALF)?;
         let size = small_size(panels.len());
-        let panels: Vec<PagePanel> = panels.into_iter().map(|panel| panel.sized(size)).collect();
+        let mut panels: Vec<PagePanel> = panels.into_iter().map(|panel| panel.sized(size)).collect();
+        // Those of one height stand together, in the order of the first of each.
+        let heights: Vec<f64> = panels.iter().map(|panel| panel.size.1).collect();
+        panels.sort_by_key(|panel| heights.iter().position(|height| *height == panel.size.1));
         if panels.is_empty() {
             return Ok(Err("the constraints allow no parameter to change alone".to_string()));
         }
         let trial = self.overview.best.as_ref().map_or(String::new(), |best| format!(" (trial {})", best.trial));
         let others = if self.is_constrained() {
-            "the others stay, or move where they must; gaps are not allowed"
+            "the others stay, or move where they must; at gaps nothing is allowed"
         } else {
             "one parameter varies, the others stay"
         };
@@ -315,6 +323,13 @@ fn reasons(missing: &[(&str, String)]) -> Vec<String> {
     sentences.iter().map(|(parts, reason)| format!("No {}: {reason}.", parts.join(", no "))).collect()
 }
 
+/// At most so many names are listed.
+const MOST_NAMES: usize = 20;
+
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = names.collect();
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..MOST_NAMES].join(", ")),
+    }
 }

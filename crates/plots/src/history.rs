@@ -15,7 +15,7 @@ use crate::scale::{Edge, ValueAxis};
 pub fn panel(overview: &Overview<'_>, size: (f64, f64)) -> Result<(PagePanel, usize)> {
     let x = trial_axis(overview);
     let values: Vec<f64> = overview.study.trials().iter().filter_map(Trial::value).collect();
-    let y = ValueAxis::of(&values, overview.direction());
+    let y = ValueAxis::of_history(&values, overview.direction());
     let (mut layers, mut legend) = (vec![], vec![]);
     let best = best_so_far(overview, &x, &y)?;
     if !best.is_empty() {

@@ -5,8 +5,10 @@ use manyhands_core::{Importance, Value};
 
 use crate::axis::PlotAxis;
 use crate::bar::ShareBar;
+use crate::bar::TEXT_SIZE;
 use crate::layers::Layer;
-use crate::panel::{PagePanel, PanelSide, SideTicks};
+use crate::panel::{PagePanel, PanelSide, SideTicks, TICK_SIZE, room_for_names};
+use crate::text::width;
 
 /// At most this many bars.
 pub const MOST: usize = 12;
@@ -14,8 +16,8 @@ pub const MOST: usize = 12;
 /// There is room for this many.
 const FEWEST: f64 = 5.0;
 
-/// The room for numbers behind 100 %, as a fraction of the way there.
-const NUMBERS: f64 = 0.45;
+/// Between 100 % and the numbers behind it, and what a panel has beside its area and its names.
+const BESIDE: (f64, f64) = (14.0, 34.0);
 
 /// A bar for each of the most important parameters, the most important on top.
 pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
@@ -25,7 +27,7 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
     // Few bars are on top, and not far apart.
     let empty = (FEWEST - 1.0 - last).max(0.0);
     let y = PlotAxis::integer(0.0, last.max(1.0)).padded((0.6 + empty) / last.max(1.0), 0.6 / last.max(1.0));
-    let x = PlotAxis::linear(0.0, 100.0).padded(0.0, NUMBERS);
+    let x = PlotAxis::linear(0.0, 100.0).padded(0.0, room_for_numbers(importance, &shown, size.0));
     let bar = |(rank, &i): (usize, &usize)| {
         let share = &importance.shares[i];
         let place = |part: f64| x.place(100.0 * part);
@@ -58,6 +60,16 @@ pub fn panel(importance: &Importance, size: (f64, f64)) -> PagePanel {
         legend: vec![],
         size,
     }
+}
+
+/// The room for the numbers behind 100 %, as a fraction of the way there.
+fn room_for_numbers(importance: &Importance, shown: &[usize], page: f64) -> f64 {
+    let widest = |size: u32, text: fn(&ParameterShare) -> String| {
+        shown.iter().map(|&i| width(&text(&importance.shares[i]), size)).fold(0.0, f64::max)
+    };
+    let names = widest(TICK_SIZE, |share| share.name.clone()).min(room_for_names(page));
+    let numbers = widest(TEXT_SIZE, percent) + BESIDE.0;
+    numbers / (page - names - BESIDE.1 - numbers).max(numbers)
 }
 
 /// A share in whole percent, or what a small one is below, and its interval.

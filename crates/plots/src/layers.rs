@@ -5,7 +5,7 @@ use kuva::render::render::{PathData, Primitive, Scene};
 
 use crate::bar::{ShareBar, draw_bar};
 use crate::cells::{CellMap, ToPage, draw_cells};
-use crate::marks::{BLUE, FAINT, Mark, ORANGE, filled, line, path, tenth};
+use crate::marks::{BLUE, FAINT, Mark, ORANGE, path, strokes, tenth};
 use crate::panel::FRAME;
 
 /// Half the width of an interval or a piece of a curve.
@@ -46,19 +46,14 @@ pub fn draw_layer(scene: &mut Scene, (x, y): ToPage<'_>, frame: LayerFrame, laye
         Layer::Band(points) => {
             let lows = points.iter().map(|at| (x(at[0]), y(at[1])));
             let highs = points.iter().rev().map(|at| (x(at[0]), y(at[2])));
-            scene.add(polygon(lows.chain(highs), FAINT));
+            scene.add(faint(way(lows.chain(highs)) + "z"));
         }
         Layer::Curve(points) => scene.add(path(way(on_page(points).into_iter()), None, BLUE, 1.8)),
         Layer::Steps(points) => scene.add(path(way(on_page(points).into_iter()), None, ORANGE, 1.8)),
-        Layer::Pieces(points) => {
-            on_page(points).into_iter().for_each(|(x, y)| scene.add(line((x - HALF, y), (x + HALF, y), BLUE, 2.6)));
-        }
+        Layer::Pieces(points) => draw_pieces(scene, &on_page(points), |at, value| (at, value)),
         Layer::Whiskers(intervals) => {
-            for [at, low, high] in intervals {
-                let (at, low, high) = (x(*at), y(*low), y(*high));
-                scene.add(filled((at - HALF, high), (2.0 * HALF, (low - high).max(0.0)), BLUE, Some(FAINT)));
-                [low, high].into_iter().for_each(|end| scene.add(line((at - HALF, end), (at + HALF, end), BLUE, 1.2)));
-            }
+            let on_page: Vec<[f64; 3]> = intervals.iter().map(|[at, low, high]| [x(*at), y(*low), y(*high)]).collect();
+            draw_whiskers(scene, &on_page, |at, value| (at, value));
         }
         Layer::Bars(bars) => bars.iter().for_each(|bar| draw_bar(scene, (x, y), bar)),
         Layer::Cells(cells) => draw_cells(scene, (x, y), cells),
@@ -73,22 +68,38 @@ pub fn draw_layer(scene: &mut Scene, (x, y): ToPage<'_>, frame: LayerFrame, laye
 
 /// Intervals and pieces of a curve along rows.
 fn draw_turned(scene: &mut Scene, (x, y): ToPage<'_>, layer: &Layer) {
+    let turned = |at, value| (value, at);
     match layer {
         Layer::Pieces(points) => {
-            for (at, value) in points.iter().map(|at| (y(at.0), x(at.1))) {
-                scene.add(line((value, at - HALF), (value, at + HALF), BLUE, 2.6));
-            }
+            let on_page: Vec<(f64, f64)> = points.iter().map(|(at, value)| (y(*at), x(*value))).collect();
+            draw_pieces(scene, &on_page, turned);
         }
         Layer::Whiskers(intervals) => {
-            for [at, low, high] in intervals {
-                let (at, low, high) = (y(*at), x(*low), x(*high));
-                scene.add(filled((low, at - HALF), ((high - low).max(0.0), 2.0 * HALF), BLUE, Some(FAINT)));
-                [low, high].into_iter().for_each(|end| scene.add(line((end, at - HALF), (end, at + HALF), BLUE, 1.2)));
-            }
+            let on_page: Vec<[f64; 3]> = intervals.iter().map(|[at, low, high]| [y(*at), x(*low), x(*high)]).collect();
+            draw_whiskers(scene, &on_page, turned);
         }
         // Categories have no curve between them.
         _ => {}
     }
+}
+
+/// A piece of a curve at each of these places along it; `point` is where such a place and a value are on the page.
+fn draw_pieces(scene: &mut Scene, pieces: &[(f64, f64)], point: impl Fn(f64, f64) -> (f64, f64)) {
+    let stroke = |(at, value): &(f64, f64)| (point(at - HALF, *value), point(at + HALF, *value));
+    scene.add(strokes(pieces.iter().map(stroke), BLUE, 2.6));
+}
+
+/// An interval at each of these places, from one value to another.
+fn draw_whiskers(scene: &mut Scene, whiskers: &[[f64; 3]], point: impl Fn(f64, f64) -> (f64, f64)) {
+    let boxes = whiskers.iter().map(|[at, low, high]| {
+        let corners = [(-HALF, low), (HALF, low), (HALF, high), (-HALF, high)];
+        way(corners.into_iter().map(|(aside, value)| point(at + aside, *value))) + "z"
+    });
+    scene.add(faint(boxes.collect()));
+    let ends = whiskers
+        .iter()
+        .flat_map(|[at, low, high]| [low, high].map(|value| (point(at - HALF, *value), point(at + HALF, *value))));
+    scene.add(strokes(ends, BLUE, 1.2));
 }
 
 fn dashed((x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Primitive {
@@ -96,10 +107,10 @@ fn dashed((x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Primitive {
     Primitive::Line { x1, y1, x2, y2, stroke, stroke_width: 1.0, stroke_dasharray }
 }
 
-fn polygon(points: impl Iterator<Item = (f64, f64)>, opacity: f64) -> Primitive {
-    let (fill, stroke) = (Some(BLUE.into()), Color::None);
-    let (d, stroke_dasharray) = (way(points) + "z", None);
-    Primitive::Path(Box::new(PathData { d, fill, stroke, stroke_width: 0.0, opacity: Some(opacity), stroke_dasharray }))
+/// An area inside of a path.
+fn faint(d: String) -> Primitive {
+    let (fill, stroke, opacity) = (Some(BLUE.into()), Color::None, Some(FAINT));
+    Primitive::Path(Box::new(PathData { d, fill, stroke, stroke_width: 0.0, opacity, stroke_dasharray: None }))
 }
 
 /// A path from point to point.

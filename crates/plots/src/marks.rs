@@ -206,6 +206,19 @@ pub fn path(d: String, fill: Option<&str>, stroke: &str, stroke_width: f64) -> P
     Primitive::Path(Box::new(PathData { d, fill, stroke, stroke_width, opacity: None, stroke_dasharray: None }))
 }
 
+/// Separate straight strokes as one path, which is shorter to write than many lines.
+pub fn strokes(ends: impl Iterator<Item = ((f64, f64), (f64, f64))>, color: &str, width: f64) -> Primitive {
+    let stroke = |((x1, y1), (x2, y2)): ((f64, f64), (f64, f64))| {
+        let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(tenth);
+        match (tenth(x2 - x1), tenth(y2 - y1)) {
+            (x, 0.0) => format!("M{x1} {y1}h{x}"),
+            (0.0, y) => format!("M{x1} {y1}v{y}"),
+            (x, y) => format!("M{x1} {y1}l{x} {y}"),
+        }
+    };
+    path(ends.map(stroke).collect(), None, color, width)
+}
+
 /// Tenths of a unit are finer than anyone sees, and short to write.
 pub fn tenth(number: f64) -> f64 {
     (number * 10.0).round() / 10.0

@@ -23,6 +23,13 @@ pub struct MetricSeries {
     pub values: Vec<(usize, f64)>,
 }
 
+impl MetricSeries {
+    /// Whether it has one value everywhere.
+    pub fn is_constant(&self) -> bool {
+        self.values.iter().all(|(_, value)| *value == self.values[0].1)
+    }
+}
+
 /// The metrics of all trials, in the order in which they first appear.
 pub fn series<'a>(trials: impl Iterator<Item = (usize, &'a [(String, f64)])>) -> Vec<MetricSeries> {
     let mut all: Vec<MetricSeries> = vec![];

@@ -7,7 +7,7 @@ use crate::axis::{AxisTick, PlotAxis};
 use crate::cells::whole;
 use crate::colour_bar::{ColourScale, draw_colour_bar};
 use crate::layers::{Layer, draw_layer};
-use crate::marks::{LegendEntry, line};
+use crate::marks::{LegendEntry, strokes};
 use crate::text::{Writing, fitted, fitted_apart, width};
 
 const TITLE_SIZE: u32 = 13;
@@ -189,7 +189,7 @@ impl PagePanel {
         let rows = if self.y.words().is_empty() {
             self.y.numbered((((self.size.1 - above - rows_below) / 36.0) as usize).clamp(2, 7))
         } else {
-            let room = (NAMES.0 * self.size.0).max(NAMES.1.min(0.5 * self.size.0));
+            let room = room_for_names(self.size.0);
             let fit = ((self.size.1 - above - rows_below) / ROW).max(1.0) as usize;
             cut(self.y.named(self.y.words().len().div_ceil(fit).max(1)), room)
         };
@@ -226,10 +226,10 @@ impl PagePanel {
         }
         if self.y.words().is_empty() {
             let ys = rows.iter().map(|tick| area.y(&self.y.axis, tick.place));
-            ys.for_each(|y| scene.add(line((area.left, y), (right, y), GRID, 1.0)));
+            scene.add(strokes(ys.map(|y| ((area.left, y), (right, y))), GRID, 1.0));
         } else {
             let xs = columns.iter().map(|tick| area.x(&self.x.axis, tick.place));
-            xs.for_each(|x| scene.add(line((x, area.top), (x, bottom), GRID, 1.0)));
+            scene.add(strokes(xs.map(|x| ((x, area.top), (x, bottom))), GRID, 1.0));
         }
     }
 
@@ -237,22 +237,22 @@ impl PagePanel {
     fn draw_frame(&self, scene: &mut Scene, area: Area, (columns, rows): (&[AxisTick], &[AxisTick])) {
         let Area { left, top, width, height } = area;
         let bottom = top + height;
-        scene.add(line((left, top), (left, bottom), FRAME, 1.0));
-        scene.add(line((left, bottom), (left + width, bottom), FRAME, 1.0));
+        let mut frame = vec![((left, top), (left, bottom)), ((left, bottom), (left + width, bottom))];
         for tick in rows {
             let y = area.y(&self.y.axis, tick.place);
-            scene.add(line((left - TICK, y), (left, y), FRAME, 1.0));
+            frame.push(((left - TICK, y), (left, y)));
             scene.add(Writing::new(left - TICK - ASIDE, y + 4.0, TICK_SIZE, TextAnchor::End).of(&tick.label));
         }
         let is_upright = !self.x.has_room(width);
         for tick in columns {
             let x = area.x(&self.x.axis, tick.place);
-            scene.add(line((x, bottom), (x, bottom + TICK), FRAME, 1.0));
+            frame.push(((x, bottom), (x, bottom + TICK)));
             scene.add(match is_upright {
                 true => Writing::new(x + 4.0, bottom + TICK + 4.0, TICK_SIZE, TextAnchor::End).upright(&tick.label),
                 false => Writing::new(x, bottom + TICK + 12.0, TICK_SIZE, TextAnchor::Middle).of(&tick.label),
             });
         }
+        scene.add(strokes(frame.into_iter(), FRAME, 1.0));
     }
 
     /// Title and names of the axes.
@@ -306,6 +306,11 @@ impl Clip {
     fn end(self, scene: &mut Scene) {
         scene.add(Primitive::ClipEnd);
     }
+}
+
+/// The room that names beside a panel of this width may take.
+pub fn room_for_names(width: f64) -> f64 {
+    (NAMES.0 * width).max(NAMES.1.min(0.5 * width))
 }
 
 /// The width of the widest label.

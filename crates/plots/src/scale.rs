@@ -1,7 +1,7 @@
 //! The axis of the values: linear, or the distance to the best one on a logarithmic scale where the values span magnitudes.
 //!
 //! They do in two cases. A search has converged: on a linear axis a quarter of the values would be within a hundredth of its
-//! length from the best one. Or the magnitudes differ: more than a tenth of the values would be beyond a linear axis, and the
+//! length from the best one, or the best so far would have been improved there several times without being seen to. Or the magnitudes differ: more than a tenth of the values would be beyond a linear axis, and the
 //! distances fill a logarithmic one. A few outliers among many values are beyond the linear axis and do not decide. Values of
 //! one order of magnitude, as yields from 50 to 95, are read as what they are, converged or not.
 
@@ -61,9 +61,30 @@ pub struct ValueAxis {
 impl ValueAxis {
     /// The axis of these values: logarithmic in the distance to the best of them where they span magnitudes.
     pub fn of(values: &[f64], direction: Direction) -> Self {
+        Self::unless_converged(values, direction, |_, _| false)
+    }
+
+    /// As [`ValueAxis::of`], of the values of trials in their order. However many trials go on elsewhere, the progress of a
+    /// search that has converged is seen.
+    pub fn of_history(values: &[f64], direction: Direction) -> Self {
+        Self::unless_converged(values, direction, |best, length| {
+            let mut so_far = f64::INFINITY;
+            let improvements = values.iter().filter(|value| {
+                let distance = distance(**value, best);
+                let is_better = distance < so_far;
+                so_far = so_far.min(distance);
+                is_better && distance > 0.0 && MAGNITUDES * distance < length
+            });
+            improvements.count() >= FEWEST_CONVERGED
+        })
+    }
+
+    /// The axis of these values, with a further reason why they have converged, given the best of them and the length of a
+    /// linear axis.
+    fn unless_converged(values: &[f64], direction: Direction, has_converged: impl Fn(f64, f64) -> bool) -> Self {
         let better = |a: f64, b: f64| if direction.is_better(b, a) { b } else { a };
         let best = values.iter().copied().reduce(better);
-        match best.and_then(|best| Self::of_distances(values, best)) {
+        match best.and_then(|best| Self::of_distances(values, best, has_converged)) {
             Some(axis) => axis,
             None => Self::linear(Shown::of(values).map(|shown| shown.with_best(values, direction)), direction),
         }
@@ -86,14 +107,16 @@ impl ValueAxis {
     }
 
     /// The logarithmic axis of the distances, where they span magnitudes.
-    fn of_distances(values: &[f64], best: f64) -> Option<Self> {
+    fn of_distances(values: &[f64], best: f64, has_also_converged: impl Fn(f64, f64) -> bool) -> Option<Self> {
         let mut distances: Vec<f64> = values.iter().map(|value| distance(*value, best)).collect();
         distances.sort_by(f64::total_cmp);
         let largest = *distances.last()?;
         distances.retain(|distance| *distance > ROUNDING * largest.max(best.abs()));
         let linear = Shown::of(values)?;
         let has_outliers = linear.beyond as f64 > OUTLIERS * values.len() as f64;
-        let has_converged = has_converged(&distances, linear) && !are_of_one_order(linear);
+        let length = distance(linear.high, linear.low);
+        let has_converged =
+            (has_converged(&distances, length) || has_also_converged(best, length)) && !are_of_one_order(linear);
         let spans_magnitudes = has_converged || (has_outliers && are_spread(&distances));
         if !spans_magnitudes {
             return None;
@@ -144,10 +167,9 @@ impl ValueAxis {
 }
 
 /// Whether a quarter of the sorted distances would be at the best end of a linear axis.
-fn has_converged(distances: &[f64], linear: Shown) -> bool {
+fn has_converged(distances: &[f64], length: f64) -> bool {
     let quartile = distances.get(distances.len() / 4);
-    distances.len() >= FEWEST_CONVERGED
-        && quartile.is_some_and(|quartile| distance(linear.high, linear.low) > MAGNITUDES * quartile)
+    distances.len() >= FEWEST_CONVERGED && quartile.is_some_and(|quartile| length > MAGNITUDES * quartile)
 }
 
 /// Whether the values that a linear axis shows have one sign and one order of magnitude.
@@ -223,6 +245,17 @@ mod tests {
         assert_eq!(axis(|distance| -50.0 - distance).best, None);
         assert_eq!(axis(|distance| 160.0 - distance).best, None);
         assert!(axis(|distance| -0.01 - distance).best.is_some() && axis(|distance| 0.135 - distance).best.is_some());
+    }
+
+    #[test]
+    fn progress_is_seen_however_many_trials_go_on_elsewhere() {
+        let converging = (0..20).map(|i| 10f64.powf(-0.5 * f64::from(i)));
+        let elsewhere = (0..200).map(|i| 1.0 + f64::from(i) / 200.0);
+        let values: Vec<f64> = converging.chain(elsewhere).collect();
+        assert!(ValueAxis::of_history(&values, Direction::Minimize).best.is_some());
+        assert_eq!(ValueAxis::of(&values, Direction::Minimize).best, None, "of many cells few are near the best");
+        let even: Vec<f64> = (0..2000).map(|i| f64::from(i * 7919 % 2000)).collect();
+        assert_eq!(ValueAxis::of_history(&even, Direction::Minimize).best, None);
     }
 
     #[test]

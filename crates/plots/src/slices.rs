@@ -154,14 +154,21 @@ fn band_label(overview: &Overview<'_>, slice: &PredictedSlice<'_>) -> String {
 /// What of the means is shown and as much of the bands as does not flatten them. Where one parameter varies, all values are on
 /// the slice, and those that the history shows are shown here; trials without one have room.
 fn value_axis(overview: &Overview<'_>, slices: &[PredictedSlice<'_>], is_only: bool) -> ValueAxis {
-    let there = |slice: &'_ PredictedSlice<'_>| slice.along.iter().filter_map(|(_, there)| *there).collect::<Vec<_>>();
+    let there = |slice: &PredictedSlice<'_>| slice.along.iter().filter_map(|(_, there)| *there).collect::<Vec<_>>();
     let ends = |there: Vec<Prediction>| there.into_iter().flat_map(|there| [there.lower, there.mean, there.upper]);
     let ends = finite(slices.iter().flat_map(|slice| ends(there(slice))));
     let own = if is_only {
         overview.shown
     } else {
-        let means = |slice| finite(there(slice).iter().map(|there| there.mean).chain(overview.best_value()));
-        let all: Vec<f64> = slices.iter().filter_map(|slice| Shown::of(&means(slice))).flat_map(Shown::ends).collect();
+        let means = |slice: &PredictedSlice<'_>| {
+            finite(there(slice).iter().map(|there| there.mean).chain(overview.best_value()))
+        };
+        // Of a few values none is an outlier.
+        let shown = |slice: &PredictedSlice<'_>| match slice.parameter.has_few_values() {
+            true => Shown::covering(&means(slice)),
+            false => Shown::of(&means(slice)),
+        };
+        let all: Vec<f64> = slices.iter().filter_map(shown).flat_map(Shown::ends).collect();
         // As far as the values of the trials reach, and half as far again.
         overview.shown.map_or_else(|| Shown::of(&all), |values| Shown::covering(&values.widened_by(&all).within(&all)))
     };
