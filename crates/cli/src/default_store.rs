@@ -20,6 +20,12 @@ enum Holding {
 
 /// The store of a study file, and a line that says which it is where another one might be expected.
 pub fn of_file(file: &Path) -> (Location, Vec<String>) {
+    // A file that cannot be read is reported by whoever reads all of it.
+    of_study(&study_name(file).unwrap_or_default(), file)
+}
+
+/// As [`of_file`], of a study by its name: beside a file, or in the current folder.
+pub fn of_study(study: &str, file: &Path) -> (Location, Vec<String>) {
     let here = Location::default();
     let Location::Sqlite(name) = &here else { return (here, vec![]) };
     let path = file.parent().unwrap_or(Path::new("")).join(name);
@@ -27,20 +33,18 @@ pub fn of_file(file: &Path) -> (Location, Vec<String>) {
     if !name.exists() || is_same(&path, name) {
         return (beside, vec![]);
     }
-    // A file that cannot be read is reported by whoever reads all of it.
-    let Some(study) = study_name(file) else { return (beside, vec![]) };
-    match (holding(&beside, &study), holding(&here, &study)) {
+    match (holding(&beside, study), holding(&here, study)) {
         (Holding::Lacks, Holding::Holds) => {
             let line = format!(
                 "using {here} in the current folder, which holds the study {}; {beside} does not",
-                quoted(&study)
+                quoted(study)
             );
             (here, vec![line])
         }
         (Holding::Holds, Holding::Holds) => {
             let line = format!(
                 "using {beside}, beside the study file; {here} in the current folder holds a study {} too",
-                quoted(&study)
+                quoted(study)
             );
             (beside, vec![line])
         }

@@ -34,13 +34,19 @@ mod drawn {
 
     /// Refuses names of other kinds of pictures, and folders that are not there.
     pub fn check(path: &Path) -> Result<()> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("svg" | "png") => write::check_folder(path),
-            _ => {
+        match is_png(path) {
+            Some(_) => write::check_folder(path),
+            None => {
                 let message = format!("a picture's name must end in .svg or .png, got {}", path.display());
                 Err(Usage::new("usage", message).into())
             }
         }
+    }
+
+    /// Whether a file is to be a PNG; none if its name ends neither so nor as that of an SVG.
+    fn is_png(path: &Path) -> Option<bool> {
+        let ending = path.extension().and_then(|ending| ending.to_str())?.to_lowercase();
+        ["svg", "png"].contains(&ending.as_str()).then_some(ending == "png")
     }
 
     fn kind_of(kind: Option<PlotKind>) -> PictureKind {
@@ -57,8 +63,7 @@ mod drawn {
     pub fn write(session: &mut Session, path: &Path, kind: Option<PlotKind>) -> Result<bool> {
         let name = session.name().to_string();
         let picture = manyhands_plots::draw_kind(session.study()?, &name, kind_of(kind))?;
-        let is_png = path.extension().is_some_and(|extension| extension == "png");
-        let bytes = if is_png { picture.png } else { picture.svg.into_bytes() };
+        let bytes = if is_png(path) == Some(true) { picture.png } else { picture.svg.into_bytes() };
         write::file(path, &bytes).map(|()| true)
     }
 }

@@ -55,13 +55,21 @@ impl StoreOption {
 
     /// The address of the store, of this study file if there is one. What there is to say about it is said once.
     pub fn location(&self, file: Option<&Path>) -> Result<Location> {
-        let (location, mut lines) = match (self.named()?, file) {
-            (Some(named), _) => {
+        self.location_or(|| file.map_or((Location::default(), vec![]), default_store::of_file))
+    }
+
+    /// The address of the store of a study that is given by its name, beside a study file or else in the current folder.
+    pub fn location_of(&self, study: &str, beside: &Path) -> Result<Location> {
+        self.location_or(|| default_store::of_study(study, beside))
+    }
+
+    fn location_or(&self, default: impl FnOnce() -> (Location, Vec<String>)) -> Result<Location> {
+        let (location, mut lines) = match self.named()? {
+            Some(named) => {
                 check_folder(&named.0)?;
                 named
             }
-            (None, None) => (Location::default(), vec![]),
-            (None, Some(file)) => default_store::of_file(file),
+            None => default(),
         };
         if location == Location::Memory {
             let message = "a store in memory is gone when the command ends";

@@ -9,6 +9,7 @@ use manyhands_core::text::counted;
 use manyhands_core::{Domain, Error as StudyError, Ledger, Spec, TrialState};
 use manyhands_report::plate::{self, ColumnMap, PlateEntries, PointRow};
 use manyhands_report::spreadsheet::{BadSpreadsheet, Spreadsheet};
+use manyhands_report::trials;
 use manyhands_store::{Error as StoreError, OnConflict, Recorded, Session};
 
 use crate::output::{print, print_json};
@@ -63,7 +64,7 @@ pub fn points(path: &Path, domain: &Domain) -> Result<Vec<PointRow>> {
 impl TableInput {
     /// Records the table in a study, which is created where only evaluations made elsewhere are recorded; prints what was done.
     pub fn record(&self, target: &Target) -> Result<()> {
-        let table = Spreadsheet::read(&self.bytes).map_err(|fault| self.refused(&[fault]))?;
+        let table = self.table()?;
         match target.known_or_new()? {
             KnownOrNew::Known(mut session) => {
                 let entries = self.entries(session.spec(), session.ledger(), &table)?;
@@ -78,11 +79,30 @@ impl TableInput {
                     target.open_to_tell()?;
                 }
                 let entries = entries?;
+                if entries.entries.is_empty() {
+                    let message = format!("{} has no results; no study was made", self.shown);
+                    return Err(Usage::new("table", message).into());
+                }
                 let created = Session::create_with(|| target.create_store(), *source, &entries.entries)?;
                 let (session, recorded) = created.map_err(|faults| self.conflicts(&entries, &faults))?;
                 print_recorded(&session, &entries, &recorded, target.json)
             }
         }
+    }
+
+    /// The table, or trials as `export --format jsonl` writes them as one.
+    fn table(&self) -> Result<Spreadsheet> {
+        let first = self.bytes.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let table = if trials::is_exported_line(first) {
+            let wrong = |fault: trials::BadExport| Usage::new("line", format!("{}: {fault}", self.shown));
+            Spreadsheet::read(trials::csv_of_json_lines(&self.bytes).map_err(wrong)?.as_bytes())
+        } else if first.starts_with(b"{") {
+            let message = format!("{} has lines of JSON and is no table", self.shown);
+            return Err(Usage::new("table", message).hint("record them with: manyhands tell STUDY FILE").into());
+        } else {
+            Spreadsheet::read(&self.bytes)
+        };
+        table.map_err(|fault| self.refused(&[fault]))
     }
 
     fn entries(&self, spec: &Spec, ledger: &Ledger, table: &Spreadsheet) -> Result<PlateEntries> {

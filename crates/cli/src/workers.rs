@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use manyhands_core::study::StopRule;
 use manyhands_run::{Control, Plan, RunSettings, Stop, Summary, Unreported};
-use manyhands_store::Session;
+use manyhands_store::{Access, Session};
 
 use crate::exit;
 use crate::integer::integer_in;
@@ -64,6 +64,11 @@ pub fn plan(settings: RunSettings, folder: PathBuf, options: &WorkOptions) -> Pl
         plan.settings.stop = StopRule::default();
     }
     Plan { keep_going: options.keep_going, take: options.take.clone(), adopt: options.adopt, ..plan }
+}
+
+/// Refuses to take trials of a study that is not there, before it is made.
+pub fn check_taken(options: &WorkOptions, target: &Target) -> Result<()> {
+    if options.take.is_empty() { Ok(()) } else { target.row(Access::Read).map(drop) }
 }
 
 /// Stores the study file that was given, if one was, for those who know the study by its name.

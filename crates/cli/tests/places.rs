@@ -251,3 +251,18 @@ fn commands_and_workers_find_the_store_beside_the_file() {
     done(here, &["worker", "s", "--quiet", "--command-from", "lab/study.toml"]);
     assert_eq!(trials(here, &["s"]), 1);
 }
+
+#[test]
+fn a_study_of_the_current_folder_is_copied_into_another_by_its_name() {
+    let top = folder();
+    let (here, lab) = (top.path(), top.path().join("lab"));
+    fs::write(here.join("old.toml"), STUDY.replace("\"s\"", "\"old\"")).unwrap();
+    done(here, &["ask", "old.toml"]);
+    let pending = refused(here, &["copy", "old", "lab/study.toml"]);
+    assert!(pending.contains("1 trial pending") && !lab.join("manyhands.db").exists(), "{pending}");
+    done(here, &["tell", "old.toml", "0", "3.5"]);
+    let copied = done(here, &["copy", "old", "lab/study.toml"]);
+    assert!(copied.contains("study s begins with 1 value of old"), "{copied}");
+    assert_eq!(trials(here, &["lab/study.toml"]), 1);
+    assert!(lab.join("manyhands.db").exists());
+}

@@ -45,6 +45,47 @@ fn a_study_whose_trials_are_all_pending_is_not_copied() {
 }
 
 #[test]
+fn lines_of_json_are_told_from_a_file_and_an_export_is_imported_from_one() {
+    let bench = Bench::new(STUDY);
+    said(&bench.run(&["ask", "study.toml", "-n", "2"]));
+    bench.write("lines.jsonl", "{\"trial\":0,\"value\":2.5}\n{\"trial\":1,\"failed\":\"dry\"}\n");
+    let told = said(&bench.run(&["tell", "study.toml", "lines.jsonl"]));
+    assert!(told.contains("trial 0: observed 2.5\ntrial 1: failed: dry"), "{told}");
+    said(&bench.run(&["export", "study.toml", "--format", "jsonl", "-o", "export.jsonl"]));
+    bench.write("other.toml", &STUDY.replace("\"dye\"", "\"other\""));
+    let imported = said(&bench.run(&["import", "other.toml", "--csv", "export.jsonl"]));
+    assert!(imported.contains("2 results recorded"), "{imported}");
+    let wrong = bench.run(&["import", "other.toml", "--csv", "lines.jsonl"]);
+    let why = String::from_utf8(wrong.stderr).unwrap();
+    assert!(why.contains("has lines of JSON and is no table") && why.contains("manyhands tell STUDY FILE"), "{why}");
+    bench.write("none.toml", &STUDY.replace("\"dye\"", "\"none\""));
+    bench.write("none.csv", "temp,acid,cycles,metal,value\n");
+    assert_eq!(bench.run(&["import", "none.toml", "--csv", "none.csv"]).status.code(), Some(2));
+    assert!(!bench.run(&["status", "none.toml"]).status.success(), "no study was made");
+}
+
+#[test]
+fn a_failure_of_an_earlier_attempt_is_named_and_a_new_one_is_recorded_by_its_number() {
+    let bench = Bench::new(STUDY);
+    said(&bench.run(&["ask", "study.toml"]));
+    bench.write("plate.csv", "trial,value,purity\n0,failed,95\n");
+    said(&bench.run(&["tell", "study.toml", "plate.csv"]));
+    said(&bench.run(&["retry", "study.toml", "0"]));
+    let told = said(&bench.run(&["tell", "study.toml", "plate.csv"]));
+    assert!(told.contains("trial 0: pending (the table has the failure of an earlier attempt"), "{told}");
+    assert!(told.contains("0 results recorded, 1 still pending"), "{told}");
+    said(&bench.run(&["fail", "study.toml", "0", "--reason", "failed"]));
+    verified(&bench, "dye");
+}
+
+#[test]
+fn taking_a_trial_of_a_study_that_is_not_there_makes_no_store() {
+    let bench = Bench::new(&format!("{STUDY}[run]\ncommand = [\"true\"]\n"));
+    let refused = bench.run(&["run", "study.toml", "--take", "5"]);
+    assert!(!refused.status.success() && !bench.path().join("manyhands.db").exists());
+}
+
+#[test]
 fn an_amendment_as_json_says_what_is_recorded_now_and_what_was_before() {
     let bench = Bench::new(STUDY);
     said(&bench.run(&["ask", "study.toml"]));
@@ -67,7 +108,7 @@ fn a_plate_of_another_study_is_told_with_a_warning() {
     bench.write("ours.csv", &table([lines[0][1], "59.5"]));
     bench.write("theirs.csv", &table(["20.5", "59.5"]));
     let theirs = said(&bench.run(&["tell", "study.toml", "theirs.csv"]));
-    assert!(theirs.contains("warning: no trial of this table was made as it was suggested"), "{theirs}");
+    assert!(theirs.contains("warning: no trial of this table was made near its suggestion"), "{theirs}");
     let again = said(&bench.run(&["tell", "study.toml", "theirs.csv"]));
     assert!(!again.contains("warning"), "nothing was recorded: {again}");
     let ours = said(&bench.run(&["tell", "study.toml", "ours.csv", "--amend"]));

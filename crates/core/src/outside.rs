@@ -30,7 +30,8 @@ impl Spec {
     /// list, and where each is tried once.
     pub fn actual_setting(&self, trial: &Trial, named: &[(String, Value)]) -> Result<ActualSetting> {
         if self.domain().space().is_none() || !self.repeats() {
-            return Err(Error::FixedParameters { trial: trial.number() });
+            let given = named.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
+            return Err(Error::FixedParameters { trial: trial.number(), given });
         }
         let names = self.domain().names();
         let known = names.iter().zip(trial.logged_params()).map(|(name, value)| (name.to_string(), value.clone()));
@@ -46,8 +47,8 @@ impl Spec {
         if self.repeats() {
             return Ok(());
         }
-        if ledger.trials().iter().any(is_tried) {
-            return Err(Error::CandidateTaken { candidate });
+        if let Some(trial) = ledger.trials().iter().find(|trial| is_tried(trial)) {
+            return Err(Error::CandidateTaken { candidate, trial: trial.number() });
         }
         let is_queued = ledger.queue().any(|next| next.candidate == Some(candidate));
         if is_queued { Err(Error::CandidateQueued { candidate }) } else { Ok(()) }

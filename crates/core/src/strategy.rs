@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Key, Need, Subject};
-use crate::text::plain;
+use crate::text::exact;
 use crate::theory::Assumptions;
 use crate::{Error, Result, Rule};
 
@@ -231,14 +231,14 @@ impl SettingForm {
     /// The value as a study's identity shows it.
     pub fn shown(&self, strategy: &Strategy) -> String {
         match self {
-            Self::Number(_, unset, get, _) => get(strategy).map_or(unset.to_string(), plain),
+            Self::Number(_, unset, get, _) => get(strategy).map_or(unset.to_string(), exact),
             Self::Count(_, unset, get, _) => get(strategy).map_or(unset.to_string(), |count| count.to_string()),
             Self::Word(get, _) => get(strategy),
             Self::Hallucination => strategy.hallucination.to_string(),
             Self::Initial => match strategy.initial {
                 Initial::None => "0".to_string(),
                 Initial::Count(count) => count.to_string(),
-                Initial::Until(target) => format!("until {}", plain(target)),
+                Initial::Until(target) => format!("until {}", exact(target)),
             },
         }
     }

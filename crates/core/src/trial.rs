@@ -217,8 +217,10 @@ impl Trial {
         }
     }
 
+    /// The setting that it has now is part of the result: that it is another one than the requested is no amendment of it.
     pub(crate) fn end(&mut self, end: TrialEnd) {
         self.end = Some(end);
+        self.replaced.clear();
     }
 
     /// Further numbers: those of a known name replace the earlier ones.

@@ -11,12 +11,19 @@ impl Domain {
             Some(ParameterKind::Constant(value)) => std::slice::from_ref(value),
             _ => &[],
         };
-        let is_spelled = |value: &&Value| match value {
-            Value::Text(word) => word == cell,
-            Value::Bool(_) => value.to_string().eq_ignore_ascii_case(cell),
-            other => other.to_string() == cell,
+        let spelled = |cell: &str| {
+            categories.iter().find(|value| match value {
+                Value::Text(word) => word == cell,
+                Value::Bool(_) => value.to_string().eq_ignore_ascii_case(cell),
+                other => other.to_string() == cell,
+            })
         };
-        categories.iter().find(is_spelled).cloned()
+        // Tables do not keep the spaces around a cell, and spreadsheets take 0.5 for a number and write 0,5.
+        let without_spaces =
+            || categories.iter().find(|value| matches!(value, Value::Text(word) if word.trim() == cell));
+        let point = cell.replacen(',', ".", 1);
+        let with_point = || spelled(&point).filter(|_| point.parse::<f64>().is_ok());
+        spelled(cell).or_else(without_spaces).or_else(with_point).cloned()
     }
 
     /// Whether all values of this parameter or column are numbers.
@@ -37,9 +44,24 @@ impl Domain {
 
     /// Whether a parameter of a space can have this value, constraints aside.
     pub fn allows(&self, name: &str, value: &Value) -> bool {
-        let parameter = self.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name));
-        let alone = parameter.and_then(|parameter| Space::new(vec![parameter.clone()], vec![]).ok());
-        alone.is_some_and(|space| space.embed(std::slice::from_ref(value)).is_ok())
+        self.embed_alone(name, value).is_some()
+    }
+
+    /// How far two values of a parameter of a space are from each other, as a share of its range; 1 for different categories.
+    pub fn distance(&self, name: &str, one: &Value, other: &Value) -> Option<f64> {
+        let places = (self.embed_alone(name, one)?, self.embed_alone(name, other)?);
+        match (&places.0[..], &places.1[..]) {
+            ([one], [other]) => Some((one - other).abs()),
+            // A choice has a coordinate for each category.
+            (one, other) => Some(if one == other { 0.0 } else { 1.0 }),
+        }
+    }
+
+    /// The coordinates of a value of a parameter in a space of its own.
+    fn embed_alone(&self, name: &str, value: &Value) -> Option<Vec<f64>> {
+        let parameter = self.space().and_then(|space| space.parameters().iter().find(|p| p.name() == name))?;
+        let alone = Space::new(vec![parameter.clone()], vec![]).ok()?;
+        alone.embed(std::slice::from_ref(value)).ok()
     }
 
     /// A cell of a parameter's column, or a word of a command line: a category if it is spelled like one, otherwise a number if
@@ -65,6 +87,28 @@ mod tests {
     fn domain() -> Domain {
         let kind = Parameter::choice("kind", &["1", "b"]).unwrap();
         Domain::Space(Space::new(vec![Parameter::float("x", 0.0, 9.0).unwrap(), kind], vec![]).unwrap())
+    }
+
+    #[test]
+    fn a_category_is_found_without_its_spaces_and_with_a_decimal_comma() {
+        let named = |names: &[&str]| {
+            Domain::Space(Space::new(vec![Parameter::choice("kind", names).unwrap()], vec![]).unwrap())
+        };
+        let domain = named(&["a ", " b", "0.5", "c.d"]);
+        assert_eq!(domain.category("kind", "a"), Some("a ".into()));
+        assert_eq!(domain.category("kind", "b"), Some(" b".into()));
+        assert_eq!(domain.category("kind", "0,5"), Some("0.5".into()));
+        assert_eq!(domain.category("kind", "c,d"), None);
+        assert_eq!(named(&["a ", "a"]).category("kind", "a"), Some("a".into()));
+        assert_eq!(named(&["0.5", "0,5"]).category("kind", "0,5"), Some("0,5".into()));
+    }
+
+    #[test]
+    fn distances_are_shares_of_a_parameters_range() {
+        let distance = |name, one: Value, other: Value| domain().distance(name, &one, &other);
+        assert_eq!(distance("x", 0.0.into(), 4.5.into()), Some(0.5));
+        assert_eq!(distance("kind", "1".into(), "b".into()), Some(1.0));
+        assert_eq!([distance("x", 1.0.into(), 10.0.into()), distance("y", 1.0.into(), 1.0.into())], [None, None]);
     }
 
     #[test]

@@ -57,6 +57,6 @@ fn an_invalid_or_infeasible_constraint_is_refused() {
 fn values_that_violate_a_constraint_are_refused_by_how_much() {
     let parameters = vec![Parameter::float("a", 0.0, 1.0), Parameter::float("b", 0.0, 1.0)];
     let space = space(parameters, vec![constraint(&[("a", 1.0), ("b", 1.0)], Relation::AtMost, 1.0)]).unwrap();
-    assert_eq!(message(space.embed(&[0.75.into(), 0.5.into()])), "the constraint a + b <= 1 is violated by 0.2500");
+    assert_eq!(message(space.embed(&[0.75.into(), 0.5.into()])), "the constraint a + b <= 1 is violated by 0.25");
     assert!(space.embed(&[0.5.into(), (0.5 + 1e-12).into()]).is_ok());
 }

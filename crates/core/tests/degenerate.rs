@@ -306,7 +306,8 @@ fn an_exhausted_pool_without_repeats_refuses() {
     assert_eq!(seen, [0, 1, 2]);
     assert_eq!(live.ask(1), Err(Error::PoolExhausted { asked: 1, left: 0 }));
     assert_eq!(live.ask_adaptive(2, 9.0).map(|_| ()), Err(Error::PoolExhausted { asked: 1, left: 0 }));
-    assert_eq!(live.include_candidate(1, Some(2.0)), Err(Error::CandidateTaken { candidate: 1 }));
+    let trial = live.trials().iter().position(|trial| trial.candidate() == 1).unwrap();
+    assert_eq!(live.include_candidate(1, Some(2.0)), Err(Error::CandidateTaken { candidate: 1, trial }));
     check_all(&mut live);
 }
 

@@ -203,7 +203,7 @@ fn a_log_of_a_pool_is_replayed_and_verified() {
     let trial = study.include(pool.params(free), Some(1.0)).unwrap();
     assert_eq!((study.trials()[trial].candidate(), study.params(trial).unwrap()), (free, pool.params(free).to_vec()));
     let taken = study.include(pool.params(free), Some(1.0)).unwrap_err();
-    assert_eq!(taken, Error::CandidateTaken { candidate: free });
+    assert_eq!(taken, Error::CandidateTaken { candidate: free, trial });
     study.ask(2).unwrap();
     Study::verify(&spec, study.events()).unwrap();
     let mut again = Study::replay(spec, study.events()).unwrap();

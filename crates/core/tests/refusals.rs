@@ -278,7 +278,7 @@ fn included_candidates_that_are_taken_or_not_there_are_refused() {
         (study.trials()[3].candidate(), (0..12).find(is_free).unwrap())
     };
     let error = check_refusal(&[&format!("candidate {taken}")], |study| study.include_candidate(taken, Some(1.0)));
-    assert_eq!(error, Error::CandidateTaken { candidate: taken });
+    assert_eq!(error, Error::CandidateTaken { candidate: taken, trial: 3 });
     assert_eq!(busy().include_candidate(free, Some(1.0)), Ok(5));
     // In a log such a candidate is damage.
     for candidate in [taken, 12, usize::MAX] {

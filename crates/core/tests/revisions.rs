@@ -342,11 +342,14 @@ fn a_pending_trial_moves_and_its_value_counts_where_it_was_made() {
         let pending = study.trials().iter().find(|trial| trial.state() == TrialState::Pending).unwrap().number();
         study.amend_params(pending, &elsewhere()).unwrap();
         assert_eq!(study.point(pending).unwrap(), [0.625, 0.125]);
+        study.restore(pending).unwrap();
+        assert_ne!(study.point(pending).unwrap(), [0.625, 0.125]);
+        study.amend_params(pending, &elsewhere()).unwrap();
         study.tell(pending, 3.0).unwrap();
         let there = study.predict(&[vec![0.625, 0.125]]).unwrap()[0];
         assert!((there.mean - 3.0).abs() < 0.5, "{there:?}");
-        study.restore(pending).unwrap();
-        assert_eq!(study.trials()[pending].value(), Some(3.0));
+        // Where it was made is part of its result, and no amendment of that.
+        assert_eq!(study.restore(pending), Err(Error::NotAmended { trial: pending }));
         study.ask(1).unwrap();
         assert_eq!(Study::verify(&spec, study.events()).map(drop), Ok(()));
     }

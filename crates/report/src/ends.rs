@@ -1,6 +1,6 @@
 //! Trials and their new states: what `tell`, `fail`, `cancel`, `amend` and `retry` give.
 
-use manyhands_core::text::{one_line, short};
+use manyhands_core::text::{exact, one_line};
 use manyhands_core::{Domain, Trial, TrialState, Value};
 use manyhands_store::{Result, Session};
 use serde_json::{Value as Json, json};
@@ -34,17 +34,22 @@ pub fn amended(domain: &Domain, trial: &Trial, before: &Trial) -> Json {
     json!([now])
 }
 
-/// What is recorded of a trial, in a few words: its state, its value or why it has none, and the setting that it was really made
-/// with, where that is another than suggested.
-pub fn record(session: &Session, trial: usize) -> Result<String> {
-    let record = session.trial(trial)?;
-    let mut text = match (record.value(), record.reason()) {
-        (Some(value), _) => format!("{} {}", record.state(), short(value)),
+/// The end of a trial in a few words: its state, and its value with all digits or why it has none.
+pub fn end(record: &Trial) -> String {
+    match (record.value(), record.reason()) {
+        (Some(value), _) => format!("{} {}", record.state(), exact(value)),
         (None, Some(reason)) if *reason != record.state().to_string() => {
             format!("{}: {}", record.state(), one_line(reason))
         }
         (None, _) => record.state().to_string(),
-    };
+    }
+}
+
+/// What is recorded of a trial, in a few words: its end, and the setting that it was really made with, where that is another
+/// than suggested.
+pub fn record(session: &Session, trial: usize) -> Result<String> {
+    let record = session.trial(trial)?;
+    let mut text = end(record);
     if record.is_moved() {
         let requested = session.spec().domain().logged_params(record.candidate(), record.requested_params());
         let params = session.params(trial)?.into_iter().zip(requested).filter(|((_, now), then)| now != then);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use manyhands_core::file::{Difference, FileError};
-use manyhands_core::text::quoted;
+use manyhands_core::text::{exact, quoted};
 
 use crate::CopyRefusal;
 
@@ -121,7 +121,7 @@ pub enum Error {
         reason: String,
     },
     /// A trial has another value already.
-    #[error("trial {trial} has the value {before} already; {now} was not recorded")]
+    #[error("trial {trial} has the value {} already, got {}", exact(*before), exact(*now))]
     OtherValue {
         /// The trial.
         trial: usize,
@@ -131,7 +131,7 @@ pub enum Error {
         now: f64,
     },
     /// A trial was told with another setting already.
-    #[error("trial {trial} was told already, with another setting: {}; this one was not recorded", differences.join(", "))]
+    #[error("trial {trial} was told already, with another setting: {}", differences.join(", "))]
     OtherSetting {
         /// The trial.
         trial: usize,
@@ -145,7 +145,7 @@ pub enum Error {
         trial: usize,
     },
     /// A trial has a metric of this name with another number.
-    #[error("trial {trial} has {} = {before} already; {now} was not recorded", quoted(name))]
+    #[error("trial {trial} has {} = {} already, got {}", quoted(name), exact(*before), exact(*now))]
     OtherMetric {
         /// The trial.
         trial: usize,

@@ -68,6 +68,9 @@ pub fn run(options: &Options) -> Result<()> {
         return print_json(&report::ends::amended(session.spec().domain(), session.trial(trial)?, &trial_before));
     }
     let now = report::ends::record(&session, trial)?;
+    // A setting that stays is said once.
+    let is_same_setting = session.trial(trial)?.logged_params() == trial_before.logged_params();
+    let before = if is_same_setting { report::ends::end(&trial_before) } else { before };
     let note = if is_changed { format!("(before: {before})") } else { "(as before: nothing was recorded)".to_string() };
     print(&format!("trial {trial}: {now} {note}"))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use manyhands_report as report;
-use manyhands_store::{Access, CopyPlan};
+use manyhands_store::{Access, CopyPlan, Session};
 
 use crate::assignment::Assignment;
 use crate::output::print_json;
@@ -48,12 +48,14 @@ pub fn run(options: &Options) -> Result<()> {
     let domain = source.study().spec.domain();
     let plan = CopyPlan { defaults: options.default.iter().map(|assignment| assignment.read(domain)).collect() };
     let old = Target::new(options.old.clone(), options.store.clone(), options.json);
-    // A study that is given by its name is looked for in the store of the new one.
     let mut old = match old.file() {
         Some(_) => old.open_existing()?,
-        None => manyhands_store::Session::open(open(&location, Access::Write)?, &options.old, &location.to_string())?,
+        None => {
+            let holding = options.store.location_of(&options.old, &options.new)?;
+            Session::open(open(&holding, Access::Write)?, &options.old, &holding.to_string())?
+        }
     };
-    let copied = old.copy_to(open(&location, Access::Create)?, source, &plan)?;
+    let copied = old.copy_to(|| open(&location, Access::Create), source, &plan)?;
     if options.json {
         return print_json(&report::copy::json(&copied));
     }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use serde_json::json;
 
+use crate::output::print_json;
 use crate::picture::{self, PlotKind};
 use crate::stderr::say;
 use crate::target::Target;
@@ -37,6 +39,9 @@ pub fn run(options: &Options) -> Result<()> {
     picture::check(&options.output)?;
     let mut session = options.target.open_to_read()?;
     picture::write(&mut session, &options.output, options.kind)?;
+    if options.target.json {
+        return print_json(&json!({"picture": options.output.display().to_string()}));
+    }
     say(&format!("wrote {}", options.output.display()));
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::output::{print, print_json};
 use crate::signals;
 use crate::stderr::say;
 use crate::target::Target;
-use crate::workers::{WorkOptions, control, exit_code, plan, store_file, work};
+use crate::workers::{WorkOptions, check_taken, control, exit_code, plan, store_file, work};
 use crate::{exit, picture, write};
 
 const EXAMPLES: &str = "\
@@ -58,6 +58,7 @@ pub struct Options {
 /// Runs it; the exit code.
 pub fn run(options: &Options) -> Result<u8> {
     options.plot.as_deref().map_or(Ok(()), picture::check)?;
+    check_taken(&options.work, &options.target)?;
     let stop = Stop::new();
     let listening = signals::listen(&stop)?;
     let (mut session, settings) = options.target.open_to_run()?;

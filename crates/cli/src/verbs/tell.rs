@@ -26,7 +26,7 @@ Examples:
   manyhands tell study.toml plate.csv                    a table, as `ask --csv plate.csv` wrote it and a spreadsheet saved it
   manyhands tell study.toml plate.csv --column value=\"Yield (%)\"
   manyhands export other.toml | manyhands tell study.toml -
-  manyhands tell study.toml - < results.jsonl            one JSON object per line:
+  manyhands tell study.toml results.jsonl                one JSON object per line; - for standard input:
 
   {\"trial\": 7, \"value\": 1.3}                             a value
   {\"trial\": 8, \"failed\": \"diverged\"}                     no value, and why
@@ -45,7 +45,7 @@ with. Further columns of numbers are kept as metrics. Told again, what is record
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// The trial's number; or a table of results; - for lines of JSON, or a table, on standard input
+    /// The trial's number; or a file of results, a table or lines of JSON; - for standard input
     #[arg(value_name = "TRIAL|FILE", allow_hyphen_values = true)]
     trial: Option<String>,
     /// Its value
@@ -61,8 +61,8 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<()> {
     match (options.trial.as_deref(), options.value.as_deref()) {
-        (Some("-"), None) => standard_input(options),
-        (None, None) if options.target.json => standard_input(options),
+        (Some("-"), None) => read_results(options, STANDARD_INPUT, stdin().lock()),
+        (None, None) if options.target.json => read_results(options, STANDARD_INPUT, stdin().lock()),
         (Some("-"), Some(value)) => {
             Err(Usage::new("usage", format!("with - values come from standard input, got {} too", quoted(value)))
                 .into())
@@ -74,7 +74,7 @@ pub fn run(options: &Options) -> Result<()> {
             print_ends(&session, &[(trial, TrialState::Observed)], options.target.json)
         }
         (Some(file), None) if file.parse::<usize>().is_err() => {
-            table(options, file.to_string(), content(Path::new(file))?)
+            read_results(options, file, &content(Path::new(file))?[..])
         }
         (_, None) => {
             let hint = "manyhands tell STUDY TRIAL VALUE, manyhands tell STUDY FILE.csv, or manyhands tell STUDY - for lines of JSON";
@@ -93,31 +93,27 @@ fn table(options: &Options, shown: String, bytes: Vec<u8>) -> Result<()> {
 }
 
 /// Lines of JSON are recorded as they come; trials as `export` writes them, and tables, when all of them are there.
-fn standard_input(options: &Options) -> Result<()> {
-    let mut input = stdin().lock();
+fn read_results(options: &Options, shown: &str, mut input: impl BufRead) -> Result<()> {
+    let unreadable = || format!("cannot read {shown}");
     let mut first = Vec::new();
-    while first.trim_ascii().is_empty() && input.read_until(b'\n', &mut first).context(UNREADABLE)? > 0 {}
+    while first.trim_ascii().is_empty() && input.read_until(b'\n', &mut first).with_context(unreadable)? > 0 {}
     // A list is no line that can be told, and no header either.
     let is_json = first.trim_ascii_start().starts_with(b"{") || first.trim_ascii_start().starts_with(b"[");
     let is_exported = is_json && report::trials::is_exported_line(&first);
-    if is_json && !is_exported || first.trim_ascii().is_empty() {
+    if is_json && !is_exported || (first.trim_ascii().is_empty() && shown == STANDARD_INPUT) {
         if options.amend || !options.column.is_empty() {
             let hint = "to amend a trial by itself: manyhands amend STUDY TRIAL VALUE";
-            let message = "--amend and --column are for tables, and standard input has none";
+            let message = format!("--amend and --column are for tables, and {shown} has none");
             return Err(Usage::new("usage", message).hint(hint).into());
         }
         return lines(&options.target, first.chain(input));
     }
     let mut bytes = first;
-    input.read_to_end(&mut bytes).context(UNREADABLE)?;
-    if is_exported {
-        let wrong = |fault: report::trials::BadExport| Usage::new("line", fault.to_string());
-        bytes = report::trials::csv_of_json_lines(&bytes).map_err(wrong)?.into_bytes();
-    }
-    table(options, "standard input".to_string(), bytes)
+    input.read_to_end(&mut bytes).with_context(unreadable)?;
+    table(options, shown.to_string(), bytes)
 }
 
-const UNREADABLE: &str = "cannot read standard input";
+const STANDARD_INPUT: &str = "standard input";
 
 fn lines(target: &Target, input: impl BufRead) -> Result<()> {
     let (mut session, mut done) = (None, Vec::new());

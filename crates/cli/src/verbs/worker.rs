@@ -13,7 +13,7 @@ use crate::output::print_json;
 use crate::signals;
 use crate::stderr::say;
 use crate::target::{Target, local_command};
-use crate::workers::{WorkOptions, control, exit_code, plan, store_file, time, work};
+use crate::workers::{WorkOptions, check_taken, control, exit_code, plan, store_file, time, work};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +62,7 @@ fn no_trials(_: &str) -> Result<u32, String> {
 
 /// Runs it; the exit code.
 pub fn run(options: &Options) -> Result<u8> {
+    check_taken(&options.work, &options.target)?;
     let stop = Stop::new();
     let listening = signals::listen(&stop)?;
     let (mut session, settings, folder) = match options.command_from.as_deref() {

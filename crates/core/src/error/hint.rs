@@ -16,16 +16,16 @@ impl Error {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
             }
             Self::NotAmendable { state: TrialState::Pending, .. } => Some("tell its value, or fail it"),
-            Self::NotAmendable { .. } => {
-                Some("tell the evaluation as one made elsewhere: {\"params\":{..},\"value\":..}")
+            Self::NotAmendable { .. } | Self::NotPending { state: TrialState::Cancelled, .. } => {
+                Some("record its result as an evaluation made elsewhere: manyhands import STUDY --csv FILE")
             }
             Self::NotFailed { state: TrialState::Observed, .. } => {
                 Some("amend its value if that is wrong, or enqueue its point to measure it once more")
             }
+            Self::NotFailed { state: TrialState::Pending, .. } => Some("tell its value, or fail it"),
             Self::NotFailed { state: TrialState::Cancelled, .. } => Some("enqueue its point to have it tried"),
             Self::FixedParameters { .. } => Some(
-                "record the evaluation with `import`, as one of the candidate that was tried; cancel this trial if it \
-                     is pending, or amend it as failed",
+                "if another candidate was tried, record that one's value with `manyhands import`, and cancel this trial",
             ),
             Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
             Self::DiscretizationTooLarge { .. } => {
@@ -38,7 +38,7 @@ impl Error {
             Self::NoTheorem => Some("give [model] and norm_bound; what a learned model expects is its outlook"),
             Self::NoParameters => Some("use include_candidate"),
             Self::NoCandidates => Some("use include with the values of the parameters"),
-            Self::CandidateTaken { .. } => Some("tell the trial that tried it, or allow repeats"),
+            Self::CandidateTaken { .. } => Some("tell the value by that trial's number, or allow repeats"),
             Self::CandidateQueued { .. } => Some("`ask` gives it first; `enqueue STUDY --clear` empties the queue"),
             Self::NotPending { state: TrialState::Observed, .. } => {
                 Some("if its record is wrong: manyhands amend STUDY TRIAL VALUE, or --failed REASON")
@@ -52,11 +52,15 @@ impl Error {
             }
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
             Self::ParameterValue { value, .. } if is_decimal_comma(value) => Some("write a decimal point"),
+            Self::ParameterValue { value, .. } if value.parse::<f64>().is_ok() => Some(
+                "a setting outside of the space needs a study with a wider one: `manyhands copy` takes the trials along",
+            ),
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
             Self::Violated { .. } => Some(
-                "only sums of float parameters without points, and only where they were measured, may miss it: by 2 %",
+                "what was made (told, imported, amended) may miss a sum of float parameters by up to 2 %; what is still to \
+                 be tried must meet it",
             ),
             Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
             Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),

@@ -7,7 +7,7 @@ mod key;
 
 pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
 use crate::space::Constraint;
-use crate::text::{counted, names_instead, plain, quoted, significant};
+use crate::text::{counted, exact, names_instead, quoted, short};
 use crate::trial::TrialState;
 
 /// A refusal; nothing in the study has changed.
@@ -18,7 +18,7 @@ pub enum Error {
     #[error(transparent)]
     Numeric(#[from] manyhands_gp::Error),
     /// A setting has a value outside its range.
-    #[error("{setting} must be {allowed}, got {}", plain(*value))]
+    #[error("{setting} must be {allowed}, got {}", exact(*value))]
     Setting {
         /// The setting.
         setting: Subject,
@@ -142,10 +142,12 @@ pub enum Error {
         state: TrialState,
     },
     /// The parameters of a candidate of a list were to be amended.
-    #[error("the parameters of trial {trial} are those of a candidate of a list and cannot be amended")]
+    #[error("trial {trial} is of a candidate of a list, whose parameters cannot be amended; got {given}")]
     FixedParameters {
         /// The trial's number.
         trial: usize,
+        /// The values that were given, by name.
+        given: String,
     },
     /// A told value is not a finite number.
     #[error("the value of trial {trial} must be a finite number, got {value}")]
@@ -198,10 +200,12 @@ pub enum Error {
         nearest: String,
     },
     /// A candidate of a pool without repeats was tried already.
-    #[error("candidate {candidate} was tried already, and the pool allows no repeats")]
+    #[error("candidate {candidate} is that of trial {trial} already, and the pool allows no repeats")]
     CandidateTaken {
         /// The candidate.
         candidate: usize,
+        /// The trial.
+        trial: usize,
     },
     /// A candidate of a pool without repeats is in the queue.
     #[error("candidate {candidate} is in the queue already, and the pool allows no repeats")]
@@ -263,7 +267,7 @@ pub enum Error {
         value: String,
     },
     /// No parameter has more than one value.
-    #[error("none of the {parameters} parameters has more than one value: there is nothing to choose")]
+    #[error("there is nothing to choose: of {} none has more than one value", counted(*parameters, "parameter"))]
     NothingVaries {
         /// How many parameters there are.
         parameters: usize,
@@ -328,7 +332,7 @@ pub enum Error {
         pivots: usize,
     },
     /// Values violate a constraint.
-    #[error("the constraint {constraint} is violated by {}", significant(*by, 4))]
+    #[error("the constraint {constraint} is violated by {}", short(*by))]
     Violated {
         /// The constraint.
         constraint: Constraint,

@@ -3,7 +3,7 @@
 use super::candidates::CandidatesSection;
 use super::model::{KernelName, ModelSection};
 use crate::strategy::SETTINGS;
-use crate::text::{escaped, plain};
+use crate::text::{escaped, exact};
 use crate::{Direction, ParameterKind as Kind, Scale, Space, Strategy, Value};
 
 /// What differs between two study files.
@@ -47,10 +47,10 @@ pub(super) fn of_candidates(candidates: &CandidatesSection) -> IdentityEntries {
 pub(super) fn of_model(model: &ModelSection) -> IdentityEntries {
     let mut identity = vec![entry("model.kernel", model.family.name())];
     if model.family == KernelName::Matern {
-        identity.push(entry("model.smoothness", plain(model.smoothness)));
+        identity.push(entry("model.smoothness", exact(model.smoothness)));
     }
     let number = |value: Option<f64>, default: &str| match value {
-        Some(value) => plain(value),
+        Some(value) => exact(value),
         None if model.fit => "learned".to_string(),
         None => default.to_string(),
     };
@@ -79,15 +79,15 @@ fn kind(kind: &Kind) -> String {
     let on = |scale: Scale| if scale == Scale::Log { " on a log scale" } else { "" };
     let list = |values: Vec<String>| values.join(", ");
     match kind {
-        Kind::Float { low, high, scale } => format!("float from {} to {}{}", plain(*low), plain(*high), on(*scale)),
+        Kind::Float { low, high, scale } => format!("float from {} to {}{}", exact(*low), exact(*high), on(*scale)),
         Kind::Even { low, high, scale, points } => {
-            format!("{points} floats from {} to {}{}", plain(*low), plain(*high), on(*scale))
+            format!("{points} floats from {} to {}{}", exact(*low), exact(*high), on(*scale))
         }
         Kind::Int { low, high, scale } => format!("int from {low} to {high}{}", on(*scale)),
-        Kind::Levels(levels) => format!("levels {}", list(levels.iter().map(|level| plain(*level)).collect())),
+        Kind::Levels(levels) => format!("levels {}", list(levels.iter().map(|level| exact(*level)).collect())),
         // As floats of the same size: how a file writes its levels makes no other study.
         Kind::IntLevels(levels) => {
-            format!("levels {}", list(levels.iter().map(|level| plain(*level as f64)).collect()))
+            format!("levels {}", list(levels.iter().map(|level| exact(*level as f64)).collect()))
         }
         Kind::Choice(values) => format!("choice of {}", list(values.iter().map(Value::to_string).collect())),
         Kind::Constant(value) => format!("constant {value}"),

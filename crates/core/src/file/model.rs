@@ -6,7 +6,7 @@ use super::error::{Checked, Fault};
 use super::placing::place;
 use super::tree::{TomlEntry, TomlNode, TomlTable, TomlValue};
 use crate::error::Key;
-use crate::text::{plain, quoted};
+use crate::text::{exact, quoted};
 use crate::{Domain, Error, Parameter, ParameterKind as Kind, Result, Scale, Space};
 
 const KEYS: [&str; 8] = ["kernel", "smoothness", "lengthscale", "noise", "variance", "mean", "fit", "units"];
@@ -260,9 +260,9 @@ fn positive(node: &TomlNode, number: f64) -> Checked<f64> {
 impl std::fmt::Display for Lengthscale {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Shared(shared) => f.write_str(&plain(*shared)),
+            Self::Shared(shared) => f.write_str(&exact(*shared)),
             Self::Each(each) => {
-                let each: Vec<String> = each.iter().map(|each| plain(*each)).collect();
+                let each: Vec<String> = each.iter().map(|each| exact(*each)).collect();
                 write!(f, "[{}]", each.join(", "))
             }
         }

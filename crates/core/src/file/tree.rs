@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Checked, Fault};
 use crate::Value;
-use crate::text::{beginning, likely_name, one_line, plain, quoted};
+use crate::text::{beginning, exact, likely_name, one_line, quoted};
 
 /// The largest integer of a TOML file.
 pub(super) const LARGEST_INTEGER: u64 = i64::MAX as u64;
@@ -273,6 +273,6 @@ impl TomlTable {
 fn integer_range(least: u64, most: u64) -> String {
     match (least, most) {
         (0, LARGEST_INTEGER) => "an integer from 0 to 2^63 - 1".to_string(),
-        (least, most) => format!("an integer from {least} to {}", plain(most as f64)),
+        (least, most) => format!("an integer from {least} to {}", exact(most as f64)),
     }
 }

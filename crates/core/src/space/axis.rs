@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{Kind, Parameter, Value};
-use crate::text::{beginning, plain};
+use crate::text::{beginning, exact};
 use crate::tuning::CATEGORY_DISTANCE;
 use crate::{Error, Result};
 
@@ -177,12 +177,12 @@ fn largest(coordinates: &[f64]) -> usize {
 
 fn refusal(parameter: &Parameter, value: &Value, axis: &CubeAxis) -> Error {
     let allowed = match parameter.kind() {
-        Kind::Float { low, high, .. } => format!("a number from {} to {}", plain(*low), plain(*high)),
+        Kind::Float { low, high, .. } => format!("a number from {} to {}", exact(*low), exact(*high)),
         Kind::Int { low, high, .. } => format!("an integer from {low} to {high}"),
         Kind::Even { low, high, points, .. } => {
-            format!("one of {points} evenly spaced numbers from {} to {}", plain(*low), plain(*high))
+            format!("one of {points} evenly spaced numbers from {} to {}", exact(*low), exact(*high))
         }
-        Kind::Levels(levels) => one_of(levels.iter().map(|level| plain(*level))),
+        Kind::Levels(levels) => one_of(levels.iter().map(|level| exact(*level))),
         Kind::IntLevels(levels) => one_of(levels.iter().map(ToString::to_string)),
         Kind::Choice(categories) => one_of(categories.iter().map(|category| beginning(&category.to_string()))),
         Kind::Constant(constant) => format!("{}, its constant value", beginning(&constant.to_string())),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{CubeAxis, Space};
-use crate::text::{escaped, plain, quoted};
+use crate::text::{escaped, exact, quoted};
 use crate::{Error, Result};
 
 /// The relation of a linear constraint's sum to its bound.
@@ -146,7 +146,7 @@ impl fmt::Display for Constraint {
                 (_, false) => " + ",
                 (_, true) => " - ",
             };
-            let factor = if weight.abs() == 1.0 { String::new() } else { format!("{} ", plain(weight.abs())) };
+            let factor = if weight.abs() == 1.0 { String::new() } else { format!("{} ", exact(weight.abs())) };
             write!(f, "{sign}{factor}{}", escaped(name))?;
         }
         let relation = match self.relation {
@@ -154,7 +154,7 @@ impl fmt::Display for Constraint {
             Relation::AtLeast => ">=",
             Relation::Equals => "=",
         };
-        write!(f, " {relation} {}", plain(self.bound))
+        write!(f, " {relation} {}", exact(self.bound))
     }
 }
 

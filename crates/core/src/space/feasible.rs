@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::mixed::{ConstrainedParameter, Mixed, Partial};
 use super::{Constraint, Linear, Space, Value};
-use crate::text::plain;
+use crate::text::exact;
 use crate::tuning::{
     CONSTRAINED_DRAWS, CONTINUOUS_OPTIONS, EXISTENCE_BUDGET, HIT_AND_RUN_STEPS, PROJECTION_ROUNDS, REJECTION_DRAWS,
     REPAIR_BUDGET, REPAIR_STEPS, VALUE_OPTIONS,
@@ -62,8 +62,8 @@ impl Feasible {
                     constraint: constraint.clone(),
                     reason: format!(
                         "within the parameters' bounds the sum is from {} to {}",
-                        plain(least),
-                        plain(most)
+                        exact(least),
+                        exact(most)
                     ),
                 });
             }

@@ -6,7 +6,7 @@ use super::interval::Interval;
 use super::ladder::Ladder;
 use super::{CubeAxis, Value};
 use crate::error::ParameterPart as Part;
-use crate::text::{beginning, plain, quoted};
+use crate::text::{beginning, exact, quoted};
 use crate::{Error, Result};
 
 /// How a number is spread over the unit interval.
@@ -208,7 +208,7 @@ impl Kind {
             Self::Levels(levels) => check.levels(levels),
             Self::IntLevels(levels) => check.int_levels(levels),
             Self::Choice(categories) => check.choice(categories),
-            Self::Constant(value) => check.plain(Part::Constant, value),
+            Self::Constant(value) => check.exact(Part::Constant, value),
         }
     }
 }
@@ -226,7 +226,7 @@ impl Check<'_> {
         Err(Error::Parameter { parameter: self.parameter.to_string(), what, allowed, value: value.to_string() })
     }
 
-    fn plain(&self, what: Part, value: &Value) -> Result<()> {
+    fn exact(&self, what: Part, value: &Value) -> Result<()> {
         if let Value::Text(text) = value {
             self.require(!text.contains('\0'), what, NO_NUL, quoted(text))?;
         }
@@ -234,12 +234,12 @@ impl Check<'_> {
     }
 
     fn bounds(&self, low: f64, high: f64, scale: Scale) -> Result<()> {
-        let both = format!("[{}, {}]", plain(low), plain(high));
+        let both = format!("[{}, {}]", exact(low), exact(high));
         self.require(low.is_finite() && high.is_finite(), Part::Bounds, "finite", &both)?;
         self.require(low < high, Part::Bounds, "[low, high] with low < high", &both)?;
         self.require((high - low).is_finite(), Part::Bounds, "less than 1.7e308 apart", &both)?;
         let positive = scale == Scale::Linear || low >= f64::MIN_POSITIVE;
-        self.require(positive, Part::LowEnd, "positive on a log scale", plain(low))?;
+        self.require(positive, Part::LowEnd, "positive on a log scale", exact(low))?;
         self.require(scale.of(low) < scale.of(high), Part::Bounds, "apart by more than rounding on their scale", &both)
     }
 
@@ -269,15 +269,15 @@ impl Check<'_> {
             self.require(level.is_finite(), Part::Level, "a finite number", level)?;
         }
         for pair in levels.windows(2) {
-            let both = format!("{} before {}", plain(pair[0]), plain(pair[1]));
+            let both = format!("{} before {}", exact(pair[0]), exact(pair[1]));
             self.require(pair[0] < pair[1], Part::Levels, "strictly increasing", both)?;
         }
         let (low, high) = (levels[0], levels[levels.len() - 1]);
-        let both = format!("{} to {}", plain(low), plain(high));
+        let both = format!("{} to {}", exact(low), exact(high));
         self.require((high - low).is_finite(), Part::LevelSpan, "less than 1.7e308", both)?;
         if let Ladder::Levels { values, coordinates, .. } = Ladder::levels(levels.to_vec()) {
             for (pair, c) in values.windows(2).zip(coordinates.windows(2)) {
-                let both = format!("{} and {}", plain(pair[0]), plain(pair[1]));
+                let both = format!("{} and {}", exact(pair[0]), exact(pair[1]));
                 self.require(c[0] < c[1], Part::LevelPair, "apart by more than rounding", both)?;
             }
         }
@@ -298,7 +298,7 @@ impl Check<'_> {
         self.require(few, Part::ChoiceCount, "at most 1000", categories.len())?;
         let mut seen = HashSet::new();
         for category in categories {
-            self.plain(Part::Choice, category)?;
+            self.exact(Part::Choice, category)?;
             // 3 and 3.0 are the same choice; words carry quotes here and cannot be taken for numbers.
             let key = category.number().map_or_else(|| category.to_string(), |number| format!("{number:?}"));
             self.require(

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-use crate::text::{plain, printable, short};
+use crate::text::{exact, printable, short};
 
 /// The value of one parameter. As JSON it is a number, a text, true or false; floats that are integers are written with
 /// ".0", so that they stay floats.
@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Float(value) => f.write_str(&plain(*value)),
+            Self::Float(value) => f.write_str(&exact(*value)),
             Self::Int(value) => write!(f, "{value}"),
             // Escaped: it is shown on one line, and no two texts look the same.
             Self::Text(value) => write!(f, "{value:?}"),

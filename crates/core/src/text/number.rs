@@ -34,6 +34,11 @@ pub fn short(value: f64) -> String {
 }
 
 /// A number with all its digits, without rows of zeros.
-pub(crate) fn plain(value: f64) -> String {
+///
+/// ```
+/// # use manyhands_core::text::exact;
+/// assert_eq!([123456789.25, 12.0, 1e-7].map(exact), ["123456789.25", "12", "1e-7"]);
+/// ```
+pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-6..1e16).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }

@@ -1,12 +1,15 @@
 //! Which column of a table holds what: the trial, its parameters, the value, a reason, metrics.
 
-use manyhands_core::Spec;
 use manyhands_core::text::quoted;
+use manyhands_core::{Spec, TrialState};
 
 use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, is_number};
 
 /// Columns that `export` writes and that say nothing about a result.
 const REMARKS: [&str; 3] = ["asked_at", "told_at", "aim"];
+
+/// What the column of states of an export has in it.
+const STATES: [TrialState; 4] = [TrialState::Pending, TrialState::Observed, TrialState::Failed, TrialState::Cancelled];
 
 /// Columns that are ours: a parameter of such a name is in a column with the prefix `params.`.
 const OWN: [&str; 7] = ["trial", "state", "value", "reason", "asked_at", "told_at", "aim"];
@@ -80,8 +83,9 @@ impl PlateColumns {
         }
         // Where a column stands for something else, it does not stand for what it is called.
         let free = |name: &str| table.column(name).filter(|column| !columns.is_used(*column));
-        let (trial, state, reason) = (free("trial"), free("state"), free("reason"));
-        let remarks = REMARKS.iter().filter_map(|name| free(name)).collect();
+        let state = free("state").filter(|column| has_states(table, *column));
+        let (trial, reason) = (free("trial"), free("reason"));
+        let remarks = REMARKS.iter().filter_map(|name| free(name).filter(|_| state.is_some())).collect();
         columns = Self { trial, state, reason, remarks, ..columns };
         columns.check_spelling(&names, table)?;
         let has_column = |name: &str| columns.params.iter().any(|(known, _)| known == name);
@@ -135,6 +139,22 @@ impl PlateColumns {
     }
 }
 
+/// The state that a cell names.
+pub(super) fn state_in(cell: &str) -> Option<TrialState> {
+    STATES.into_iter().find(|state| state.to_string().eq_ignore_ascii_case(cell))
+}
+
+/// Whether a column has the states of trials, and nothing else: a laboratory may call something else a state.
+fn has_states(table: &Spreadsheet, column: usize) -> bool {
+    let mut cells = table.rows().iter().map(|row| row.cell(column)).filter(|cell| !cell.is_empty()).peekable();
+    cells.peek().is_some() && cells.all(|cell| state_in(cell).is_some())
+}
+
+/// Whether a column is one that is ours and no parameter: one of points, written as a plate or an export, has it in vain.
+pub(super) fn is_of_results(name: &str) -> bool {
+    OWN.contains(&name)
+}
+
 /// Whether a title differs from a name only by spaces, case and signs, or by a unit behind it, as in `Temp (C)`.
 fn is_misspelled(title: &str, name: &str) -> bool {
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -151,13 +171,14 @@ fn whole(reason: String) -> BadSpreadsheet {
     BadSpreadsheet::new(SpreadsheetPlace::Whole, reason)
 }
 
+/// The error that a table lacks the column of a parameter or of the value.
 fn missing(table: &Spreadsheet, column: &str) -> BadSpreadsheet {
     let columns = table.header().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     if let Some(title) = table.header().iter().find(|title| title.eq_ignore_ascii_case(column)) {
         let reason = format!("there is no column {}, and one named {}", quoted(column), quoted(title));
         return whole(reason).hint(format!("rename it to {column}"));
     }
-    let hint = "the first row has the names of the columns, and results are in the column value, or in another one that is \
-                named by --column value=COLUMN";
+    let hint =
+        format!("the first row must have the names of the columns; if one has another name: --column {column}=NAME");
     whole(format!("there is no column {}; the columns are {columns}", quoted(column))).hint(hint)
 }

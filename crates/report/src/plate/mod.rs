@@ -12,7 +12,7 @@ use manyhands_core::{Domain, Ledger, Spec, Suggestion, Value};
 use manyhands_store::{Entry, Session, misfits};
 
 pub use self::columns::ColumnMap;
-use self::columns::PlateColumns;
+use self::columns::{PlateColumns, column_name, is_of_results};
 use self::reader::RowReader;
 pub use self::summary::{json, lines, summary};
 use self::written::WrittenParams;
@@ -33,6 +33,8 @@ pub struct PlateEntries {
     pub ignored: Vec<String>,
     /// Where cells among those of a metric are no numbers, and not read.
     pub unread: Vec<SpreadsheetPlace>,
+    /// Whether there are several results of trials, all of them of settings far from the suggested ones.
+    pub is_all_elsewhere: bool,
 }
 
 /// A row of a table of points.
@@ -48,7 +50,7 @@ pub struct PointRow {
 pub fn csv(session: &Session, suggestions: &[Suggestion]) -> csv::Result<String> {
     let names = session.spec().domain().names();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = names.iter().map(|name| columns::column_name(name));
+    let header = names.iter().map(|name| column_name(name));
     writer.write_record(["trial".to_string()].into_iter().chain(header).chain(["value".to_string()]))?;
     for suggestion in suggestions {
         let params = suggestion.choice.params.iter().map(cell);
@@ -73,24 +75,27 @@ pub fn has_trials(table: &Spreadsheet, map: &ColumnMap) -> bool {
     trial.is_some_and(|column| table.rows().iter().any(|row| !row.cell(column).is_empty()))
 }
 
-/// Reads a table of points: a column for each parameter, and no other; each point with its line. All that is wrong otherwise.
+/// Reads a table of points: a column for each parameter, and no other but those of a plate or an export, which are not read;
+/// each point with its line. All that is wrong otherwise.
 pub fn points(domain: &Domain, table: &Spreadsheet) -> Result<Vec<PointRow>, BadSpreadsheet> {
     let names = domain.names();
-    if let Some(unknown) = table.header().iter().find(|name| !names.contains(&name.as_str())) {
+    let column = |name: &str| table.column(&column_name(name)).or_else(|| table.column(name));
+    let mut columns: Vec<(&str, usize)> = names.iter().filter_map(|name| Some((*name, column(name)?))).collect();
+    columns.sort_by_key(|(_, column)| *column);
+    // The points of a plate or of an export may be wanted again.
+    let is_known =
+        |(column, title): &(usize, &String)| columns.iter().any(|(_, own)| own == column) || is_of_results(title);
+    if let Some((_, unknown)) = table.header().iter().enumerate().find(|column| !is_known(column)) {
         let reason = format!("column {} is no parameter of the study", quoted(unknown));
-        let hint = format!("the parameters are {}", names.join(", "));
+        let hint = format!("the parameters are {}; remove other columns", names.join(", "));
         return Err(BadSpreadsheet::new(SpreadsheetPlace::Whole, reason).hint(hint));
     }
-    let columns: Vec<usize> = (0..table.header().len()).collect();
     let numeric: Vec<usize> =
-        columns.iter().copied().filter(|column| domain.is_numeric(&table.header()[*column])).collect();
+        columns.iter().filter(|(name, _)| domain.is_numeric(name)).map(|(_, column)| *column).collect();
     let numbers = table.numbers_in(&numeric)?;
     let point = |row: &SpreadsheetRow| {
-        let filled = columns.iter().filter(|column| !row.cell(**column).is_empty());
-        let named = filled.map(|column| {
-            let name = &table.header()[*column];
-            Ok((name.clone(), reader::param(domain, &numbers, row, (name, *column))?))
-        });
+        let filled = columns.iter().filter(|(_, column)| !row.cell(*column).is_empty());
+        let named = filled.map(|place| Ok((place.0.to_string(), reader::param(domain, &numbers, row, *place)?)));
         Ok(PointRow { line: row.line(), named: named.collect::<Result<_, BadSpreadsheet>>()? })
     };
     table.rows().iter().map(point).collect()
@@ -145,5 +150,13 @@ pub fn read(
             .map(move |column| table.place(row, *column))
     };
     let unread = table.rows().iter().flat_map(notes).collect();
-    Ok(PlateEntries { entries, lines, skipped, metrics: named(&metrics), ignored: named(&ignored), unread })
+    let told = || {
+        entries.iter().filter_map(|entry| match entry {
+            Entry::Trial(entry) => Some(entry).filter(|entry| entry.outcome.is_some()),
+            Entry::External(_) => None,
+        })
+    };
+    let is_all_elsewhere = told().count() > 1 && told().all(|entry| reader.is_elsewhere(entry));
+    let (metrics, ignored) = (named(&metrics), named(&ignored));
+    Ok(PlateEntries { entries, lines, skipped, metrics, ignored, unread, is_all_elsewhere })
 }

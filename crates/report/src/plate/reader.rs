@@ -1,15 +1,18 @@
 //! One row of a table of results.
 
 use manyhands_core::text::quoted;
-use manyhands_core::{Domain, Ledger, Spec, Trial, Value};
+use manyhands_core::{Domain, Ledger, Spec, Trial, TrialState, Value};
 use manyhands_store::{Entry, ExternalEvaluation, TrialEntry, no_reason};
 
-use super::columns::{PlateColumns, metric_name};
+use super::columns::{PlateColumns, metric_name, state_in};
 use super::written::WrittenParams;
 use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// A cell that shows at least so many digits of a number as it is recorded, rounded, says the same.
 const ROUNDED_DIGITS: usize = 4;
+
+/// A setting is far from another one if a parameter differs by more than this share of its range.
+const FAR: f64 = 0.1;
 
 /// How a trial ended: a value, or why there is none.
 type RowOutcome = Option<Result<f64, String>>;
@@ -60,6 +63,17 @@ impl RowReader<'_> {
         Ok(Some(Entry::Trial(TrialEntry { trial: number, params, outcome, metrics })))
     }
 
+    /// Whether a trial was made far from where it was suggested.
+    pub fn is_elsewhere(&self, entry: &TrialEntry) -> bool {
+        let Some(trial) = self.ledger.trials().get(entry.trial) else { return false };
+        let domain = self.spec.domain();
+        let distance = |(name, value): &(String, Value)| {
+            let requested = self.written.requested(trial, name)?;
+            domain.distance(name, &requested, value)
+        };
+        entry.params.iter().filter_map(distance).any(|distance| distance > FAR)
+    }
+
     /// Refuses a row that is the result of a pending trial of the study, which it would leave pending.
     fn check_foreign(&self, row: &SpreadsheetRow) -> Result<(), BadSpreadsheet> {
         let number = self.trial(row).ok().flatten();
@@ -85,7 +99,9 @@ impl RowReader<'_> {
     /// The trial's number; none where the row has none.
     fn trial(&self, row: &SpreadsheetRow) -> Result<Option<usize>, BadSpreadsheet> {
         let Some(column) = self.columns.trial else { return Ok(None) };
-        let Some(number) = self.numbers.integer(row, column)? else { return Ok(None) };
+        let numbered = self.numbers.integer(row, column);
+        let hint = "write a trial's number, nothing for a result of your own, or remove the row if it is no result";
+        let Some(number) = numbered.map_err(|fault| fault.or_hint(hint))? else { return Ok(None) };
         let wrong = |_| {
             let reason = format!("must be a trial's number, from 0, got {}", quoted(row.cell(column)));
             BadSpreadsheet::new(self.table.place(row, column), reason)
@@ -95,21 +111,25 @@ impl RowReader<'_> {
 
     fn outcome(&self, row: &SpreadsheetRow) -> Result<RowOutcome, BadSpreadsheet> {
         let (cell, reason) = (row.cell(self.columns.value), self.columns.reason.map_or("", |column| row.cell(column)));
-        let state = self.columns.state.map_or("", |column| row.cell(column)).to_lowercase();
+        let state = self.columns.state.and_then(|column| state_in(row.cell(column)));
         let why = |written: &str| {
             let given = [written, reason].into_iter().find(|text| !text.is_empty());
             given.map_or_else(no_reason, str::to_string)
         };
         // A value that was filled in since the export counts, whatever the state was then.
-        if state == "failed" && cell.is_empty() {
+        if state == Some(TrialState::Failed) && cell.is_empty() {
             return Ok(Some(Err(why(""))));
         }
         if let Some(written) = failure(cell) {
             return Ok(Some(Err(why(written))));
         }
+        if let Some(state @ (TrialState::Failed | TrialState::Cancelled)) = state.filter(|_| !cell.is_empty()) {
+            let reason = format!("the column \"state\" says {state}, and the value is {}", quoted(cell));
+            return Err(self.at_line(row, reason).hint("clear the cell that is wrong"));
+        }
         let hint = "write a number, nothing while it is pending, or failed and why, as in failed: no crystals";
         let number = self.numbers.number(row, self.columns.value);
-        Ok(number.map_err(|fault| if fault.hint.is_some() { fault } else { fault.hint(hint) })?.map(Ok))
+        Ok(number.map_err(|fault| fault.or_hint(hint))?.map(Ok))
     }
 
     fn metrics(&self, row: &SpreadsheetRow) -> Result<Vec<(String, f64)>, BadSpreadsheet> {

@@ -2,7 +2,7 @@
 
 use manyhands_core::TrialState;
 use manyhands_core::text::{counted, one_line};
-use manyhands_store::{Change, Entry, Recorded, Result, Session};
+use manyhands_store::{Change, Recorded, Result, Session};
 use serde_json::{Value as Json, json};
 
 use super::PlateEntries;
@@ -20,6 +20,10 @@ pub fn lines(session: &Session, recorded: &[Recorded]) -> Result<Vec<String>> {
     let line = |row: &Recorded| {
         let note = match (row.change, row.beside) {
             (Change::Amended, _) => ", amended".to_string(),
+            (Change::Measured, _) => ", metrics added".to_string(),
+            (Change::OfEarlierAttempt, _) => {
+                " (the table has the failure of an earlier attempt; if it failed again: manyhands fail)".to_string()
+            }
             (_, Some(trial)) => format!(" (trial {trial} has the same setting: {})", record(session, trial)?),
             _ => String::new(),
         };
@@ -42,8 +46,10 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
         (count(Change::Amended, false), "amended"),
         (count(Change::Recorded, true), "under way elsewhere added"),
         (count(Change::Amended, true), "still pending and its setting amended"),
+        (count(Change::Measured, false), "recorded before and its metrics added"),
+        (count(Change::Measured, true), "still pending and its metrics added"),
         (count(Change::Nothing, false), "recorded before"),
-        (count(Change::Nothing, true), "still pending"),
+        (count(Change::Nothing, true) + count(Change::OfEarlierAttempt, true), "still pending"),
         (cancelled, "cancelled"),
     ];
     parts.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
@@ -51,9 +57,9 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
         parts.push(format!("{} without a value skipped", counted(entries.skipped, "row")));
     }
     let mut lines = vec![parts.join(", ")];
-    if is_probably_of_another_study(entries, recorded) {
+    if entries.is_all_elsewhere && recorded.iter().any(|row| row.change != Change::Nothing) {
         lines.push(
-            "warning: no trial of this table was made as it was suggested; if it is the plate of another study, take a result \
+            "warning: no trial of this table was made near its suggestion; if it is the plate of another study, take a result \
              back with `manyhands amend STUDY TRIAL --failed REASON` and `manyhands retry STUDY TRIAL`"
                 .to_string(),
         );
@@ -75,18 +81,6 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
     lines
 }
 
-/// Whether all results of a table are of other settings than those of the study's trials with these numbers.
-fn is_probably_of_another_study(entries: &PlateEntries, recorded: &[Recorded]) -> bool {
-    let results = || {
-        entries.entries.iter().filter_map(|entry| match entry {
-            Entry::Trial(entry) => Some(entry).filter(|entry| entry.outcome.is_some()),
-            Entry::External(_) => None,
-        })
-    };
-    let is_news = recorded.iter().any(|row| row.change != Change::Nothing);
-    is_news && results().count() > 1 && results().all(|entry| !entry.params.is_empty())
-}
-
 /// What became of each trial: of several rows about one, what the first did.
 fn by_trial(recorded: &[Recorded]) -> Vec<&Recorded> {
     let mut trials: Vec<&Recorded> = Vec::new();
@@ -102,8 +96,9 @@ fn by_trial(recorded: &[Recorded]) -> Vec<&Recorded> {
 
 fn change(change: Change) -> &'static str {
     match change {
-        Change::Nothing => "nothing",
+        Change::Nothing | Change::OfEarlierAttempt => "nothing",
         Change::Recorded => "recorded",
+        Change::Measured => "measured",
         Change::Amended => "amended",
     }
 }

@@ -51,6 +51,11 @@ impl BadSpreadsheet {
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
+
+    /// The same error with a hint, if it has none.
+    pub(crate) fn or_hint(self, hint: &str) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
+    }
 }
 
 impl fmt::Display for BadSpreadsheet {

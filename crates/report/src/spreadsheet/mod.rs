@@ -160,6 +160,9 @@ fn row(
     if let Some((index, cell)) = extra {
         let reason = format!("{} has no name in the header, and the cell {}", column_at(index), quoted(cell));
         let hint = match separator {
+            _ if ["trial", "value"].contains(&cell.as_str()) => {
+                "if this row has the names of the columns, remove the rows above it"
+            }
             Separator::Comma => {
                 "a cell that holds a comma, such as \"1,5\", needs quotes where commas separate the cells; or save the \
                  table with semicolons"

@@ -124,7 +124,8 @@ impl NumericCells<'_> {
             Some(known) => {
                 let point = known.mark.character().to_string();
                 let why = format!(
-                    "other numbers have a {}, as {} has ({})",
+                    "its {} is no {}, as {} has ({})",
+                    mark.noun(),
                     known.mark.word(),
                     quoted(&known.cell),
                     known.place

@@ -140,14 +140,10 @@ fn a_number_that_can_be_read_in_two_ways_is_refused_with_both() {
         ("trial,value\n0,\"1,234\"\n", "\"1,234\" can be read as 1.234 and as 1234", "write 1,2340 if"),
         (
             "trial;value\n0;71.3\n1;1,234\n",
-            "other numbers have a decimal point, as \"71.3\" has (line 2, column \"value\")",
+            "its comma is no decimal point, as \"71.3\" has (line 2, column \"value\")",
             "write 1.234 or 1234",
         ),
-        (
-            "trial;value\n0;71,3\n1;1.234\n",
-            "other numbers have a decimal comma, as \"71,3\" has",
-            "write 1,234 or 1234",
-        ),
+        ("trial;value\n0;71,3\n1;1.234\n", "its point is no decimal comma, as \"71,3\" has", "write 1,234 or 1234"),
         ("value\n1.234\n", "can be read as", "another number of decimals"),
     ] {
         let refused = values(text).unwrap_err();

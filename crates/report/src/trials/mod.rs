@@ -19,7 +19,10 @@ pub use self::selection::{TrialOrder, TrialSelection};
 use crate::{table, value};
 
 /// How many characters of a reason a table for people shows at most.
-const LONGEST_REASON: usize = 120;
+const LONGEST_REASON: usize = 90;
+
+/// How many metrics that the table leaves out are named.
+const MOST_NAMED: usize = 10;
 
 /// How many metrics a table for people shows at most.
 const MOST_METRICS: usize = 6;
@@ -135,7 +138,12 @@ pub fn hidden_metrics_line(session: &Session, selection: &TrialSelection) -> Res
     let numbers = selection.numbers(session)?;
     let metrics = shown_metrics(session, &numbers);
     let hidden: Vec<String> = metrics.iter().skip(MOST_METRICS).map(|name| one_line(name)).collect();
-    let line = || format!("--json and `manyhands export` have further metrics: {}", hidden.join(", "));
+    let more = match hidden.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = &hidden[..hidden.len().min(MOST_NAMED)];
+    let line = || format!("--json and `manyhands export` have further metrics: {}{more}", named.join(", "));
     Ok((!hidden.is_empty()).then(line))
 }
 

@@ -40,12 +40,41 @@ pub struct CopyReport {
     pub changed_direction: Option<Direction>,
 }
 
+/// The trials of a study that fit another one.
+struct Copied {
+    ledger: Ledger,
+    events: Vec<NewEvent>,
+    unfit: Vec<(usize, Error)>,
+    pending: Vec<usize>,
+    is_renumbered: bool,
+}
+
 impl Session {
     /// Creates the study of a file with the trials of this one that fit it, all at once. Values, failures, metrics and times
-    /// come along; pending and cancelled trials do not.
-    pub fn copy_to(&mut self, store: Store, source: Source, plan: &CopyPlan) -> Result<CopyReport> {
+    /// come along; pending and cancelled trials do not. `store` opens the new study's store; where the copy is refused it is
+    /// not called.
+    pub fn copy_to<E: From<Error>>(
+        &mut self,
+        store: impl FnOnce() -> std::result::Result<Store, E>,
+        source: Source,
+        plan: &CopyPlan,
+    ) -> std::result::Result<CopyReport, E> {
+        let copied = self.copied(&source, plan)?;
+        let Copied { ledger, events, unfit, pending, is_renumbered } = copied;
+        let store = store()?;
+        let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
+        let session = Self::unread(store, &row, source).following()?;
+        let [observed, failed] = [TrialState::Observed, TrialState::Failed].map(|state| ledger.count(state));
+        let direction = session.spec().direction();
+        let changed_direction = (direction != self.spec().direction()).then_some(direction);
+        let queued = self.ledger().queue().len();
+        Ok(CopyReport { session, observed, failed, unfit, pending, is_renumbered, queued, changed_direction })
+    }
+
+    /// The trials that fit the study of a file; refused where that is none.
+    fn copied(&mut self, source: &Source, plan: &CopyPlan) -> Result<Copied> {
         self.sync()?;
-        self.check_copy(&source, plan)?;
+        self.check_copy(source, plan)?;
         let (mut ledger, mut events, mut unfit, mut pending) = (Ledger::default(), vec![], vec![], vec![]);
         let mut is_renumbered = false;
         for trial in self.ledger().trials() {
@@ -58,7 +87,7 @@ impl Session {
                 }
                 TrialState::Cancelled => continue,
             };
-            let (params, metrics) = (self.params_in(&source, trial.number(), plan)?, trial.metrics().to_vec());
+            let (params, metrics) = (self.params_in(source, trial.number(), plan)?, trial.metrics().to_vec());
             let outside = ExternalEvaluation { params, outcome, metrics };
             match events_of_external(&source.study().spec, &ledger, &outside).map(told_by_itself) {
                 Ok(copied) => {
@@ -76,13 +105,7 @@ impl Session {
         if ledger.trials().is_empty() && !pending.is_empty() {
             return Err(CopyRefusal::NothingEnded { pending: pending.len() }.into());
         }
-        let row = store.backend.create(&NewStudy { events, ..source.new_study() })?;
-        let session = Self::unread(store, &row, source).following()?;
-        let [observed, failed] = [TrialState::Observed, TrialState::Failed].map(|state| ledger.count(state));
-        let direction = session.spec().direction();
-        let changed_direction = (direction != self.spec().direction()).then_some(direction);
-        let queued = self.ledger().queue().len();
-        Ok(CopyReport { session, observed, failed, unfit, pending, is_renumbered, queued, changed_direction })
+        Ok(Copied { ledger, events, unfit, pending, is_renumbered })
     }
 
     /// Events of a copied trial, with the times of the original.

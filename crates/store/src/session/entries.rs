@@ -66,6 +66,10 @@ pub struct Recorded {
 pub enum Change {
     /// It says what was recorded already, or nothing.
     Nothing,
+    /// It says why an earlier attempt failed, and the present one is pending.
+    OfEarlierAttempt,
+    /// Further numbers are in the log, and nothing else.
+    Measured,
     /// It is in the log.
     Recorded,
     /// It amended what was recorded.
@@ -182,7 +186,7 @@ impl<'a> Rehearsal<'a> {
             let trial = self.earlier.remove(place);
             check_metrics(&outside.metrics)?;
             let further = new_metrics(self.ledger.trial(trial)?, &outside.metrics);
-            let change = if further.is_some() { Change::Recorded } else { Change::Nothing };
+            let change = if further.is_some() { Change::Measured } else { Change::Nothing };
             self.log(further.into_iter().collect())?;
             return Ok((trial, change));
         }
@@ -235,19 +239,22 @@ impl<'a> Rehearsal<'a> {
             TrialState::Pending => amended(self.spec, &record, &amendment)?,
             _ => None,
         };
-        let outcome = entry.outcome.as_ref().filter(|outcome| !is_of_earlier_attempt(&record, outcome));
-        let Some(outcome) = outcome else {
-            // The setting of a trial that is still to be told.
-            let change = if moved.is_some() { Change::Amended } else { Change::Nothing };
-            self.log(moved.into_iter().collect())?;
-            return Ok(change);
-        };
+        if entry.outcome.as_ref().is_some_and(|outcome| is_of_earlier_attempt(&record, outcome)) {
+            let is_pending = record.state() == TrialState::Pending;
+            return Ok(if is_pending { Change::OfEarlierAttempt } else { Change::Nothing });
+        }
         check_metrics(&entry.metrics)?;
-        let (mut events, mut change) = match record.state() {
-            TrialState::Pending => {
+        let (mut events, mut change) = match (&entry.outcome, record.state()) {
+            (Some(outcome), TrialState::Pending) => {
                 (moved.into_iter().chain([end(self.spec, entry.trial, outcome)?]).collect(), Change::Recorded)
             }
-            _ => self.revision(&record, entry, on_conflict)?,
+            (Some(_), _) => self.revision(&record, entry, on_conflict)?,
+            (None, TrialState::Cancelled) => return Ok(Change::Nothing),
+            // What is known of a trial that is still to be told, such as its setting.
+            (None, _) => {
+                let change = if moved.is_some() { Change::Amended } else { Change::Nothing };
+                (moved.into_iter().collect(), change)
+            }
         };
         if let Some(other) = other_metric(&record, &entry.metrics) {
             if on_conflict == OnConflict::Refuse {
@@ -258,7 +265,7 @@ impl<'a> Rehearsal<'a> {
         events.extend(new_metrics(&record, &entry.metrics));
         let is_more = change == Change::Nothing && !events.is_empty();
         self.log(events)?;
-        Ok(if is_more { Change::Recorded } else { change })
+        Ok(if is_more { Change::Measured } else { change })
     }
 
     /// What an entry changes of a trial that has ended; refused where it differs from the record, unless that is to be amended.

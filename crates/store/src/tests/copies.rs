@@ -5,7 +5,9 @@ use manyhands_core::{Study, Value};
 use super::common::study::{GRID, LEARNED, POOL, outside, pool, session, source, source_with, value};
 use super::common::{Place, places};
 use super::tables::{again, entry, moved, of_trial};
-use crate::{CopyPlan, CopyRefusal, Entry, Error, ExternalEvaluation, OnConflict, Session, Source, TrialEntry};
+use crate::{
+    CopyPlan, CopyRefusal, Entry, Error, ExternalEvaluation, OnConflict, Result, Session, Source, Store, TrialEntry,
+};
 
 /// Eight trials: six observed, the first with metrics; one failed, one pending, then one cancelled.
 fn lived(place: &Place, text: &str) -> Session {
@@ -20,6 +22,17 @@ fn lived(place: &Place, text: &str) -> Session {
     session.fail(6, "dry").unwrap();
     session.cancel(8).unwrap();
     session
+}
+
+/// Opens the store that a copy is made in.
+fn opened(place: &Place) -> impl FnOnce() -> Result<Store> {
+    let store = place.open().into();
+    || Ok(store)
+}
+
+/// Of a copy that is refused no store is opened.
+fn unopened() -> Result<Store> {
+    Err(Error::Internal { what: "a store was opened" })
 }
 
 fn described(text: &str, name: &str, changes: &[(&str, &str)]) -> Source {
@@ -44,7 +57,7 @@ fn a_wider_study_begins_with_all_that_has_ended() {
             let mut old = lived(&place, text);
             let before = old.ledger().events().to_vec();
             let name = format!("wider-{}", old.name());
-            let copied = old.copy_to(place.open().into(), described(text, &name, &[change]), &plan(&[])).unwrap();
+            let copied = old.copy_to(opened(&place), described(text, &name, &[change]), &plan(&[])).unwrap();
             assert_eq!((copied.observed, copied.failed, copied.unfit.len(), &copied.pending[..]), (6, 1, 0, &[7][..]));
             assert_eq!(old.ledger().events(), before, "the old study stays as it is");
             let mut new = again(&place, &copied.session);
@@ -61,7 +74,7 @@ fn a_wider_study_begins_with_all_that_has_ended() {
             assert_eq!(new.begun(), 0, "what came along is not of its budget");
             new.ask(2).unwrap();
             Study::verify(new.spec(), new.ledger().events()).unwrap();
-            let name_taken = old.copy_to(place.open().into(), described(text, &name, &[]), &plan(&[]));
+            let name_taken = old.copy_to(opened(&place), described(text, &name, &[]), &plan(&[]));
             assert!(name_taken.is_err());
         }
     }
@@ -75,7 +88,7 @@ fn a_narrower_study_leaves_out_what_does_not_fit_and_says_which() {
         let is_inside = |trial: &usize| (0.0..=1.0).contains(&old.params(*trial).unwrap()[0].1.number().unwrap());
         let (inside, beyond): (Vec<usize>, Vec<usize>) = (0..7).partition(is_inside);
         assert!(!inside.is_empty() && !beyond.is_empty());
-        let copied = old.copy_to(place.open().into(), narrow, &plan(&[])).unwrap();
+        let copied = old.copy_to(opened(&place), narrow, &plan(&[])).unwrap();
         assert_eq!(copied.unfit.iter().map(|(trial, _)| *trial).collect::<Vec<_>>(), beyond);
         assert_eq!(copied.observed + copied.failed, inside.len());
         let mut new = copied.session;
@@ -90,7 +103,7 @@ fn a_new_parameter_needs_the_value_that_it_had() {
         let mut old = lived(&place, LEARNED);
         let extended =
             || described(LEARNED, "extended", &[("[strategy]", "drop = { float = [0.0, 0.5] }\n[strategy]")]);
-        let mut copy = |plan: &CopyPlan| old.copy_to(place.open().into(), extended(), plan);
+        let mut copy = |plan: &CopyPlan| old.copy_to(opened(&place), extended(), plan);
         assert_eq!(copy(&plan(&[])).unwrap_err(), Error::Copy(CopyRefusal::NewParameter { name: "drop".to_string() }));
         for (name, is_known) in [("x", true), ("dorp", false)] {
             let wrong = plan(&[("drop", Value::Float(0.0)), (name, Value::Float(0.5))]);
@@ -108,7 +121,7 @@ fn a_new_parameter_needs_the_value_that_it_had() {
         Study::verify(new.spec(), new.ledger().events()).unwrap();
         // One that has a single value needs no default.
         let constant = described(LEARNED, "constant", &[("[strategy]", "k = { constant = 3 }\n[strategy]")]);
-        assert_eq!(old.copy_to(place.open().into(), constant, &plan(&[])).unwrap().observed, 6);
+        assert_eq!(old.copy_to(opened(&place), constant, &plan(&[])).unwrap().observed, 6);
     }
 }
 
@@ -117,7 +130,7 @@ fn a_default_that_does_not_fit_is_refused_and_makes_no_study() {
     for place in places() {
         let mut old = lived(&place, LEARNED);
         let extended = described(LEARNED, "extended", &[("[strategy]", "drop = { float = [0.0, 0.5] }\n[strategy]")]);
-        let copied = old.copy_to(place.open().into(), extended, &plan(&[("drop", Value::Float(0.75))]));
+        let copied = old.copy_to(opened(&place), extended, &plan(&[("drop", Value::Float(0.75))]));
         assert!(copied.is_err(), "no trial can come along");
         assert!(Session::open(place.open().into(), "extended", "it").is_err());
     }
@@ -128,7 +141,7 @@ fn a_parameter_that_is_lost_must_have_had_one_value() {
     for place in places() {
         let mut old = lived(&place, LEARNED);
         let without = || described(LEARNED, "without", &[("layers = { int = [1, 6] }\n", "")]);
-        let lost = old.copy_to(place.open().into(), without(), &plan(&[])).unwrap_err();
+        let lost = old.copy_to(opened(&place), without(), &plan(&[])).unwrap_err();
         assert!(
             matches!(&lost, Error::Copy(CopyRefusal::LostParameter { name, values }) if name == "layers" && *values > 1),
             "{lost}"
@@ -137,7 +150,7 @@ fn a_parameter_that_is_lost_must_have_had_one_value() {
         for value in [1.0, 2.0] {
             fixed.include(&ExternalEvaluation::new(outside(LEARNED, value > 1.0), Some(value))).unwrap();
         }
-        assert_eq!(fixed.copy_to(place.open().into(), without(), &plan(&[])).unwrap().observed, 2);
+        assert_eq!(fixed.copy_to(opened(&place), without(), &plan(&[])).unwrap().observed, 2);
     }
 }
 
@@ -148,7 +161,7 @@ fn a_longer_list_of_candidates_keeps_those_that_were_tried() {
         // Other candidates first: those of the old study have other indices.
         let longer = pool().replacen("temp,conc\n", "temp,conc\n99.5,3\n98.5,4\n", 1);
         let text = POOL.replace("\"pool\"", "\"longer\"");
-        let copied = old.copy_to(place.open().into(), source_with(&text, &longer), &plan(&[])).unwrap();
+        let copied = old.copy_to(opened(&place), source_with(&text, &longer), &plan(&[])).unwrap();
         assert_eq!((copied.observed, copied.failed), (6, 1));
         let mut new = copied.session;
         for trial in 0..7 {
@@ -158,7 +171,7 @@ fn a_longer_list_of_candidates_keeps_those_that_were_tried() {
         Study::verify(new.spec(), new.ledger().events()).unwrap();
         let shorter: String = pool().lines().take(3).map(|line| format!("{line}\n")).collect();
         let text = POOL.replace("\"pool\"", "\"shorter\"");
-        let copied = old.copy_to(place.open().into(), source_with(&text, &shorter), &plan(&[])).unwrap();
+        let copied = old.copy_to(opened(&place), source_with(&text, &shorter), &plan(&[])).unwrap();
         assert_eq!(copied.observed + copied.failed + copied.unfit.len(), 7);
         assert!(!copied.unfit.is_empty());
     }
@@ -171,7 +184,7 @@ fn a_copy_has_the_amended_record_and_an_evaluation_told_late_has_its_time() {
         old.record(&[moved(0, Some(Ok(9.5)), 1.75), entry(1, Some(Err("spilled")))], OnConflict::Amend)
             .unwrap()
             .unwrap();
-        let copied = old.copy_to(place.open().into(), described(LEARNED, "copy", &[]), &plan(&[])).unwrap();
+        let copied = old.copy_to(opened(&place), described(LEARNED, "copy", &[]), &plan(&[])).unwrap();
         assert_eq!((copied.observed, copied.failed), (5, 2));
         let new = copied.session;
         assert_eq!(
@@ -189,11 +202,11 @@ fn a_copy_that_nothing_would_come_along_to_makes_no_study() {
     for place in places() {
         let mut old = lived(&place, LEARNED);
         let elsewhere = described(LEARNED, "elsewhere", &[("[-1.0, 2.0]", "[7.0, 9.0]")]);
-        let refused = old.copy_to(place.open().into(), elsewhere, &plan(&[])).unwrap_err();
+        let refused = old.copy_to(unopened, elsewhere, &plan(&[])).unwrap_err();
         assert!(matches!(refused, Error::Copy(CopyRefusal::NothingFits { trials: 7, trial: 0, .. })), "{refused}");
         let added = described(LEARNED, "added", &[("[strategy]", "k = { int = [1, 3] }\n[strategy]")]);
         let twice = plan(&[("k", Value::Int(1)), ("k", Value::Int(2))]);
-        let refused = old.copy_to(place.open().into(), added, &twice).unwrap_err();
+        let refused = old.copy_to(unopened, added, &twice).unwrap_err();
         assert!(refused.to_string().contains("named twice"), "{refused}");
         assert_eq!(old.store().studies().unwrap().len(), 1);
     }

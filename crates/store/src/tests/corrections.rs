@@ -6,9 +6,10 @@ use manyhands_core::{Error as Refusal, Phase, Study, TrialState, Value};
 
 use super::common::study::{ALL, GRID, LEARNED, POOL, outside, session, value};
 use super::common::{event, origin, places};
+use super::tables::moved;
 use crate::backend::NewStudy;
 use crate::record::{Append, Appended};
-use crate::{Amendment, Error, ExternalEvaluation, Reported, Session, TrialResult};
+use crate::{Amendment, Error, ExternalEvaluation, OnConflict, Reported, Session, TrialResult};
 use manyhands_core::event::EventKind;
 
 const TERM: Duration = Duration::from_secs(60);
@@ -77,6 +78,21 @@ fn the_actual_setting_on_a_finite_space_is_another_candidate() {
 }
 
 #[test]
+fn the_setting_that_a_trial_was_told_with_is_no_amendment() {
+    for place in places() {
+        let mut session = begun(&place, LEARNED);
+        session.record(&[moved(2, Some(Ok(3.0)), 0.5)], OnConflict::Refuse).unwrap().unwrap();
+        let told = session.params(2).unwrap().into_iter().map(|(_, value)| value).collect::<Vec<_>>();
+        assert_eq!(session.restore(2).unwrap_err(), Error::Study(Refusal::NotAmended { trial: 2 }));
+        session.amend(2, &outcome(Ok(4.0))).unwrap();
+        session.restore(2).unwrap();
+        assert_eq!(session.restore(2).unwrap_err(), Error::Study(Refusal::NotAmended { trial: 2 }));
+        let record = session.trial(2).unwrap();
+        assert_eq!((record.value(), record.logged_params()), (Some(3.0), &told[..]));
+    }
+}
+
+#[test]
 fn what_cannot_be_amended_is_refused_and_nothing_is_logged() {
     for place in places() {
         let mut session = begun(&place, POOL);
@@ -86,7 +102,8 @@ fn what_cannot_be_amended_is_refused_and_nothing_is_logged() {
         assert!(session.amend(7, &outcome(Ok(1.0))).is_err());
         assert!(session.amend(0, &outcome(Ok(f64::NAN))).is_err());
         let moved = Amendment { params: outside(POOL, true), outcome: None };
-        assert_eq!(session.amend(0, &moved).unwrap_err(), Error::Study(Refusal::FixedParameters { trial: 0 }));
+        let fixed = session.amend(0, &moved).unwrap_err();
+        assert!(matches!(fixed, Error::Study(Refusal::FixedParameters { trial: 0, .. })), "{fixed}");
         let observed = session.reopen(0).unwrap_err();
         assert_eq!(observed, Error::Study(Refusal::NotFailed { trial: 0, state: TrialState::Observed }));
         session.sync().unwrap();
@@ -163,9 +180,9 @@ fn the_setting_that_a_trial_was_made_with_replaces_the_requested_one() {
         session.tell(2, 0.5).unwrap();
         let coordinate = session.study().unwrap().point(2).unwrap()[0];
         assert!((coordinate - 2.75 / 3.0).abs() < 1e-12, "{coordinate}");
-        session.restore(2).unwrap();
-        assert_eq!(session.ledger().trial(2).unwrap().value(), Some(0.5), "what was told stays");
-        assert!(!session.ledger().trial(2).unwrap().is_moved());
+        session.restore(0).unwrap();
+        assert_eq!(session.ledger().trial(0).unwrap().value(), Some(999.0), "what was told stays");
+        assert!(!session.ledger().trial(0).unwrap().is_moved());
         let outside_of_it = Amendment { params: vec![("x".to_string(), Value::Float(2.5))], outcome: None };
         assert!(session.amend(2, &outside_of_it).is_err());
         session.ask(2).unwrap();

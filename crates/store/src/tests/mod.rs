@@ -8,6 +8,7 @@ pub mod common;
 mod conformance;
 mod copies;
 mod corrections;
+mod external;
 mod leases;
 mod many;
 mod mutations;

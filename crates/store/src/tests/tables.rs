@@ -2,11 +2,9 @@
 
 use manyhands_core::{Error as Refusal, Study, TrialState, Value};
 
-use super::common::study::{ALL, GRID, LEARNED, POOL, outside, session, source};
+use super::common::study::{ALL, GRID, LEARNED, outside, session, source};
 use super::common::{Place, places};
-use crate::{
-    Amendment, Change, Entry, EntryFaults, Error, ExternalEvaluation, OnConflict, Recorded, Session, Store, TrialEntry,
-};
+use crate::{Change, Entry, EntryFaults, Error, ExternalEvaluation, OnConflict, Recorded, Session, Store, TrialEntry};
 
 pub type TableOutcome<'a> = Option<Result<f64, &'a str>>;
 
@@ -23,13 +21,13 @@ pub fn moved(trial: usize, outcome: TableOutcome<'_>, x: f64) -> Entry {
     Entry::Trial(TrialEntry { params: vec![("x".to_string(), Value::Float(x))], ..of_trial(trial, outcome) })
 }
 
-fn elsewhere(params: Vec<(String, Value)>, outcome: TableOutcome<'_>) -> Entry {
+pub fn elsewhere(params: Vec<(String, Value)>, outcome: TableOutcome<'_>) -> Entry {
     let outcome = outcome.map(|outcome| outcome.map_err(str::to_string));
     Entry::External(ExternalEvaluation { params, outcome, metrics: vec![] })
 }
 
 /// Three trials, all pending.
-fn begun(place: &Place, text: &str) -> Session {
+pub fn begun(place: &Place, text: &str) -> Session {
     let mut session = session(place.open(), text);
     session.ask(3).unwrap();
     session
@@ -39,13 +37,13 @@ pub fn again(place: &Place, session: &Session) -> Session {
     Session::open(place.open().into(), session.name(), "it").unwrap()
 }
 
-fn changes(recorded: &[Recorded]) -> Vec<Change> {
+pub fn changes(recorded: &[Recorded]) -> Vec<Change> {
     recorded.iter().map(|row| row.change).collect()
 }
 
 /// Refuses entries, and logs nothing.
 #[track_caller]
-fn refused(session: &mut Session, entries: &[Entry], on_conflict: OnConflict) -> EntryFaults {
+pub fn refused(session: &mut Session, entries: &[Entry], on_conflict: OnConflict) -> EntryFaults {
     session.sync().unwrap();
     let before = session.ledger().events().to_vec();
     let faults = session.record(entries, on_conflict).unwrap().unwrap_err();
@@ -190,7 +188,7 @@ fn the_failure_of_an_earlier_attempt_is_not_told_again() {
         session.reopen(0).unwrap();
         for on_conflict in [OnConflict::Refuse, OnConflict::Amend] {
             let recorded = session.record(&plate, on_conflict).unwrap().unwrap();
-            assert_eq!(changes(&recorded), [Change::Nothing; 2]);
+            assert_eq!(changes(&recorded), [Change::OfEarlierAttempt, Change::Nothing]);
             assert_eq!(session.trial(0).unwrap().state(), TrialState::Pending);
         }
         session.tell(0, 10.1).unwrap();
@@ -203,17 +201,24 @@ fn the_failure_of_an_earlier_attempt_is_not_told_again() {
 }
 
 #[test]
-fn a_result_for_a_setting_that_has_another_one_is_added_and_named() {
+fn what_was_measured_before_the_value_is_kept() {
     for place in places() {
         let mut session = begun(&place, LEARNED);
-        let named = outside(LEARNED, true);
-        let row = |value| [elsewhere(named.clone(), Some(Ok(value)))];
-        let first = session.record(&row(43.4), OnConflict::Refuse).unwrap().unwrap();
-        assert_eq!((first[0].trial, first[0].beside), (3, None));
-        let same = session.record(&row(43.4), OnConflict::Refuse).unwrap().unwrap();
-        assert_eq!((same[0].trial, same[0].change, same[0].beside), (3, Change::Nothing, None));
-        let other = session.record(&row(44.4), OnConflict::Refuse).unwrap().unwrap();
-        assert_eq!((other[0].trial, other[0].change, other[0].beside), (4, Change::Recorded, Some(3)));
+        let pure = |purity, outcome| {
+            Entry::Trial(TrialEntry { metrics: vec![("purity".to_string(), purity)], ..of_trial(1, outcome) })
+        };
+        let record =
+            |session: &mut Session, entry| changes(&session.record(&[entry], OnConflict::Refuse).unwrap().unwrap());
+        assert_eq!(record(&mut session, pure(95.0, None)), [Change::Measured]);
+        assert_eq!(record(&mut session, pure(95.0, None)), [Change::Nothing]);
+        session.tell(1, 5.0).unwrap();
+        let trial = again(&place, &session).trial(1).unwrap().clone();
+        assert_eq!((trial.value(), trial.metrics()), (Some(5.0), &[("purity".to_string(), 95.0)][..]));
+        let faults = refused(&mut session, &[pure(96.0, None)], OnConflict::Refuse);
+        assert!(matches!(&faults[..], [(0, Error::OtherMetric { .. })]), "{faults:?}");
+        session.cancel(2).unwrap();
+        let cancelled = TrialEntry { metrics: vec![("purity".to_string(), 1.0)], ..of_trial(2, None) };
+        assert_eq!(record(&mut session, Entry::Trial(cancelled)), [Change::Nothing]);
     }
 }
 
@@ -248,87 +253,6 @@ fn a_row_moves_a_pending_trial_to_the_setting_that_it_was_made_with() {
 }
 
 #[test]
-fn evaluations_made_elsewhere_are_skipped_as_often_as_the_study_has_them() {
-    for place in places() {
-        for text in [LEARNED, GRID] {
-            let mut session = session(place.open(), text);
-            let (one, other) = (outside(text, true), outside(text, false));
-            let row = |value: f64| elsewhere(one.clone(), Some(Ok(value)));
-            let table = [row(1.0), row(1.0), row(2.0), elsewhere(one.clone(), Some(Err("dry")))];
-            session.record(&table, OnConflict::Refuse).unwrap().unwrap();
-            assert_eq!(session.ledger().trials().len(), 4, "repeated measurements are measurements");
-            let longer = [row(2.0), row(1.0), row(1.0), row(1.0), elsewhere(other.clone(), Some(Ok(1.0)))];
-            let recorded = session.record(&longer, OnConflict::Refuse).unwrap().unwrap();
-            assert_eq!(recorded.iter().map(|row| row.trial).collect::<Vec<_>>(), [2, 0, 1, 4, 5]);
-            let expected = [Change::Nothing, Change::Nothing, Change::Nothing, Change::Recorded, Change::Recorded];
-            assert_eq!(changes(&recorded), expected);
-            let failed = [elsewhere(one.clone(), Some(Err("again"))), elsewhere(other, Some(Err("dry")))];
-            let recorded = session.record(&failed, OnConflict::Refuse).unwrap().unwrap();
-            assert_eq!(changes(&recorded), [Change::Nothing, Change::Recorded]);
-        }
-        let mut session = session(place.open(), POOL);
-        let rows = [elsewhere(outside(POOL, true), Some(Ok(1.0)))];
-        session.record(&rows, OnConflict::Refuse).unwrap().unwrap();
-        assert_eq!(changes(&session.record(&rows, OnConflict::Refuse).unwrap().unwrap()), [Change::Nothing]);
-        let other = [elsewhere(outside(POOL, true), Some(Ok(2.0)))];
-        let faults = refused(&mut session, &other, OnConflict::Refuse);
-        assert!(matches!(faults[0].1, Error::Study(Refusal::CandidateTaken { .. })), "{faults:?}");
-    }
-}
-
-#[test]
-fn an_evaluation_under_way_elsewhere_is_included_once_and_ends_when_its_row_has_a_value() {
-    for place in places() {
-        for text in ALL {
-            let mut session = session(place.open(), text);
-            let under_way = [elsewhere(outside(text, true), None)];
-            session.record(&under_way, OnConflict::Refuse).unwrap().unwrap();
-            let recorded = session.record(&under_way, OnConflict::Refuse).unwrap().unwrap();
-            assert_eq!((changes(&recorded), session.ledger().trials().len()), (vec![Change::Nothing], 1));
-            let metrics = vec![("pH".to_string(), 7.0)];
-            let outside = ExternalEvaluation { params: outside(text, true), outcome: Some(Ok(1.5)), metrics };
-            let recorded = session.record(&[Entry::External(outside)], OnConflict::Refuse).unwrap().unwrap();
-            assert_eq!((recorded[0].trial, recorded[0].change), (0, Change::Recorded));
-            let trial = session.ledger().trial(0).unwrap();
-            assert_eq!((trial.value(), trial.metrics().len(), session.ledger().trials().len()), (Some(1.5), 1, 1));
-        }
-    }
-}
-
-const MIXTURE: &str = r#"name = "mixture"
-[space]
-a = { float = [0.0, 1.0] }
-b = { float = [0.0, 1.0] }
-c = { float = [0.0, 1.0] }
-[[constraint]]
-sum = { a = 1.0, b = 1.0, c = 1.0 }
-equals = 1.0
-"#;
-
-fn mixture(parts: [f64; 3]) -> Vec<(String, Value)> {
-    ["a", "b", "c"].iter().zip(parts).map(|(name, part)| (name.to_string(), Value::Float(part))).collect()
-}
-
-#[test]
-fn a_weighed_mixture_may_miss_its_sum_by_a_little_and_not_by_much() {
-    for place in places() {
-        let mut session = begun(&place, MIXTURE);
-        let near = elsewhere(mixture([0.333, 0.333, 0.333]), Some(Ok(1.0)));
-        session.record(&[near], OnConflict::Refuse).unwrap().unwrap();
-        for wrong in [[0.3, 0.3, 0.3], [0.5, 0.3, 0.3]] {
-            let far = elsewhere(mixture(wrong), Some(Ok(1.0)));
-            assert_eq!(refused(&mut session, &[far], OnConflict::Refuse).len(), 1, "{wrong:?}");
-        }
-        let weighed = |parts| Entry::Trial(TrialEntry { params: mixture(parts), ..of_trial(0, Some(Ok(1.0))) });
-        assert_eq!(refused(&mut session, &[weighed([0.3, 0.3, 0.3])], OnConflict::Refuse).len(), 1);
-        session.record(&[weighed([0.333, 0.333, 0.333])], OnConflict::Refuse).unwrap().unwrap();
-        assert!(session.enqueue(&[mixture([0.333, 0.333, 0.333])]).is_err(), "what is to be made can be exact");
-        session.ask(1).unwrap();
-        Study::verify(session.spec(), session.ledger().events()).unwrap();
-    }
-}
-
-#[test]
 fn a_study_is_created_with_a_table_or_not_at_all() {
     for place in places() {
         let create = |entries: &[Entry]| {
@@ -348,24 +272,6 @@ fn a_study_is_created_with_a_table_or_not_at_all() {
         Study::verify(session.spec(), again(&place, &session).ledger().events()).unwrap();
         let twice = Session::create_with(|| Ok::<Store, Error>(place.open().into()), source(LEARNED), &[]);
         assert!(twice.is_err(), "the study exists");
-    }
-}
-
-#[test]
-fn an_earlier_result_that_was_amended_is_not_imported_again() {
-    for place in places() {
-        for text in [LEARNED, GRID] {
-            let mut session = session(place.open(), text);
-            let table = [elsewhere(outside(text, true), Some(Ok(999.0)))];
-            session.record(&table, OnConflict::Refuse).unwrap().unwrap();
-            let amendment = Amendment { outcome: Some(Ok(9.99)), params: vec![] };
-            session.amend(0, &amendment).unwrap();
-            let grown = [table[0].clone(), elsewhere(outside(text, false), Some(Ok(2.0)))];
-            let recorded = session.record(&grown, OnConflict::Refuse).unwrap().unwrap();
-            assert_eq!(changes(&recorded), [Change::Nothing, Change::Recorded]);
-            let values: Vec<Option<f64>> = session.ledger().trials().iter().map(|trial| trial.value()).collect();
-            assert_eq!(values, [Some(9.99), Some(2.0)]);
-        }
     }
 }
 

@@ -87,6 +87,8 @@ fn a_value_that_was_filled_into_an_export_is_recorded() {
     let read = entries(&session, &text);
     assert_eq!(read, [told(number.parse().unwrap(), Some(Ok(2.5)))]);
     session.record(&read, OnConflict::Refuse).unwrap().unwrap();
-    let cancelled = entries(&session, "trial,state,value\n4,cancelled,2.5\n");
-    assert_eq!(session.record(&cancelled, OnConflict::Refuse).unwrap().unwrap_err().len(), 1);
+    let cancelled = faults(&session, "trial,state,value\n4,cancelled,2.5\n");
+    assert!(cancelled[0].contains("says cancelled, and the value is \"2.5\""), "{cancelled:?}");
+    let without_state = entries(&session, "trial,value\n4,2.5\n");
+    assert_eq!(session.record(&without_state, OnConflict::Refuse).unwrap().unwrap_err().len(), 1);
 }

@@ -46,6 +46,35 @@ fn entries(session: &Session, text: &str) -> Vec<Entry> {
     }
 }
 
+#[test]
+fn a_column_of_states_is_that_of_an_export_only_if_it_has_states() {
+    let session = session();
+    let solid = "trial,temp,value,state,aim\n0,50,3,solid,high\n1,51,,liquid,\n";
+    let read = read_as(&session, solid.as_bytes(), &ColumnMap::default()).unwrap();
+    assert_eq!(read.ignored, ["state", "aim"]);
+    assert_eq!(read.entries.len(), 2);
+    let faults = faults(&session, "trial,value,state\n0,3,failed\n1,2,observed\n2,7,Cancelled\n3,,pending\n");
+    assert_eq!(faults.len(), 2);
+    assert!(faults[0].starts_with("line 2: the column \"state\" says failed, and the value is \"3\""), "{faults:?}");
+    assert!(faults[1].starts_with("line 4: the column \"state\" says cancelled"), "{faults:?}");
+}
+
+#[test]
+fn the_points_of_a_plate_can_be_read_again() {
+    let session = session();
+    let suggestions: Vec<Suggestion> = vec![];
+    let empty = csv(&session, &suggestions).unwrap();
+    let header = empty.trim_end();
+    let row = "7,60,0.01,3,0.3,Pd,true,0.5,1.25\n";
+    let table = Spreadsheet::read(format!("{header}\n{row}").as_bytes()).unwrap();
+    let points = points(session.spec().domain(), &table).unwrap();
+    let names: Vec<&str> = points[0].named.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["temp", "conc", "cycles", "dose", "metal", "stir", "value"]);
+    assert_eq!(points[0].named[6].1, Value::Float(0.5));
+    let other = Spreadsheet::read(b"temp,comment\n60,x\n").unwrap();
+    assert!(super::points(session.spec().domain(), &other).is_err());
+}
+
 fn faults(session: &Session, text: &str) -> Vec<String> {
     let faults = read_as(session, text.as_bytes(), &ColumnMap::default()).unwrap_err();
     faults.iter().map(|fault| format!("{fault}; {}", fault.hint.as_deref().unwrap_or(""))).collect()
@@ -163,7 +192,7 @@ fn parameters_of_every_kind_are_read_as_the_study_has_them() {
     for (name, now) in session.params(0).unwrap().iter().filter(|(name, _)| !["temp", "conc", "dose"].contains(name)) {
         let (text, value) = other(now);
         let value = if let Value::Text(_) = value { Value::Text(text.clone()) } else { value };
-        let column = columns::column_name(name);
+        let column = column_name(name);
         let found = only(&session, &format!("trial;{column};value\n0;{text};1,5\n"));
         assert_eq!((found.params, found.outcome), (vec![(name.to_string(), value)], Some(Ok(1.5))), "{name}");
     }

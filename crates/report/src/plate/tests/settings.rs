@@ -74,6 +74,23 @@ fn a_plate_that_is_not_filled_in_takes_nothing_back() {
 }
 
 #[test]
+fn a_table_whose_trials_were_all_made_far_from_their_suggestions_is_noticed() {
+    let session = session();
+    let at = |trial: usize, shift: f64| {
+        let temp = number(&session, trial, "temp");
+        let shift = if temp > 55.0 { -shift } else { shift };
+        format!("{trial},{},1\n", temp + shift)
+    };
+    let is_noticed = |rows: &[String]| {
+        let text = format!("trial,temp,value\n{}", rows.concat());
+        read_as(&session, text.as_bytes(), &ColumnMap::default()).unwrap().is_all_elsewhere
+    };
+    assert!(is_noticed(&[at(0, 20.0), at(1, 20.0)]));
+    assert!(!is_noticed(&[at(0, 2.0), at(1, 3.0)]), "settings that came out a little differently");
+    assert!(!is_noticed(&[at(0, 20.0), at(1, 2.0)]) && !is_noticed(&[at(0, 20.0)]));
+}
+
+#[test]
 fn spreadsheets_round_half_up_what_is_half_in_decimal() {
     // 1.0005 is stored as 1.00049999..., and every spreadsheet shows 1.001.
     let mut session = named("name = \"s\"\n[space]\nx = { float = [0.0, 3.0] }\n");
