@@ -131,25 +131,8 @@ pub fn read(
         }
     }
     if !faults.is_empty() {
-        // What else is wrong is said at once, and not when these have been corrected.
-        let misfits = misfits(spec, ledger, &entries).into_iter();
-        faults.extend(misfits.map(|(position, error)| BadSpreadsheet {
-            place: SpreadsheetPlace::Line(lines[position]),
-            reason: error.to_string(),
-            hint: error.hint(),
-        }));
-        faults.sort_by_key(|fault| fault.place.line());
-        return Err(faults);
+        return Err(with_misfits(faults, (spec, ledger), &entries, &lines));
     }
-    let named = |columns: &[usize]| columns.iter().map(|column| table.header()[*column].clone()).collect();
-    let is_note = |cell: &str| !cell.is_empty() && !is_number(cell);
-    let notes = |row| {
-        metrics
-            .iter()
-            .filter(move |column| is_note(SpreadsheetRow::cell(row, **column)))
-            .map(move |column| table.place(row, *column))
-    };
-    let unread = table.rows().iter().flat_map(notes).collect();
     let told = || {
         entries.iter().filter_map(|entry| match entry {
             Entry::Trial(entry) => Some(entry).filter(|entry| entry.outcome.is_some()),
@@ -157,6 +140,32 @@ pub fn read(
         })
     };
     let is_all_elsewhere = told().count() > 1 && told().all(|entry| reader.is_elsewhere(entry));
+    let named = |columns: &[usize]| columns.iter().map(|column| table.header()[*column].clone()).collect();
+    let unread = notes(table, &metrics);
     let (metrics, ignored) = (named(&metrics), named(&ignored));
     Ok(PlateEntries { entries, lines, skipped, metrics, ignored, unread, is_all_elsewhere })
+}
+
+/// All that is wrong with a table: also what of the rows that could be read does not fit the study, so that it is said at once,
+/// and not when the others have been corrected.
+fn with_misfits(
+    mut faults: Vec<BadSpreadsheet>,
+    (spec, ledger): (&Spec, &Ledger),
+    entries: &[Entry],
+    lines: &[u64],
+) -> Vec<BadSpreadsheet> {
+    faults.extend(misfits(spec, ledger, entries).into_iter().map(|(position, error)| BadSpreadsheet {
+        place: SpreadsheetPlace::Line(lines[position]),
+        reason: error.to_string(),
+        hint: error.hint(),
+    }));
+    faults.sort_by_key(|fault| fault.place.line());
+    faults
+}
+
+/// Where cells of these columns are neither blank nor numbers.
+fn notes(table: &Spreadsheet, columns: &[usize]) -> Vec<SpreadsheetPlace> {
+    let is_note = |cell: &str| !cell.is_empty() && !is_number(cell);
+    let of_row = |row| columns.iter().filter(move |column| is_note(SpreadsheetRow::cell(row, **column)));
+    table.rows().iter().flat_map(|row| of_row(row).map(move |column| table.place(row, *column))).collect()
 }
