@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Once;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{fmt, fs};
 
@@ -78,8 +78,14 @@ impl StoreOption {
                 .into());
         }
         lines.extend(location.warnings().iter().map(warning));
-        static SAID: Once = Once::new();
-        SAID.call_once(|| lines.iter().for_each(|line| say(line)));
+        static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        for line in lines {
+            if !said.contains(&line) {
+                say(&line);
+                said.push(line);
+            }
+        }
         Ok(location)
     }
 

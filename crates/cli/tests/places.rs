@@ -263,6 +263,10 @@ fn a_study_of_the_current_folder_is_copied_into_another_by_its_name() {
     done(here, &["tell", "old.toml", "0", "3.5"]);
     let copied = done(here, &["copy", "old", "lab/study.toml"]);
     assert!(copied.contains("study s begins with 1 value of old"), "{copied}");
+    assert!(
+        copied.contains("using sqlite:manyhands.db in the current folder, which holds the study \"old\""),
+        "{copied}"
+    );
     assert_eq!(trials(here, &["lab/study.toml"]), 1);
     assert!(lab.join("manyhands.db").exists());
 }
