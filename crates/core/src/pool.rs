@@ -123,7 +123,7 @@ impl Pool {
     }
 
     /// The first candidate with these values. All coordinate columns with more than one value must be given (where the
-    /// model sees indices, any column); others may be.
+    /// model sees indices, any column), unless another column, such as one of names, identifies it; others may be.
     pub fn find(&self, named: &[(String, Value)]) -> Result<usize> {
         let given = self.given(named)?;
         let point = match self.coordinates {
@@ -167,7 +167,7 @@ impl Pool {
     }
 
     /// The values with the columns they are of.
-    fn given<'a>(&self, named: &'a [(String, Value)]) -> Result<Vec<(usize, &'a Value)>> {
+    fn given<'a>(&'a self, named: &'a [(String, Value)]) -> Result<Vec<(usize, &'a Value)>> {
         let mut given: Vec<(usize, &Value)> = Vec::with_capacity(named.len());
         for (name, value) in named {
             let found = self.names.iter().position(|known| known == name);
@@ -180,7 +180,23 @@ impl Pool {
         if given.is_empty() {
             return Err(Error::MissingParameter { name: self.names[0].clone() });
         }
-        Ok(given)
+        Ok(self.completed(given))
+    }
+
+    /// All values of the candidate that these identify, where they are not all coordinates and it is the only one that has them.
+    fn completed<'a>(&'a self, given: Vec<(usize, &'a Value)>) -> Vec<(usize, &'a Value)> {
+        let is_given = |column: &CoordinateColumn| given.iter().any(|(index, _)| *index == column.index);
+        let is_coordinate = |index: usize| self.columns.iter().any(|column| column.index == index);
+        let has_all_coordinates = self.columns.iter().all(|column| column.span == 0.0 || is_given(column));
+        if has_all_coordinates || given.iter().all(|(index, _)| is_coordinate(*index)) {
+            return given;
+        }
+        let has_all = |&candidate: &usize| given.iter().all(|(i, value)| self.params(candidate)[*i].means(value));
+        let mut matching = (0..self.len()).filter(has_all);
+        match (matching.next(), matching.next()) {
+            (Some(only), None) => self.params(only).iter().enumerate().collect(),
+            _ => given,
+        }
     }
 
     fn place(&self, given: &[(usize, &Value)]) -> Result<Vec<f64>> {

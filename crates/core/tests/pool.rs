@@ -79,7 +79,10 @@ fn a_candidate_is_found_by_its_values() {
     let at = |values: &[(&str, Value)]| pool.find(&named(values)).map_err(|error| error.to_string());
     assert_eq!(at(&[("conc", 0.1.into()), ("temp", 40.0.into())]), Ok(2));
     assert_eq!(at(&[("temp", 60.into()), ("conc", 0.1.into()), ("well", "A2".into())]), Ok(1));
+    assert_eq!(at(&[("well", "A2".into())]), Ok(1), "its name identifies it");
+    assert_eq!(pool.coordinates(&named(&[("well", "B1".into())])).unwrap(), pool.points().get(2));
     let wrong = [
+        (at(&[("well", "C9".into())]), "parameter \"temp\" has no value"),
         (at(&[("temp", 40.into())]), "parameter \"conc\" has no value"),
         (at(&[("tmp", 40.into())]), "there is no parameter \"tmp\"; the nearest name is \"temp\""),
         (at(&[("temp", 40.into()), ("temp", 40.into())]), "parameter \"temp\" is named twice"),
