@@ -1,8 +1,8 @@
 //! Whether failures of different trials are the same failure: what belongs to one trial alone is left out of the comparison.
 //!
 //! A mistake in a command often quotes what the command was given: `unrecognized arguments: --decay 0.001`. So two lines are
-//! the same if they differ only where each of them has one of its own trial's settings, or its number, and in clocks and
-//! addresses of memory. Other numbers must be the same: trainings that diverge in different epochs differ.
+//! the same if they differ only where each of them has one of its own trial's settings, or its number, and in times, addresses
+//! of memory and temporary folders. Other numbers must be the same: trainings that diverge in different epochs differ.
 
 use manyhands_core::Value;
 
@@ -20,7 +20,7 @@ pub(crate) struct FailureKind {
 #[derive(Debug, Clone)]
 struct LinePart {
     text: String,
-    /// Whether it is one of the trial's settings, or says when or where in memory something was.
+    /// Whether it is one of the trial's settings, or says when or where something was.
     is_own: bool,
 }
 
@@ -34,13 +34,14 @@ impl FailureKind {
         let numbers: Vec<f64> = params.iter().filter_map(|(_, value)| value.number()).chain([trial as f64]).collect();
         let mut last_line = Vec::new();
         for word in failure.last_line().split_whitespace() {
-            match is_clock_or_address(word) {
+            match is_of_the_moment(word) {
                 true => last_line.push(LinePart { text: word.to_string(), is_own: true }),
                 false => last_line.extend(parts(word, &numbers)),
             }
             // Words are apart, however many spaces there are.
             last_line.push(LinePart { text: " ".to_string(), is_own: false });
         }
+        mark_times(&mut last_line);
         let text = |value: &Value| match value {
             Value::Text(text) => Some(text.clone()),
             Value::Bool(is_so) => Some(is_so.to_string()),
@@ -89,11 +90,30 @@ fn parts<'a>(text: &'a str, own: &'a [f64]) -> impl Iterator<Item = LinePart> + 
     })
 }
 
-/// Whether a word is a clock or an address of memory.
-fn is_clock_or_address(word: &str) -> bool {
+/// Whether a word is a clock, an address of memory or in a temporary folder.
+fn is_of_the_moment(word: &str) -> bool {
     let is_clock = |c: char| c.is_ascii_digit() || "-:.,/TZ+[]()".contains(c);
     let separators = word.matches([':', '-', '/']).count();
-    (separators >= 2 && word.chars().all(is_clock)) || word.contains("0x")
+    (separators >= 2 && word.chars().all(is_clock)) || word.contains("0x") || word.contains("/tmp/tmp")
+}
+
+/// Integers of so many digits are times in names, as of runs/20261118-210416, or seconds since 1970.
+const DIGITS_OF_A_TIME: usize = 6;
+
+/// Marks dates and times within words: three numbers with the same mark between them, and integers of many digits.
+fn mark_times(line: &mut [LinePart]) {
+    let is_number = |part: &LinePart| part.text.starts_with(|c: char| c.is_ascii_digit());
+    for part in line.iter_mut() {
+        part.is_own |= part.text.len() >= DIGITS_OF_A_TIME && part.text.bytes().all(|byte| byte.is_ascii_digit());
+    }
+    for start in 0..line.len().saturating_sub(4) {
+        let [a, mark, b, again, c] = [0, 1, 2, 3, 4].map(|i| &line[start + i]);
+        let is_time =
+            [a, b, c].into_iter().all(is_number) && ["-", ":"].contains(&&*mark.text) && mark.text == again.text;
+        if is_time {
+            [0, 2, 4].into_iter().for_each(|i| line[start + i].is_own = true);
+        }
+    }
 }
 
 /// Whether a text is this number, or this number rounded. A rounded one must have a fraction or an exponent: short integers
@@ -148,6 +168,11 @@ mod tests {
             ("lr=0.00 is bad", "lr=2.5e-07 is bad"),
             ("2026-11-18 10:31:07,123 ERROR no key lr", "2026-11-18 10:31:09,005 ERROR no key lr"),
             ("<Model object at 0x7f3a> is not callable", "<Model object at 0x55d0> is not callable"),
+            ("no file runs/Nov18_21-04-01_host/a.pt", "no file runs/Nov18_21-04-09_host/a.pt"),
+            ("no file outputs/2026-11-18/21-04-05/a", "no file outputs/2026-11-18/21-05-17/a"),
+            ("no file run_20261118-210416/a", "no file run_20261118-210502/a"),
+            ("no file /runs/1795035863/a", "no file /runs/1795035869/a"),
+            ("cannot open '/tmp/tmp7rg3opk_/x'", "cannot open '/tmp/tmpq2_9dab1/x'"),
         ] {
             assert!(is_alike(one, other), "{one}");
         }
