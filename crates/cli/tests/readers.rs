@@ -50,7 +50,7 @@ fn a_bad_line_is_reported_although_nobody_reads_what_was_recorded() {
     let lines = "{\"trial\":0,\"value\":1}\n{\"trial\":1,\"vlaue\":2}\n";
     let (code, told) = unread(&bench, &["tell", "s", "-"], lines);
     assert_eq!(code, Some(2), "{told}");
-    assert!(told.starts_with("error: line 2: \"vlaue\" is not known"), "{told}");
+    assert!(told.starts_with("error: line 2 (the lines before it are recorded): \"vlaue\" is not known"), "{told}");
     // Nor does another failure to write hide it; without a bad line that failure is the error.
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     for (arguments, code, said) in [

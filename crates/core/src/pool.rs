@@ -139,11 +139,8 @@ impl Pool {
             Some(point) => nearest(self.points.iter(), &point).map_or(0, |(candidate, _)| candidate),
             None => (0..self.len()).rev().max_by_key(|&candidate| agreeing(candidate)).unwrap_or_default(),
         };
-        let show = |(i, value): (usize, &Value)| beginning(&format!("{} = {value}", escaped(&self.names[i])));
-        let given_text: Vec<String> = given.iter().map(|&(i, value)| show((i, value))).collect();
-        let nearest_text: Vec<String> = given.iter().map(|&(i, _)| show((i, &self.params(nearest)[i]))).collect();
-        let (given, near) = (given_text.join(", "), nearest_text.join(", "));
-        Err(Error::NotInPool { given, candidate: nearest, nearest: near })
+        let near: Vec<(usize, &Value)> = given.iter().map(|&(i, _)| (i, &self.params(nearest)[i])).collect();
+        Err(Error::NotInPool { given: self.shown(&given), candidate: nearest, nearest: self.shown(&near) })
     }
 
     /// The coordinates of values of the coordinate columns, which need not be those of a candidate; where the model sees
@@ -180,23 +177,28 @@ impl Pool {
         if given.is_empty() {
             return Err(Error::MissingParameter { name: self.names[0].clone() });
         }
-        Ok(self.completed(given))
+        self.completed(given)
     }
 
     /// All values of the candidate that these identify, where they are not all coordinates and it is the only one that has them.
-    fn completed<'a>(&'a self, given: Vec<(usize, &'a Value)>) -> Vec<(usize, &'a Value)> {
+    fn completed<'a>(&'a self, given: Vec<(usize, &'a Value)>) -> Result<Vec<(usize, &'a Value)>> {
         let is_given = |column: &CoordinateColumn| given.iter().any(|(index, _)| *index == column.index);
         let is_coordinate = |index: usize| self.columns.iter().any(|column| column.index == index);
         let has_all_coordinates = self.columns.iter().all(|column| column.span == 0.0 || is_given(column));
         if has_all_coordinates || given.iter().all(|(index, _)| is_coordinate(*index)) {
-            return given;
+            return Ok(given);
         }
         let has_all = |&candidate: &usize| given.iter().all(|(i, value)| self.params(candidate)[*i].means(value));
-        let mut matching = (0..self.len()).filter(has_all);
-        match (matching.next(), matching.next()) {
-            (Some(only), None) => self.params(only).iter().enumerate().collect(),
-            _ => given,
+        match (0..self.len()).filter(has_all).collect::<Vec<_>>()[..] {
+            [only] => Ok(self.params(only).iter().enumerate().collect()),
+            ref several => Err(Error::NotIdentified { given: self.shown(&given), candidates: several.len() }),
         }
+    }
+
+    /// Values by name, as messages show them.
+    fn shown(&self, given: &[(usize, &Value)]) -> String {
+        let show = |(i, value): &(usize, &Value)| beginning(&format!("{} = {value}", escaped(&self.names[*i])));
+        given.iter().map(show).collect::<Vec<_>>().join(", ")
     }
 
     fn place(&self, given: &[(usize, &Value)]) -> Result<Vec<f64>> {

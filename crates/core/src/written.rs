@@ -1,5 +1,6 @@
 //! Values of parameters that a user wrote as text: cells of tables, words of command lines.
 
+use crate::text::are_one_number;
 use crate::{Domain, ParameterKind, Space, Value};
 
 impl Domain {
@@ -18,12 +19,15 @@ impl Domain {
                 other => other.to_string() == cell,
             })
         };
-        // Tables do not keep the spaces around a cell, and spreadsheets take 0.5 for a number and write 0,5.
+        // Tables do not keep the spaces around a cell, and spreadsheets take 0.50 for a number and write 0,5.
         let without_spaces =
             || categories.iter().find(|value| matches!(value, Value::Text(word) if word.trim() == cell));
-        let point = cell.replacen(',', ".", 1);
-        let with_point = || spelled(&point).filter(|_| point.parse::<f64>().is_ok());
-        spelled(cell).or_else(without_spaces).or_else(with_point).cloned()
+        let same_number = || {
+            let mut same =
+                categories.iter().filter(|value| matches!(value, Value::Text(word) if are_one_number(word, cell)));
+            same.next().filter(|_| same.next().is_none())
+        };
+        spelled(cell).or_else(without_spaces).or_else(same_number).cloned()
     }
 
     /// Whether all values of this parameter or column are numbers.
@@ -70,6 +74,10 @@ impl Domain {
         if let Some(category) = self.category(name, cell) {
             return category;
         }
+        let is_text = matches!(self, Self::Pool(pool) if pool.names().any(|own| own == name) && !pool.is_numeric(name));
+        if is_text {
+            return Value::Text(cell.to_string());
+        }
         match (cell.parse::<i64>(), cell.parse::<f64>()) {
             (Ok(integer), _) => Value::Int(integer),
             (_, Ok(float)) => Value::Float(float),
@@ -98,7 +106,9 @@ mod tests {
         assert_eq!(domain.category("kind", "a"), Some("a ".into()));
         assert_eq!(domain.category("kind", "b"), Some(" b".into()));
         assert_eq!(domain.category("kind", "0,5"), Some("0.5".into()));
+        assert_eq!(domain.category("kind", "0,50"), Some("0.5".into()));
         assert_eq!(domain.category("kind", "c,d"), None);
+        assert_eq!(named(&["1", "1.0", "2"]).category("kind", "1.00"), None, "two of them are this number");
         assert_eq!(named(&["a ", "a"]).category("kind", "a"), Some("a".into()));
         assert_eq!(named(&["0.5", "0,5"]).category("kind", "0,5"), Some("0,5".into()));
     }

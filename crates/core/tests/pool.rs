@@ -82,7 +82,7 @@ fn a_candidate_is_found_by_its_values() {
     assert_eq!(at(&[("well", "A2".into())]), Ok(1), "its name identifies it");
     assert_eq!(pool.coordinates(&named(&[("well", "B1".into())])).unwrap(), pool.points().get(2));
     let wrong = [
-        (at(&[("well", "C9".into())]), "parameter \"temp\" has no value"),
+        (at(&[("well", "C9".into())]), "no candidate has well = \"C9\""),
         (at(&[("temp", 40.into())]), "parameter \"conc\" has no value"),
         (at(&[("tmp", 40.into())]), "there is no parameter \"tmp\"; the nearest name is \"temp\""),
         (at(&[("temp", 40.into()), ("temp", 40.into())]), "parameter \"temp\" is named twice"),

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use manyhands_core::text::quoted;
 use manyhands_report as report;
-use manyhands_store::{Access, CopyPlan, Session};
+use manyhands_store::{Access, CopyPlan, Error as StoreError, Session};
 
 use crate::assignment::Assignment;
 use crate::output::print_json;
+use crate::refusal::Usage;
 use crate::stderr::say;
 use crate::store_option::{StoreOption, open};
 use crate::study_file::read;
@@ -52,7 +54,9 @@ pub fn run(options: &Options) -> Result<()> {
         Some(_) => old.open_existing()?,
         None => {
             let holding = options.store.location_of(&options.old, &options.new)?;
-            Session::open(open(&holding, Access::Write)?, &options.old, &holding.to_string())?
+            let opened = open(&holding, Access::Write)
+                .and_then(|store| Session::open(store, &options.old, &holding.to_string()));
+            opened.map_err(|error| absent(error, options))?
         }
     };
     let copied = old.copy_to(|| open(&location, Access::Create), source, &plan)?;
@@ -61,4 +65,14 @@ pub fn run(options: &Options) -> Result<()> {
     }
     report::copy::lines(old.name(), &copied).iter().for_each(|line| say(line));
     Ok(())
+}
+
+/// The error that the old study is in neither of the stores where it is looked for by its name.
+fn absent(error: StoreError, options: &Options) -> anyhow::Error {
+    if options.store.is_given() || !matches!(error, StoreError::NoStore { .. } | StoreError::Empty { .. }) {
+        return error.into();
+    }
+    let (old, new) = (quoted(&options.old), options.new.display());
+    let message = format!("there is no study {old} in a store beside {new}, and none in the current folder");
+    Usage::new("unknown-study", message).hint("give its study file, or name its store with --store").into()
 }

@@ -33,7 +33,8 @@ Examples:
   {\"params\": {\"x\": 0.2, \"act\": \"relu\"}, \"value\": 1.3}    an evaluation made elsewhere
   {\"params\": {\"x\": 0.2, \"act\": \"relu\"}, \"pending\": true} one under way elsewhere
 
-Every line of JSON is recorded by itself. The first bad line ends the command and is named; lines before it stay recorded.
+Every line of JSON is recorded by itself. The first bad line ends the command and is named; lines before it stay recorded. An
+evaluation made elsewhere that is told twice counts as two; in a table, and with `import`, it is skipped.
 
 A table is recorded completely or not at all. Its columns are trial, the parameters and value, in any order; a blank value means
 pending, `failed` (and why) that the trial gives none. A parameter that is not as suggested is the setting that the trial was made
@@ -106,7 +107,8 @@ fn read_results(options: &Options, shown: &str, mut input: impl BufRead) -> Resu
             let message = format!("--amend and --column are for tables, and {shown} has none");
             return Err(Usage::new("usage", message).hint(hint).into());
         }
-        return lines(&options.target, first.chain(input));
+        let file = if shown == STANDARD_INPUT { String::new() } else { format!("{shown}, ") };
+        return lines(&options.target, &file, first.chain(input));
     }
     let mut bytes = first;
     input.read_to_end(&mut bytes).with_context(unreadable)?;
@@ -115,9 +117,10 @@ fn read_results(options: &Options, shown: &str, mut input: impl BufRead) -> Resu
 
 const STANDARD_INPUT: &str = "standard input";
 
-fn lines(target: &Target, input: impl BufRead) -> Result<()> {
+/// Records lines of JSON; `file` names where they are from in errors.
+fn lines(target: &Target, file: &str, input: impl BufRead) -> Result<()> {
     let (mut session, mut done) = (None, Vec::new());
-    let mut result = read_lines(target, input, &mut session, &mut done);
+    let mut result = read_lines(target, (file, input), &mut session, &mut done);
     // A bad line is the error to report, even if standard output cannot be written either.
     let printed = match &session {
         Some(session) => print_ends(session, &done, target.json),
@@ -133,12 +136,13 @@ fn lines(target: &Target, input: impl BufRead) -> Result<()> {
 
 fn read_lines(
     target: &Target,
-    input: impl BufRead,
+    (file, input): (&str, impl BufRead),
     session: &mut Option<Session>,
     done: &mut Vec<(usize, TrialState)>,
 ) -> Result<()> {
     for (index, line) in input.lines().enumerate() {
-        let place = || format!("line {}", index + 1);
+        let before = if done.is_empty() { "" } else { " (the lines before it are recorded)" };
+        let place = || format!("{file}line {}{before}", index + 1);
         let line = line.map_err(|error| Usage::new("line", error.to_string())).with_context(place)?;
         if !line.trim().is_empty() {
             let line = read(&line).with_context(place)?;

@@ -24,7 +24,10 @@ impl Error {
             Self::NoTheorem => "no-theorem",
             Self::NoParameters | Self::NoCandidates => "domain",
             Self::UnknownCandidate { .. } | Self::NotACandidate { .. } => "candidate",
-            Self::NotInPool { .. } | Self::CandidateTaken { .. } | Self::CandidateQueued { .. } => "candidate",
+            Self::NotInPool { .. }
+            | Self::NotIdentified { .. }
+            | Self::CandidateTaken { .. }
+            | Self::CandidateQueued { .. } => "candidate",
             Self::Table { .. } => "table",
             Self::BadLog { .. } => "bad-log",
             Self::NotReproduced { .. } => "not-reproduced",

@@ -44,6 +44,7 @@ impl Error {
             | Self::NotAmended { .. }
             | Self::NotFailed { .. }
             | Self::FixedParameters { .. }
+            | Self::NotIdentified { .. }
             | Self::CandidateTaken { .. }
             | Self::CandidateQueued { .. }
             | Self::NothingObserved

@@ -27,6 +27,7 @@ impl Error {
             Self::FixedParameters { .. } => Some(
                 "if another candidate was tried, record that one's value with `manyhands import`, and cancel this trial",
             ),
+            Self::NotIdentified { .. } => Some("give all coordinates, or a column that identifies the candidate"),
             Self::PoolExhausted { .. } => Some("ask for fewer, or allow repeats"),
             Self::DiscretizationTooLarge { .. } => {
                 Some("use a fixed grid as the domain; the theorem then holds for that grid")

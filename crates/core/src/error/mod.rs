@@ -199,6 +199,14 @@ pub enum Error {
         /// Its values, by name.
         nearest: String,
     },
+    /// Values that are not all coordinates are not those of one candidate.
+    #[error("{} {given}", if *candidates == 0 { "no candidate has".to_string() } else { format!("{candidates} candidates have") })]
+    NotIdentified {
+        /// The values given, by name.
+        given: String,
+        /// How many candidates have them.
+        candidates: usize,
+    },
     /// A candidate of a pool without repeats was tried already.
     #[error("candidate {candidate} is that of trial {trial} already, and the pool allows no repeats")]
     CandidateTaken {

@@ -6,7 +6,7 @@ mod number;
 
 pub use self::names::likely_name;
 pub(crate) use self::names::names_instead;
-pub use self::number::{exact, short, significant};
+pub use self::number::{are_one_number, exact, short, significant};
 
 /// The text with every character that could control a terminal or reorder what it shows written as an escape such as
 /// `\u{1b}`: control characters (C0, DEL, C1) other than newline and tab, line and paragraph separators, and Unicode's

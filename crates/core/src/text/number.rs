@@ -42,3 +42,14 @@ pub fn short(value: f64) -> String {
 pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-6..1e16).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
+
+/// Whether two texts are the same number, with a decimal point or a decimal comma.
+///
+/// ```
+/// # use manyhands_core::text::are_one_number;
+/// assert!(are_one_number("0.50", "0,5") && !are_one_number("0.5", "0.51") && !are_one_number("a", "a"));
+/// ```
+pub fn are_one_number(one: &str, other: &str) -> bool {
+    let number = |text: &str| text.trim().replacen(',', ".", 1).parse::<f64>().ok().filter(|number| number.is_finite());
+    number(one).is_some_and(|one| number(other) == Some(one))
+}

@@ -1,9 +1,10 @@
 //! Which column of a table holds what: the trial, its parameters, the value, a reason, metrics.
 
 use manyhands_core::text::quoted;
-use manyhands_core::{Spec, TrialState};
+use manyhands_core::{Domain, Spec, TrialState};
 
-use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, is_number};
+use super::reader::failure;
+use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// Columns that `export` writes and that say nothing about a result.
 const REMARKS: [&str; 3] = ["asked_at", "told_at", "aim"];
@@ -71,10 +72,10 @@ impl PlateColumns {
             }
         }
         let mapped = |name: &str, own: &str| match map.column(name) {
-            Some(column) => table.column(column).map(Some).ok_or_else(|| missing(table, column)),
+            Some(column) => table.column(column).map(Some).ok_or_else(|| missing(table, column, name)),
             None => Ok(table.column(own)),
         };
-        let value = mapped("value", "value")?.ok_or_else(|| missing(table, "value"))?;
+        let value = mapped("value", "value")?.ok_or_else(|| missing(table, "value", "value"))?;
         let mut columns = Self { value, is_external: map.is_external, ..Self::default() };
         for name in &names {
             if let Some(column) = mapped(name, &column_name(name))? {
@@ -84,16 +85,26 @@ impl PlateColumns {
         // Where a column stands for something else, it does not stand for what it is called.
         let free = |name: &str| table.column(name).filter(|column| !columns.is_used(*column));
         let state = free("state").filter(|column| has_states(table, *column));
-        let (trial, reason) = (free("trial"), free("reason"));
+        let is_failed = |row: &SpreadsheetRow| {
+            let state = state.and_then(|column| state_in(row.cell(column)));
+            failure(row.cell(value)).is_some() || state == Some(TrialState::Failed)
+        };
+        let reason = free("reason").filter(|_| table.rows().iter().any(is_failed));
+        let trial = free("trial");
         let remarks = REMARKS.iter().filter_map(|name| free(name).filter(|_| state.is_some())).collect();
         columns = Self { trial, state, reason, remarks, ..columns };
         columns.check_spelling(&names, table)?;
         let has_column = |name: &str| columns.params.iter().any(|(known, _)| known == name);
         let is_lacking = |name: &&&str| spec.domain().needs(name) && !has_column(name);
         match names.iter().find(is_lacking).filter(|_| columns.is_external || columns.trial.is_none()) {
-            Some(name) => Err(missing(table, name)),
-            None => Ok(columns),
+            Some(name) if !columns.identify(spec.domain()) => Err(missing(table, name, name)),
+            _ => Ok(columns),
         }
+    }
+
+    /// Whether the table has a column that may identify candidates of a list without all of their coordinates.
+    fn identify(&self, domain: &Domain) -> bool {
+        matches!(domain, Domain::Pool(_)) && self.params.iter().any(|(name, _)| !domain.needs(name))
     }
 
     fn is_used(&self, column: usize) -> bool {
@@ -171,14 +182,14 @@ fn whole(reason: String) -> BadSpreadsheet {
     BadSpreadsheet::new(SpreadsheetPlace::Whole, reason)
 }
 
-/// The error that a table lacks the column of a parameter or of the value.
-fn missing(table: &Spreadsheet, column: &str) -> BadSpreadsheet {
+/// The error that a table lacks a column, which should have a parameter or the value.
+fn missing(table: &Spreadsheet, column: &str, name: &str) -> BadSpreadsheet {
     let columns = table.header().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     if let Some(title) = table.header().iter().find(|title| title.eq_ignore_ascii_case(column)) {
         let reason = format!("there is no column {}, and one named {}", quoted(column), quoted(title));
         return whole(reason).hint(format!("rename it to {column}"));
     }
     let hint =
-        format!("the first row must have the names of the columns; if one has another name: --column {column}=NAME");
+        format!("the first row must have the names of the columns; if one has another name: --column {name}=NAME");
     whole(format!("there is no column {}; the columns are {columns}", quoted(column))).hint(hint)
 }

@@ -1,6 +1,6 @@
 //! One row of a table of results.
 
-use manyhands_core::text::quoted;
+use manyhands_core::text::{are_one_number, quoted};
 use manyhands_core::{Domain, Ledger, Spec, Trial, TrialState, Value};
 use manyhands_store::{Entry, ExternalEvaluation, TrialEntry, no_reason};
 
@@ -194,7 +194,7 @@ pub(super) fn param(
 }
 
 /// What a cell says behind the word that a trial failed; none where it does not say that.
-fn failure(cell: &str) -> Option<&str> {
+pub(super) fn failure(cell: &str) -> Option<&str> {
     let end = cell.find(|c: char| !c.is_alphabetic()).unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
     let is_failure = ["failed", "fail", "failure"].iter().any(|known| word.eq_ignore_ascii_case(known));
@@ -213,7 +213,10 @@ fn integer_if_whole(number: f64) -> Value {
 /// Whether a cell says what is recorded: the same, or the same number rounded to the digits that the cell shows, if these are
 /// enough. Spreadsheets save what they show.
 fn says_the_same(cell: &str, value: &Value, recorded: &Value) -> bool {
-    let (Some(number), Some(known)) = (value.number(), recorded.number()) else { return value == recorded };
+    let (Some(number), Some(known)) = (value.number(), recorded.number()) else {
+        // A name that looks like a number is written as one.
+        return value == recorded || matches!(recorded, Value::Text(name) if are_one_number(name, cell));
+    };
     let digits = digits(cell);
     number == known || (digits >= ROUNDED_DIGITS && is_rounded(number, known, digits))
 }

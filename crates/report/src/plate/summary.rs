@@ -20,7 +20,7 @@ pub fn lines(session: &Session, recorded: &[Recorded]) -> Result<Vec<String>> {
     let line = |row: &Recorded| {
         let note = match (row.change, row.beside) {
             (Change::Amended, _) => ", amended".to_string(),
-            (Change::Measured, _) => ", metrics added".to_string(),
+            (Change::Measured, _) => ", metrics recorded".to_string(),
             (Change::OfEarlierAttempt, _) => {
                 " (the table has the failure of an earlier attempt; if it failed again: manyhands fail)".to_string()
             }
@@ -45,9 +45,9 @@ pub fn summary(entries: &PlateEntries, recorded: &[Recorded]) -> Vec<String> {
     let further = [
         (count(Change::Amended, false), "amended"),
         (count(Change::Recorded, true), "under way elsewhere added"),
-        (count(Change::Amended, true), "still pending and its setting amended"),
-        (count(Change::Measured, false), "recorded before and its metrics added"),
-        (count(Change::Measured, true), "still pending and its metrics added"),
+        (count(Change::Amended, true), "still pending with another setting"),
+        (count(Change::Measured, false), "recorded before and now with metrics"),
+        (count(Change::Measured, true), "still pending with metrics"),
         (count(Change::Nothing, false), "recorded before"),
         (count(Change::Nothing, true) + count(Change::OfEarlierAttempt, true), "still pending"),
         (cancelled, "cancelled"),

@@ -23,7 +23,7 @@ impl WrittenParams<'_> {
         [self.recorded(trial, name), self.requested(trial, name)]
             .into_iter()
             .flatten()
-            .find(|value| cell(value) == row.cell(column))
+            .find(|value| cell(value).trim() == row.cell(column))
     }
 
     /// The value of a trial's parameter as it is recorded.

@@ -244,7 +244,7 @@ impl<'a> Rehearsal<'a> {
             return Ok(if is_pending { Change::OfEarlierAttempt } else { Change::Nothing });
         }
         check_metrics(&entry.metrics)?;
-        let (mut events, mut change) = match (&entry.outcome, record.state()) {
+        let (mut events, change) = match (&entry.outcome, record.state()) {
             (Some(outcome), TrialState::Pending) => {
                 (moved.into_iter().chain([end(self.spec, entry.trial, outcome)?]).collect(), Change::Recorded)
             }
@@ -256,11 +256,8 @@ impl<'a> Rehearsal<'a> {
                 (moved.into_iter().collect(), change)
             }
         };
-        if let Some(other) = other_metric(&record, &entry.metrics) {
-            if on_conflict == OnConflict::Refuse {
-                return Err(other);
-            }
-            change = Change::Amended;
+        if let Some(other) = other_metric(&record, &entry.metrics).filter(|_| on_conflict == OnConflict::Refuse) {
+            return Err(other);
         }
         events.extend(new_metrics(&record, &entry.metrics));
         let is_more = change == Change::Nothing && !events.is_empty();

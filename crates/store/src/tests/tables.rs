@@ -285,7 +285,7 @@ fn a_metric_with_another_number_is_refused_or_amended() {
         let faults = refused(&mut session, &[with(9.0)], OnConflict::Refuse);
         assert_eq!(faults, [(0, Error::OtherMetric { trial: 0, name: "pH".to_string(), before: 6.0, now: 9.0 })]);
         let amended = session.record(&[with(9.0)], OnConflict::Amend).unwrap().unwrap();
-        assert_eq!(changes(&amended), [Change::Amended]);
+        assert_eq!(changes(&amended), [Change::Measured]);
         assert_eq!(session.ledger().trial(0).unwrap().metrics(), [("pH".to_string(), 9.0)]);
     }
 }

@@ -91,6 +91,20 @@ fn a_table_whose_trials_were_all_made_far_from_their_suggestions_is_noticed() {
 }
 
 #[test]
+fn categories_that_spreadsheets_write_otherwise_are_the_suggested_ones() {
+    let mut session = named("name = \"s\"\n[space]\na = { choice = [\"0.5\", \"1.0\", \"2.50\", \" b\", \"b\"] }\n");
+    let points = ["0.5", "1.0", "2.50", " b", "b"].map(|name| vec![("a".to_string(), Value::from(name))]);
+    session.enqueue(&points).unwrap();
+    session.ask(5).unwrap();
+    let written = "trial;a;value\n0;0,5;1,5\n1;1;2,5\n2;2,5;3\n3;b;4\n4;b;5\n";
+    for entry in entries(&session, written) {
+        let Entry::Trial(entry) = entry else { panic!("{entry:?}") };
+        assert_eq!(entry.params, [], "{entry:?}");
+    }
+    assert_eq!(only(&session, "trial,a,value\n0,2.5,1\n").params, [("a".to_string(), "2.50".into())]);
+}
+
+#[test]
 fn spreadsheets_round_half_up_what_is_half_in_decimal() {
     // 1.0005 is stored as 1.00049999..., and every spreadsheet shows 1.001.
     let mut session = named("name = \"s\"\n[space]\nx = { float = [0.0, 3.0] }\n");
