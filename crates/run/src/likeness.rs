@@ -97,23 +97,38 @@ fn is_of_the_moment(word: &str) -> bool {
     (separators >= 2 && word.chars().all(is_clock)) || word.contains("0x") || word.contains("/tmp/tmp")
 }
 
-/// Integers of so many digits are times in names, as of runs/20261118-210416, or seconds since 1970.
-const DIGITS_OF_A_TIME: usize = 6;
-
-/// Marks dates and times within words: three numbers with the same mark between them, and integers of many digits.
+/// Marks dates and times within words: three numbers with the same mark between them, as 21-04-16; a date of eight digits and
+/// what follows it, as 20261118-210416; seconds since 1970. Counts of steps are none of these.
 fn mark_times(line: &mut [LinePart]) {
-    let is_number = |part: &LinePart| part.text.starts_with(|c: char| c.is_ascii_digit());
-    for part in line.iter_mut() {
-        part.is_own |= part.text.len() >= DIGITS_OF_A_TIME && part.text.bytes().all(|byte| byte.is_ascii_digit());
+    for start in 0..line.len() {
+        let texts: Vec<String> = line[start..].iter().take(5).map(|part| part.text.clone()).collect();
+        let text = |i: usize| texts.get(i).map_or("", String::as_str);
+        let is_number = |i: usize| text(i).starts_with(|c: char| c.is_ascii_digit());
+        let is_clock = [0, 2, 4].into_iter().all(is_number) && ["-", ":"].contains(&text(1)) && text(1) == text(3);
+        let own: &[usize] = if is_clock {
+            &[0, 2, 4]
+        } else if is_date(text(0)) && is_integer(text(2), 4..=6) {
+            &[0, 2]
+        } else if is_date(text(0)) || is_integer(text(0), 10..=19) {
+            &[0]
+        } else {
+            &[]
+        };
+        own.iter().for_each(|i| line[start + i].is_own = true);
     }
-    for start in 0..line.len().saturating_sub(4) {
-        let [a, mark, b, again, c] = [0, 1, 2, 3, 4].map(|i| &line[start + i]);
-        let is_time =
-            [a, b, c].into_iter().all(is_number) && ["-", ":"].contains(&&*mark.text) && mark.text == again.text;
-        if is_time {
-            [0, 2, 4].into_iter().for_each(|i| line[start + i].is_own = true);
-        }
-    }
+}
+
+/// Whether a text is an integer of so many digits.
+fn is_integer(text: &str, digits: std::ops::RangeInclusive<usize>) -> bool {
+    digits.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a day of this century, as 20261118.
+fn is_date(text: &str) -> bool {
+    let between = |place: usize, range: std::ops::RangeInclusive<u8>| {
+        text.get(place..place + 2).and_then(|digits| digits.parse().ok()).is_some_and(|number| range.contains(&number))
+    };
+    is_integer(text, 8..=8) && between(0, 20..=20) && between(4, 1..=12) && between(6, 1..=31)
 }
 
 /// Whether a text is this number, or this number rounded. A rounded one must have a fraction or an exponent: short integers
@@ -171,6 +186,7 @@ mod tests {
             ("no file runs/Nov18_21-04-01_host/a.pt", "no file runs/Nov18_21-04-09_host/a.pt"),
             ("no file outputs/2026-11-18/21-04-05/a", "no file outputs/2026-11-18/21-05-17/a"),
             ("no file run_20261118-210416/a", "no file run_20261118-210502/a"),
+            ("no file wandb/run-20261118_210314", "no file wandb/run-20261118_210502"),
             ("no file /runs/1795035863/a", "no file /runs/1795035869/a"),
             ("cannot open '/tmp/tmp7rg3opk_/x'", "cannot open '/tmp/tmpq2_9dab1/x'"),
         ] {
@@ -207,6 +223,8 @@ mod tests {
             ("no key lr", "no key layers"),
             ("no key lr", "no key lr or layers"),
             ("diverged in epoch 3", "diverged in epoch 21"),
+            ("diverged at step 150000", "diverged at step 170000"),
+            ("loss is nan after 20000000 samples", "loss is nan after 20450000 samples"),
         ] {
             assert!(!is_alike(one, other), "{one}");
         }

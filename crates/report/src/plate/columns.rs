@@ -3,14 +3,11 @@
 use manyhands_core::text::quoted;
 use manyhands_core::{Domain, Spec, TrialState};
 
-use super::reader::failure;
+use super::words;
 use crate::spreadsheet::{BadSpreadsheet, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
 /// Columns that `export` writes and that say nothing about a result.
 const REMARKS: [&str; 3] = ["asked_at", "told_at", "aim"];
-
-/// What the column of states of an export has in it.
-const STATES: [TrialState; 4] = [TrialState::Pending, TrialState::Observed, TrialState::Failed, TrialState::Cancelled];
 
 /// Columns that are ours: a parameter of such a name is in a column with the prefix `params.`.
 const OWN: [&str; 7] = ["trial", "state", "value", "reason", "asked_at", "told_at", "aim"];
@@ -86,8 +83,8 @@ impl PlateColumns {
         let free = |name: &str| table.column(name).filter(|column| !columns.is_used(*column));
         let state = free("state").filter(|column| has_states(table, *column));
         let is_failed = |row: &SpreadsheetRow| {
-            let state = state.and_then(|column| state_in(row.cell(column)));
-            failure(row.cell(value)).is_some() || state == Some(TrialState::Failed)
+            let state = state.and_then(|column| words::state(row.cell(column)));
+            words::failure(row.cell(value)).is_some() || state == Some(TrialState::Failed)
         };
         let reason = free("reason").filter(|_| table.rows().iter().any(is_failed));
         let trial = free("trial");
@@ -150,15 +147,10 @@ impl PlateColumns {
     }
 }
 
-/// The state that a cell names.
-pub(super) fn state_in(cell: &str) -> Option<TrialState> {
-    STATES.into_iter().find(|state| state.to_string().eq_ignore_ascii_case(cell))
-}
-
 /// Whether a column has the states of trials, and nothing else: a laboratory may call something else a state.
 fn has_states(table: &Spreadsheet, column: usize) -> bool {
     let mut cells = table.rows().iter().map(|row| row.cell(column)).filter(|cell| !cell.is_empty()).peekable();
-    cells.peek().is_some() && cells.all(|cell| state_in(cell).is_some())
+    cells.peek().is_some() && cells.all(|cell| words::state(cell).is_some())
 }
 
 /// Whether a column is one that is ours and no parameter: one of points, written as a plate or an export, has it in vain.

@@ -5,6 +5,7 @@ mod reader;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod words;
 mod written;
 
 use manyhands_core::text::quoted;

@@ -4,7 +4,8 @@ use manyhands_core::text::{are_one_number, quoted};
 use manyhands_core::{Domain, Ledger, Spec, Trial, TrialState, Value};
 use manyhands_store::{Entry, ExternalEvaluation, TrialEntry, no_reason};
 
-use super::columns::{PlateColumns, metric_name, state_in};
+use super::columns::{PlateColumns, metric_name};
+use super::words::{failure, state};
 use super::written::WrittenParams;
 use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
@@ -111,7 +112,7 @@ impl RowReader<'_> {
 
     fn outcome(&self, row: &SpreadsheetRow) -> Result<RowOutcome, BadSpreadsheet> {
         let (cell, reason) = (row.cell(self.columns.value), self.columns.reason.map_or("", |column| row.cell(column)));
-        let state = self.columns.state.and_then(|column| state_in(row.cell(column)));
+        let state = self.columns.state.and_then(|column| state(row.cell(column)));
         let why = |written: &str| {
             let given = [written, reason].into_iter().find(|text| !text.is_empty());
             given.map_or_else(no_reason, str::to_string)
@@ -191,17 +192,6 @@ pub(super) fn param(
         false => Ok(Value::Text(cell.to_string())),
         true => Ok(numbers.number(row, column)?.map_or(Value::Text(String::new()), integer_if_whole)),
     }
-}
-
-/// What a cell says behind the word that a trial failed; none where it does not say that.
-pub(super) fn failure(cell: &str) -> Option<&str> {
-    let end = cell.find(|c: char| !c.is_alphabetic()).unwrap_or(cell.len());
-    let (word, rest) = cell.split_at(end);
-    let is_failure = ["failed", "fail", "failure"].iter().any(|known| word.eq_ignore_ascii_case(known));
-    is_failure.then(|| {
-        let reason = rest.trim_start_matches([' ', ':', ',', ';', '-', '\u{2013}', '\u{2014}']).trim_end();
-        reason.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(reason).trim()
-    })
 }
 
 fn integer_if_whole(number: f64) -> Value {
