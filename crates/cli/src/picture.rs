@@ -30,7 +30,11 @@ mod drawn {
 
     use super::PlotKind;
     use crate::refusal::Usage;
+    use crate::stderr::say;
     use crate::write;
+
+    /// How many characters are named that a PNG lacks.
+    const NAMED: usize = 10;
 
     /// Refuses names of other kinds of pictures, and folders that are not there.
     pub fn check(path: &Path) -> Result<()> {
@@ -63,7 +67,12 @@ mod drawn {
     pub fn write(session: &mut Session, path: &Path, kind: Option<PlotKind>) -> Result<bool> {
         let name = session.name().to_string();
         let picture = manyhands_plots::draw_kind(session.study()?, &name, kind_of(kind))?;
-        let bytes = if is_png(path) == Some(true) { picture.png } else { picture.svg.into_bytes() };
+        let is_png = is_png(path) == Some(true);
+        if is_png && !picture.lacking.is_empty() {
+            let letters: String = picture.lacking.iter().take(NAMED).collect();
+            say(&format!("warning: a PNG has boxes in place of characters such as {letters}; an .svg shows them"));
+        }
+        let bytes = if is_png { picture.png } else { picture.svg.into_bytes() };
         write::file(path, &bytes).map(|()| true)
     }
 }

@@ -328,3 +328,14 @@ fn a_folder_that_is_not_there_is_refused_before_anything_is_done() {
     let (_, talk) = bench.said(&["verify", "study.toml", "--salvage", "/proc/x"]);
     assert!(talk.contains("cannot write /proc/x: no file can be made in /proc"), "{talk}");
 }
+
+#[test]
+fn characters_that_a_png_lacks_are_named() {
+    let bench =
+        Bench::new("name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n\"触媒\" = { choice = [\"a\", \"b\"] }\n");
+    assert!(bench.run(&["ask", "study.toml"]).status.success());
+    assert!(bench.run(&["tell", "study.toml", "0", "1.5"]).status.success());
+    let said = |file: &str| String::from_utf8(bench.run(&["plot", "study.toml", "-o", file]).stderr).unwrap();
+    assert!(said("s.png").contains("boxes in place of characters such as 触媒"));
+    assert_eq!(said("s.svg"), "wrote s.svg\n");
+}

@@ -39,6 +39,7 @@ mod shapes;
 mod shown;
 mod slices;
 mod text;
+mod typeface;
 
 #[cfg(test)]
 mod tests;

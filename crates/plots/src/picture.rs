@@ -4,7 +4,7 @@ use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::render::render::Scene;
 
-use crate::{Error, Result};
+use crate::{Error, Result, typeface};
 
 /// A drawn picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Picture {
     pub svg: String,
     /// As PNG, two pixels to a unit.
     pub png: Vec<u8>,
+    /// Characters that the PNG has boxes for, as its typeface lacks them.
+    pub lacking: Vec<char>,
 }
 
 impl Picture {
@@ -20,7 +22,9 @@ impl Picture {
     pub fn of(what: &str, scene: &Scene) -> Result<Self> {
         let png = PngBackend::new().with_scale(2.0).render_scene(scene);
         let png = png.map_err(|reason| Error::Rendering { what: what.to_string(), reason })?;
-        Ok(Self { svg: renumbered(&SvgBackend::new().render_scene(scene)), png })
+        let svg = renumbered(&SvgBackend::new().render_scene(scene));
+        let lacking = typeface::lacking(&svg);
+        Ok(Self { svg, png, lacking })
     }
 }
 
