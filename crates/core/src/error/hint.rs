@@ -54,14 +54,13 @@ impl Error {
             Self::NothingVaries { .. } => Some("give at least one parameter a range, levels or several choices"),
             Self::ParameterValue { value, .. } if is_decimal_comma(value) => Some("write a decimal point"),
             Self::ParameterValue { value, .. } if value.parse::<f64>().is_ok() => Some(
-                "a setting outside of the space needs a study with a wider one: `manyhands copy` takes the trials along",
+                "a setting outside of the space needs a study with a wider space: `manyhands copy` takes the trials along",
             ),
             Self::Constraint { .. } => {
                 Some("a constraint is a sum of weights times numeric parameters, each at most once, and a bound")
             }
             Self::Violated { .. } => Some(
-                "what was made (told, imported, amended) may miss a sum of float parameters by up to 2 %; what is still to \
-                 be tried must meet it",
+                "a setting that was tried may miss a sum of float parameters by up to 2 %, one that is still to be tried not",
             ),
             Self::Infeasible { .. } => Some("widen the parameters, loosen the constraint, or leave it out"),
             Self::Unsolved { .. } => Some("write fewer constraints, or weights and bounds of similar size"),

@@ -9,7 +9,7 @@ use super::words::{failure, state};
 use super::written::WrittenParams;
 use crate::spreadsheet::{BadSpreadsheet, NumericCells, Spreadsheet, SpreadsheetPlace, SpreadsheetRow, is_number};
 
-/// A cell that shows at least so many digits of a number as it is recorded, rounded, says the same.
+/// A cell that has a number as it is recorded, rounded to at least so many digits, says the same.
 const ROUNDED_DIGITS: usize = 4;
 
 /// A setting is far from another one if a parameter differs by more than this share of its range.
@@ -207,8 +207,8 @@ fn says_the_same(cell: &str, value: &Value, recorded: &Value) -> bool {
         // A name that looks like a number is written as one.
         return value == recorded || matches!(recorded, Value::Text(name) if are_one_number(name, cell));
     };
-    let digits = digits(cell);
-    number == known || (digits >= ROUNDED_DIGITS && is_rounded(number, known, digits))
+    // Zeros at the end are not saved: 0.00686 may be 0.006860.
+    number == known || is_rounded(number, known, digits(cell).max(ROUNDED_DIGITS))
 }
 
 /// Whether a number is another one, rounded to so many digits. Which way a half is rounded depends on the program.

@@ -31,6 +31,18 @@ fn a_changed_setting_is_the_actual_one_and_a_rounded_one_is_as_recorded() {
 }
 
 #[test]
+fn zeros_that_a_spreadsheet_does_not_save_are_digits_too() {
+    let mut session = named("name = \"s\"\n[space]\nx = { float = [0.0, 90.0] }\n");
+    for x in [0.006859645, 71.0021, 50.004] {
+        session.enqueue(&[vec![("x".to_string(), Value::Float(x))]]).unwrap();
+    }
+    session.ask(3).unwrap();
+    let changed = |trial: usize, cell: &str| only(&session, &format!("trial,x,value\n{trial},{cell},1\n")).params.len();
+    assert_eq!([changed(0, "0.00686"), changed(1, "71"), changed(2, "50")], [0; 3], "0.006860, 71.00 and 50.00");
+    assert_eq!([changed(0, "0.0069"), changed(1, "71.1"), changed(2, "50.01")], [1; 3]);
+}
+
+#[test]
 fn cells_that_are_as_they_were_written_do_not_decide_what_a_comma_means() {
     let session = session();
     let (temp, conc) = (number(&session, 0, "temp"), number(&session, 0, "conc"));
