@@ -143,7 +143,14 @@ impl Chooser for Finite {
         among: Among,
         can_matter: &dyn Fn(f64, f64) -> bool,
     ) -> Result<Vec<(usize, Marginal)>> {
-        Ok(self.surface.moments_where(context.view, among, can_matter))
+        let view = context.view;
+        if view.keys().len() == view.posterior().keys().len() {
+            return Ok(self.surface.moments_where(view, among, can_matter));
+        }
+        // By the surface of past views: fewer rows than those of the last pick would reset the bounds of the other one.
+        let mut moments = self.all_candidates().moments_where(view, Among::All, can_matter);
+        moments.retain(|(index, _)| among == Among::All || !self.surface.is_excluded(*index));
+        Ok(moments)
     }
 
     fn covariance(&self, context: Context<'_>, listed: &[usize]) -> Result<Vec<f64>> {

@@ -259,7 +259,7 @@ impl From<&Asked> for Place {
 }
 
 /// Random numbers of one trial, from a counter-based generator keyed by (seed, trial).
-fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
+pub(crate) fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(spec.seed());
     rng.set_stream(trial as u64);
     rng
