@@ -61,6 +61,9 @@ fn unread_by(key: &str, strategy: &Strategy) -> String {
         _ if strategy.multiplier.is_some() => {
             format!("{key} does not work with multiplier: {rule} reads no {key} then")
         }
+        "delta" | "beta" | "width" if strategy.rule == Rule::LocalPenalization => {
+            format!("{rule} with base = \"{}\" does not read {key}", strategy.base)
+        }
         _ => format!("{rule} does not read {key}"),
     }
 }

@@ -12,6 +12,7 @@ mod gp_pi;
 mod gp_ucb;
 mod gp_ucb_pe;
 mod igp_bucb;
+mod local_penalization;
 mod state;
 
 pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
@@ -127,6 +128,9 @@ rules! {
     /// DPP batches (Kathuria, Deshpande and Kohli 2016): as GP-UCB-PE, or the exploring picks of an ask as one sample of a
     /// k-DPP.
     Dpp "dpp" dpp::Dpp;
+    /// Local penalization (Gonzalez et al. 2016): an upper bound, or expected improvement, less a penalty around pending
+    /// points.
+    LocalPenalization "local-penalization" local_penalization::LocalPenalization;
 }
 
 impl Rule {

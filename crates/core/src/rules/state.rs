@@ -3,7 +3,7 @@
 use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
 use rand_chacha::ChaCha8Rng;
 
-use crate::chooser::{Chooser, Context, LargestSd, generator};
+use crate::chooser::{Chooser, Context, LargestSd, PointScore, generator};
 use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::Ledger;
 use crate::strategy::{Hallucination, Information, Strategy};
@@ -180,6 +180,15 @@ impl<'a> RuleState<'a> {
     /// largest sd.
     fn argmax_given(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
         match self.chooser.argmax(context, acquisition)? {
+            Some(choice) => Ok(choice),
+            None => self.largest_sd().map(|found| found.choice),
+        }
+    }
+
+    /// The argmax of a score that is a matter of the point itself. Where it is finite nowhere, the point of largest sd.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no rule so far has a score of points"))]
+    pub fn argmax_by_point(&mut self, score: &mut dyn PointScore) -> Result<Choice> {
+        match self.chooser.argmax_by_point(self.with_pending(), score)? {
             Some(choice) => Ok(choice),
             None => self.largest_sd().map(|found| found.choice),
         }
