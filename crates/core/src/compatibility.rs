@@ -49,10 +49,10 @@ pub(crate) fn check_combination(spec: &Spec) -> Result<()> {
     if let &Domain::Discretized { side, dimension } = domain {
         check_cube(side, dimension, prior, strategy)?;
     } else if !spec.is_finite() {
-        strategy.rule.check(strategy, false)?;
+        strategy.rule.check(strategy, None)?;
         return check_box(strategy);
     }
-    strategy.rule.check(strategy, spec.is_finite())
+    strategy.rule.check(strategy, spec.finite().map(|candidates| candidates.len()))
 }
 
 fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -> Result<()> {

@@ -23,7 +23,7 @@ pub(crate) use self::contest::{Contest, SampledPeak, peaks_among};
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
-pub(crate) use self::point_score::PointScore;
+pub(crate) use self::point_score::{PointScore, by_differences};
 use crate::compatibility::{CUBE, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE, refusal};
 use crate::event::Asked;
 use crate::{Choice, Domain, Result, Spec, Value};
@@ -62,6 +62,14 @@ pub(crate) struct Extremes {
     /// Where `lower` is attained; no candidate on a space that is not finite.
     pub candidate: Option<usize>,
     pub point: Vec<f64>,
+}
+
+/// Where a sample is highest.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SampledArgmax {
+    pub point: Vec<f64>,
+    /// For each coordinate along which the domain goes on in both directions, a point on each side at the same small distance.
+    pub around: Vec<[Vec<f64>; 2]>,
 }
 
 /// A domain as rules use it. Choices are in the model's units, of phase `Rule`, and with multiplier 0 unless the search is
@@ -104,6 +112,12 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
 
     /// The argmax of a sample of GP(mean, multiplier^2 k).
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice>;
+
+    /// Where each of some samples of GP(mean, k) is highest, among all points of the domain, those included that may not be
+    /// chosen.
+    fn argmaxes_of_samples(&mut self, _context: Context<'_>, _count: usize) -> Result<Vec<SampledArgmax>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
 
     /// The best point that no row has, if there is one.
     fn best_new(&mut self, _context: Context<'_>, _acquisition: &dyn Acquisition) -> Result<Option<Choice>> {

@@ -35,9 +35,9 @@ impl Formulas for GpBucbBayesian {
         state.argmax_upper(multiplier)
     }
 
-    fn check(&self, _: &Strategy, is_finite: bool) -> Result<()> {
+    fn check(&self, _: &Strategy, candidates: Option<usize>) -> Result<()> {
         // The union bound is over candidates.
         let reason = "its multiplier counts the candidates; use igp-bucb";
-        if is_finite { Ok(()) } else { Err(refusal(Rule::GpBucbBayesian, BOX, reason)) }
+        if candidates.is_some() { Ok(()) } else { Err(refusal(Rule::GpBucbBayesian, BOX, reason)) }
     }
 }

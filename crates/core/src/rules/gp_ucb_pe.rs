@@ -48,8 +48,8 @@ impl Formulas for GpUcbPe {
         Ok(Choice { aim: Some(Aim::Exploring), ..choice })
     }
 
-    fn check(&self, strategy: &Strategy, is_finite: bool) -> Result<()> {
-        if is_finite || strategy.beta.is_some() {
+    fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        if candidates.is_some() || strategy.beta.is_some() {
             Ok(())
         } else {
             Err(Error::Needs { what: strategy.rule.into(), need: &BETA })

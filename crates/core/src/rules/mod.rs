@@ -7,6 +7,7 @@ mod gp_bucb;
 mod gp_ei;
 mod gp_ucb_pe;
 mod igp_bucb;
+mod pes;
 mod state;
 
 pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
@@ -42,8 +43,8 @@ pub(crate) trait Formulas: Sync {
         false
     }
 
-    /// Refuses settings that it cannot choose with, on a domain that is finite or not.
-    fn check(&self, _strategy: &Strategy, _is_finite: bool) -> Result<()> {
+    /// Refuses settings that it cannot choose with, among so many candidates; none where they are not finitely many.
+    fn check(&self, _strategy: &Strategy, _candidates: Option<usize>) -> Result<()> {
         Ok(())
     }
 }
@@ -102,6 +103,8 @@ rules! {
     /// GP-UCB-PE (Contal et al. 2013): the first pick of a batch by an upper bound, the others by pure exploration of the
     /// region where the maximum may be.
     GpUcbPe "gp-ucb-pe" gp_ucb_pe::GpUcbPe;
+    /// Predictive entropy search (Hernandez-Lobato et al. 2014): how much a value is expected to tell of where the maximum is.
+    Pes "pes" pes::Pes;
 }
 
 impl Rule {
@@ -142,9 +145,9 @@ impl Rule {
         self.formulas().samples()
     }
 
-    /// Refuses settings that it cannot choose with, on a domain that is finite or not.
-    pub(crate) fn check(self, strategy: &Strategy, is_finite: bool) -> Result<()> {
-        self.formulas().check(strategy, is_finite)
+    /// Refuses settings that it cannot choose with, among so many candidates; none where they are not finitely many.
+    pub(crate) fn check(self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        self.formulas().check(strategy, candidates)
     }
 }
 

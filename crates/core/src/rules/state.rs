@@ -2,7 +2,7 @@
 
 use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
 
-use crate::chooser::{Chooser, Context, LargestSd, PointScore};
+use crate::chooser::{Chooser, Context, LargestSd, PointScore, SampledArgmax};
 use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::Ledger;
 use crate::strategy::{Hallucination, Information, Strategy};
@@ -151,7 +151,6 @@ impl<'a> RuleState<'a> {
     }
 
     /// The argmax of a score that is a matter of the point itself. Where it is finite nowhere, the point of largest sd.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no rule so far has a score of points"))]
     pub fn argmax_by_point(&mut self, score: &mut dyn PointScore) -> Result<Choice> {
         match self.chooser.argmax_by_point(self.with_pending(), score)? {
             Some(choice) => Ok(choice),
@@ -205,6 +204,11 @@ impl<'a> RuleState<'a> {
     /// The argmax of a sample of GP(mu_S, multiplier^2 k_{t-1}).
     pub fn argmax_of_sample(&mut self, multiplier: f64) -> Result<Choice> {
         self.chooser.argmax_of_sample(self.as_configured(), multiplier)
+    }
+
+    /// Where each of some samples of the posterior with all pending points hallucinated is highest.
+    pub fn argmaxes_of_samples(&mut self, count: usize) -> Result<Vec<SampledArgmax>> {
+        self.chooser.argmaxes_of_samples(self.with_pending(), count)
     }
 
     /// The multiplier times the strategy's `width`; refused where it is too large for a number.
