@@ -91,7 +91,7 @@ pub use grid::Grid;
 pub use joint::{Joint, Section, Sections};
 pub use kernel::{Clipped, Covariance, Family, Kernel};
 pub use optimize::{Peak, climb};
-pub use path::SamplePath;
+pub use path::{SamplePath, SamplePaths};
 pub use points::Points;
 pub use posterior::{Key, Marginal, Posterior};
 pub use prior::Prior;

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use manyhands_gp::{
-    Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, SamplePath, Slopes,
-    Variance, View,
+    Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, SamplePath,
+    SamplePaths, Slopes, Variance, View,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -267,16 +267,17 @@ impl Chooser for Continuous {
             starts: GAIN_CLIMBS,
             evaluations: GAIN_EVALUATIONS,
         };
-        let argmax = |_| {
-            let path = SamplePath::draw(context.view, 1.0, GAIN_FEATURES, &mut rng)?;
+        let paths = SamplePaths::draw(context.view, GAIN_FEATURES, count, &mut rng)?;
+        let values = self.candidates.points().map(|x| paths.values(x)).collect::<manyhands_gp::Result<Vec<_>>>()?;
+        let argmax = |(index, path): (usize, &SamplePath)| {
             let mut objective =
                 |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
-            let scores = self.candidates.points().map(|x| path.value(x)).collect::<manyhands_gp::Result<Vec<f64>>>()?;
+            let scores: Vec<f64> = values.iter().map(|values| values[index]).collect();
             let found = search.maximize(|i| self.candidates.get(i), &scores, &mut objective);
             let Maximum { point, .. } = found.ok_or(Error::Internal { what: "a sample path is finite nowhere" })?;
             Ok(SampledArgmax { around: self.around(&point, &lengthscales), point })
         };
-        (0..count).map(argmax).collect()
+        paths.paths().iter().enumerate().map(argmax).collect()
     }
 
     /// The best of the candidates that are not rows, if there is one.

@@ -7,6 +7,7 @@ use elimination::{dot, solve};
 use manyhands_gp::{Grid, Joint, Kernel, Key, Points, Posterior, Prior, Sections};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 use super::given_maximum::{GivenMaximum, Known};
 use super::propagation::{Truncation, nonnegative};
@@ -43,12 +44,15 @@ impl State {
         let candidates: Vec<Vec<f64>> = (0..domain.len()).map(|i| domain.point(i)).collect();
         let mut posterior = Posterior::new(prior, candidates[0].len()).unwrap();
         let (mut sites, mut values) = (vec![], vec![]);
-        let phase = rng.random_range(0.0..6.0);
+        let points = Points::from_rows(&candidates).unwrap();
+        let function = posterior.view().draw_jointly(&points, 1.0, 1, rng).unwrap().remove(0);
+        let sd = noise.sqrt();
         for id in 0..rows.observed + rows.pending {
             let site = rng.random_range(0..candidates.len());
             let (key, x) = (Key { id: id as u64, site }, &candidates[site]);
             if id < rows.observed {
-                let value = x.iter().map(|x| (7.0 * x + phase).sin()).sum::<f64>() + rng.random_range(-0.1..0.1);
+                let error: f64 = StandardNormal.sample(rng);
+                let value = function[site] + sd * error;
                 posterior.observe(key, x, value).unwrap();
                 values.push(value - 0.1);
             } else {
@@ -243,47 +247,80 @@ fn scores_are_those_of_dense_expectation_propagation_and_the_choice_has_the_high
     }
 }
 
-#[test]
-fn scores_agree_with_rejection_sampling_within_the_error_of_expectation_propagation() {
-    const DRAWS: usize = 40_000;
-    let mut worst = (0.0f64, 1.0f64, 1.0f64);
-    for number in 0..40 {
-        let rng = &mut rng(1_000 + number as u64);
-        let rows = Rows { observed: 1 + number % 12, pending: number % 4 };
-        let state = State::new(line(30), kernels()[number % 3].clone(), 0.025, rows, rng);
-        let points = Points::from_rows(&state.candidates).unwrap();
-        let draws = state.posterior.view().draw_jointly(&points, 1.0, DRAWS, rng).unwrap();
-        let argmax = |draw: &Vec<f64>| (0..30).max_by(|&a, &b| draw[a].total_cmp(&draw[b])).unwrap();
-        let (mut counts, mut first) = (vec![0; 30], vec![0; 30]);
-        let (mut sums, mut squares) = (vec![vec![0.0; 30]; 30], vec![vec![0.0; 30]; 30]);
+/// How scores differ over candidates.
+struct Agreement {
+    mean_difference: f64,
+    correlation: f64,
+    /// What the choice by the first is worth by the second, as a share of the best.
+    worth: f64,
+}
+
+impl Agreement {
+    fn of(found: &[f64], exact: &[f64]) -> Self {
+        let best = |scores: &[f64]| (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
+        let differences = found.iter().zip(exact).map(|(a, b)| (a - b).abs());
+        Self {
+            mean_difference: differences.sum::<f64>() / found.len() as f64,
+            correlation: correlation(found, exact),
+            worth: exact[best(found)] / exact[best(exact)],
+        }
+    }
+}
+
+/// Draws of the function, grouped by their argmax: how often each candidate is the argmax in all of them and in the first
+/// 4,000, and the sums of deviations from the mean and of their squares in each group.
+struct Groups {
+    counts: Vec<usize>,
+    first: Vec<usize>,
+    sums: Vec<Vec<[f64; 2]>>,
+}
+
+impl Groups {
+    fn of(state: &State, draws: &[Vec<f64>]) -> Self {
+        let len = state.mean.len();
+        let (mut counts, mut first, mut sums) = (vec![0; len], vec![0; len], vec![vec![[0.0; 2]; len]; len]);
         for (index, draw) in draws.iter().enumerate() {
-            let star = argmax(draw);
+            let star = (0..len).max_by(|&a, &b| draw[a].total_cmp(&draw[b])).unwrap();
             counts[star] += 1;
             first[star] += usize::from(index < 4_000);
-            for x in 0..30 {
+            for x in 0..len {
                 let off = draw[x] - state.mean[x];
-                sums[star][x] += off;
-                squares[star][x] += off * off;
+                sums[star][x][0] += off;
+                sums[star][x][1] += off * off;
             }
         }
-        let variance = |star: usize, x: usize| {
-            let n = counts[star] as f64;
-            (squares[star][x] - sums[star][x].powi(2) / n).max(0.0) / (n - 1.0).max(1.0)
-        };
-        let exact: Vec<f64> = (0..30).map(|x| state.score(x, &counts, |star| variance(star, x))).collect();
-        let found = state.scores(&first);
-        let mean_difference = found.iter().zip(&exact).map(|(a, b)| (a - b).abs()).sum::<f64>() / 30.0;
-        let best = |scores: &[f64]| (0..30).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
-        let worth = exact[best(&found)] / exact[best(&exact)];
-        let correlation = correlation(&found, &exact);
-        worst = (worst.0.max(mean_difference), worst.1.min(correlation), worst.2.min(worth));
-        println!("{number} {} {} {:.4} {:.4} {:.4} max {:.3}", rows.observed, rows.pending, mean_difference, correlation, worth, exact[best(&exact)]);
-        if false { assert!(
+        Self { counts, first, sums }
+    }
+
+    fn variance(&self, star: usize, x: usize) -> f64 {
+        let (n, [sum, squares]) = (self.counts[star] as f64, self.sums[star][x]);
+        (squares - sum * sum / n).max(0.0) / (n - 1.0).max(1.0)
+    }
+}
+
+/// The error is that of expectation propagation, which sees of the other candidates the observed ones: the simulation's is a
+/// hundredth. Where candidates are much closer to each other than a lengthscale the error can be larger.
+#[test]
+fn scores_agree_with_rejection_sampling_within_the_error_of_expectation_propagation() {
+    for number in 0..40 {
+        let rng = &mut rng(1_000 + number as u64);
+        let rows = Rows { observed: 5 + number % 20, pending: number / 3 % 5 };
+        let state = State::new(scattered(30, rng), kernels()[number % 3].clone(), 0.025, rows, rng);
+        let points = Points::from_rows(&state.candidates).unwrap();
+        let draws = state.posterior.view().draw_jointly(&points, 1.0, 40_000, rng).unwrap();
+        let groups = Groups::of(&state, &draws);
+        let score = |x: usize| state.score(x, &groups.counts, |star| groups.variance(star, x));
+        let exact: Vec<f64> = (0..30).map(score).collect();
+        let Agreement { mean_difference, correlation, worth } = Agreement::of(&state.scores(&groups.first), &exact);
+        assert!(
             mean_difference <= 0.05 && correlation >= 0.9 && worth >= 0.85,
             "state {number}: {mean_difference}, {correlation}, {worth}"
-        ); }
+        );
+        println!(
+            "{number} {mean_difference:.4} {correlation:.4} {worth:.4} {:.3}",
+            exact.iter().copied().fold(0.0, f64::max)
+        );
     }
-    println!("worst: difference {}, correlation {}, worth {}", worst.0, worst.1, worst.2);
 }
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
@@ -399,6 +436,70 @@ fn points_around_a_maximum_stand_for_slope_and_curvature() {
             (pair.variance_below_star() - expected).abs() < 1e-3,
             "{x}: {}, {expected}",
             pair.variance_below_star()
+        );
+    }
+}
+
+#[test]
+#[ignore]
+fn scratch_parts() {
+    use std::time::Instant;
+    for (d, n) in [(2usize, 50usize), (2, 200), (6, 50), (6, 200)] {
+        let space = crate::Space::new(
+            (0..d).map(|i| crate::Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap()).collect(),
+            vec![],
+        )
+        .unwrap();
+        let prior = Prior::new(Kernel::matern(2.5, &[0.2 * (d as f64).sqrt()]).unwrap(), 0.0, 1e-3).unwrap();
+        let spec =
+            Spec::new(Domain::Space(space), prior.clone(), Strategy { rule: Rule::Pes, ..Strategy::auto() }).unwrap();
+        let mut posterior = Posterior::new(prior, d).unwrap();
+        let r = &mut rng(4);
+        for id in 0..n {
+            let x: Vec<f64> = (0..d).map(|_| r.random_range(0.0..1.0)).collect();
+            posterior
+                .observe(
+                    Key { id: id as u64, site: id },
+                    &x,
+                    x.iter().map(|x| (3.0 * x).sin() + 0.5 * (9.0 * x).cos() - 0.3 * x).sum(),
+                )
+                .unwrap();
+        }
+        let mut chooser = chooser(&spec, spec.prior()).unwrap();
+        let ledger = Ledger::default();
+        let known = StudyState { spec: &spec, ledger: &ledger, posterior: &posterior, warp: None };
+        let mut state = RuleState::new(known, &mut *chooser, Pick { trial: n, by_rule: 0 });
+        let t = Instant::now();
+        let maxima = distinct(state.argmaxes_of_samples(50).unwrap());
+        let paths = t.elapsed();
+        let t = Instant::now();
+        let mut score = EntropyReduction::new(state.with_pending().view, &maxima).unwrap();
+        let made = t.elapsed();
+        let t = Instant::now();
+        for i in 0..200 {
+            score.value(&vec![0.3 + 0.001 * f64::from(i); d]).unwrap();
+        }
+        let value = t.elapsed() / 200;
+        struct C<'a>(EntropyReduction<'a>, usize, usize);
+        impl PointScore for C<'_> {
+            fn value(&mut self, p: &[f64]) -> crate::Result<f64> {
+                self.1 += 1;
+                self.0.value(p)
+            }
+            fn value_and_slopes(&mut self, p: &[f64], a: &[usize], s: &mut [f64]) -> crate::Result<f64> {
+                self.2 += 1;
+                self.0.value_and_slopes(p, a, s)
+            }
+        }
+        let mut c = C(score, 0, 0);
+        let t = Instant::now();
+        state.argmax_by_point(&mut c).unwrap();
+        println!(
+            "d {d} n {n} distinct {} paths {paths:?} made {made:?} value {value:?} argmax {:?} ranked {} climbed {}",
+            maxima.len(),
+            t.elapsed(),
+            c.1,
+            c.2
         );
     }
 }
