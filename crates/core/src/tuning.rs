@@ -143,6 +143,20 @@ pub(crate) const MOST_FOR_LOCAL_PENALIZATION: usize = FINITE_POINTS;
 /// A search inside a region tests candidates until this many of them are inside.
 pub(crate) const REGION_STARTS: usize = 16;
 
+// Predictive entropy search.
+
+/// How many sampled functions the expected entropy is an average over.
+pub(crate) const ENTROPY_SAMPLES: usize = 50;
+
+/// The most candidates of a finite domain: the factor that functions are drawn with takes the square of their number in memory
+/// and its cube in time.
+pub(crate) const ENTROPY_CANDIDATES: usize = 2_048;
+
+/// The distance, in lengthscales, at which points on both sides of a maximum stand for slope and curvature. The error of the
+/// slope is its square, 2e-4, relative to the third derivative; the variance of the curvature is its fourth power, 6e-8, of which
+/// 1e-13 and less are rounding.
+pub(crate) const STENCIL_STEP: f64 = 1.0 / 64.0;
+
 // Points that keep linear constraints.
 
 /// Rejection draws before constraint-aware sampling.

@@ -13,6 +13,7 @@ mod gp_ucb;
 mod gp_ucb_pe;
 mod igp_bucb;
 mod local_penalization;
+mod pes;
 mod state;
 
 pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
@@ -131,6 +132,8 @@ rules! {
     /// Local penalization (Gonzalez et al. 2016): an upper bound, or expected improvement, less a penalty around pending
     /// points.
     LocalPenalization "local-penalization" local_penalization::LocalPenalization;
+    /// Predictive entropy search (Hernandez-Lobato et al. 2014): how much a value is expected to tell of where the maximum is.
+    Pes "pes" pes::Pes;
 }
 
 impl Rule {
