@@ -32,6 +32,11 @@ impl Formulas for Auto {
         }
         Ok(state.best_new(wide)?.unwrap_or(first))
     }
+
+    /// By experiment: see `docs/default-strategy.md`.
+    fn climbs_on_large_grids(&self) -> bool {
+        true
+    }
 }
 
 /// Whether the point was chosen before and its remaining variance is too small for a repeat to be informative.

@@ -42,6 +42,11 @@ pub(crate) trait Formulas: Sync {
         false
     }
 
+    /// Whether a learned model is searched by climbs on grids of more than 16,384 points, where other rules compute all of them.
+    fn climbs_on_large_grids(&self) -> bool {
+        false
+    }
+
     /// Refuses settings that it cannot choose with, on a domain that is finite or not.
     fn check(&self, _strategy: &Strategy, _is_finite: bool) -> Result<()> {
         Ok(())
@@ -140,6 +145,11 @@ impl Rule {
     /// Whether it draws samples over the whole domain.
     pub(crate) fn samples(self) -> bool {
         self.formulas().samples()
+    }
+
+    /// Whether a learned model is searched by climbs on grids of more than 16,384 points.
+    pub(crate) fn climbs_on_large_grids(self) -> bool {
+        self.formulas().climbs_on_large_grids()
     }
 
     /// Refuses settings that it cannot choose with, on a domain that is finite or not.
