@@ -241,7 +241,7 @@ fn which_spaces_are_computed_point_by_point_follows_from_the_description() {
     };
     let uneven = || with(vec![Parameter::levels("level", &[0.1, 0.5, 7.0]).unwrap()]);
     let choice = || with(vec![Parameter::choice("kind", &["p", "q"]).unwrap()]);
-    let logarithmic = || with(vec![Parameter::levels("even", &[1.0, 2.0, 3.0]).unwrap()]);
+    let even_levels = || with(vec![Parameter::levels("even", &[1.0, 2.0, 3.0]).unwrap()]);
     let terms = vec![("x0".to_string(), 1.0), ("x1".to_string(), 1.0)];
     let constraint = Constraint { terms, relation: Relation::AtMost, bound: 1.0 };
     let constrained = || Space::new(even(SIDE, 2).parameters().to_vec(), vec![constraint.clone()]).unwrap();
@@ -253,7 +253,7 @@ fn which_spaces_are_computed_point_by_point_follows_from_the_description() {
             assert!(learned(&family, even(50, 3), rule) && learned(&family, even(16, 4), rule));
             assert!(!learned(&family, even(17, 4), rule) && !learned(&family, even(6, 6), rule));
             assert!(learned(&family, even(5, 6), rule), "15,625 points");
-            assert!(learned(&family, logarithmic(), rule));
+            assert!(learned(&family, even_levels(), rule));
             assert_eq!(learned(&family, uneven(), rule), is_product);
             assert!(!learned(&family, choice(), rule) && !learned(&family, constrained(), rule));
         }
