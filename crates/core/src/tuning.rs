@@ -12,9 +12,15 @@ use crate::strategy::require;
 /// A countable space with at most this many points is a finite domain, and chosen from exactly.
 pub(crate) const FINITE_POINTS: usize = 1 << 14;
 
-/// As [`FINITE_POINTS`], where the points form a grid, whose structure makes them cheap, the model is given, and nothing is
-/// sampled.
+/// As [`FINITE_POINTS`], where the points form a grid and the model is given; for rules that sample, a grid with
+/// [structure](manyhands_gp::has_structure).
 pub(crate) const FINITE_GRID_POINTS: usize = 1 << 20;
+
+/// As [`FINITE_GRID_POINTS`], where the model is learned and the grid has structure: every fit computes all points again, on
+/// an even grid by transforms of 2^parameters times as many.
+pub(crate) fn learned_grid_points(parameters: usize) -> usize {
+    (FINITE_GRID_POINTS >> parameters.min(20)).clamp(FINITE_POINTS, 1 << 17)
+}
 
 /// Bytes for each of the caches and factors, unless set.
 pub(crate) const DEFAULT_MEMORY: usize = 256 << 20;

@@ -97,7 +97,7 @@ pub use path::{SamplePath, SamplePaths};
 pub use points::Points;
 pub use posterior::{Key, Marginal, Posterior};
 pub use prior::Prior;
-pub use restricted::{Domain, Restricted};
+pub use restricted::{Domain, Restricted, has_structure};
 pub use sample::{Sampler, draw_on_grid};
 pub use screen::Screen;
 pub use shortlist::Shortlist;

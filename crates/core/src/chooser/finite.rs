@@ -140,9 +140,11 @@ impl Chooser for Finite {
         let Context { spec, view, trial } = context;
         let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };
         let sample = sampler.draw(view, multiplier, &mut generator(spec, trial));
+        let is_exact = sampler.excess() == 0.0;
         let (index, score) = peak(&sample, |i| !self.surface.is_excluded(i)).ok_or(EXHAUSTED)?;
         let (mean, sd) = self.surface.moments(view, index);
-        Ok(Choice { multiplier, ..self.choice(spec, Maximizer { index, mean, sd, score }) })
+        let choice = self.choice(spec, Maximizer { index, mean, sd, score });
+        Ok(Choice { multiplier, gap: choice.gap.filter(|_| is_exact), ..choice })
     }
 
     fn argmaxes_of_samples(&mut self, context: Context<'_>, count: usize) -> Result<Vec<SampledArgmax>> {

@@ -53,6 +53,11 @@ pub(crate) trait Formulas: Sync {
         false
     }
 
+    /// Whether a learned model is searched by climbs on grids of more than 16,384 points, where other rules compute all of them.
+    fn climbs_on_large_grids(&self) -> bool {
+        false
+    }
+
     /// The keys of `[strategy]` that it reads, beside those that come before a rule.
     fn reads(&self, strategy: &Strategy) -> &'static [&'static str];
 
@@ -187,6 +192,11 @@ impl Rule {
     /// Whether it draws samples over the whole domain.
     pub(crate) fn samples(self) -> bool {
         self.formulas().samples()
+    }
+
+    /// Whether a learned model is searched by climbs on grids of more than 16,384 points.
+    pub(crate) fn climbs_on_large_grids(self) -> bool {
+        self.formulas().climbs_on_large_grids()
     }
 
     /// Refuses settings that it cannot choose with, on a domain with so many candidates, or none where it is not finite.
