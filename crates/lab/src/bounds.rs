@@ -163,7 +163,7 @@ mod tests {
         close(RUN.sum_of_sds(0.025), 55.452_682_532_047_086);
         close(igp_bucb_bound(&ASSUMPTIONS, &RUN), 1_575.020_002_068_930_2);
         close(CUBE.log_size(200), 26.609_369_868_396_567);
-        close(gp_bts_bound(&ASSUMPTIONS, &RUN, &SampledSet::Growing(CUBE)), 3_903_867.779_024_098_3);
+        close(gp_bts_bound(&ASSUMPTIONS, &RUN, &SampledSet::Growing(CUBE)), 3_903_867.779_024_098);
         close(gp_bts_bound(&ASSUMPTIONS, &RUN, &SampledSet::Candidates(100)), 2_641_700.459_763_936_6);
         close(initialization_bound(1.5, 2.0, 10), 42.426_406_871_192_85);
     }

@@ -135,12 +135,16 @@ impl Chart {
     }
 }
 
-/// Numbers on a logarithmic axis; on a long one only the powers of ten.
+/// Numbers on a logarithmic axis; on a long one only the powers of ten. Long numbers would run into the axis's label.
 fn decimal(only_powers: bool) -> TickFormat {
     TickFormat::Custom(Arc::new(move |value| {
         let text = format!("{value}");
         let is_power = text.trim_start_matches(['0', '.']).trim_end_matches('0') == "1";
-        if only_powers && !is_power { String::new() } else { text }
+        match value.abs() {
+            _ if only_powers && !is_power => String::new(),
+            size if (1e-3..1e4).contains(&size) => text,
+            _ => format!("{value:e}"),
+        }
     }))
 }
 

@@ -41,6 +41,7 @@
 //! ```
 
 mod arm;
+mod arrival;
 pub mod bench;
 pub mod bounds;
 mod chart;
@@ -61,6 +62,7 @@ mod process;
 pub mod quality;
 mod regret;
 mod reproduction;
+mod run_bounds;
 mod settings;
 mod sheet;
 mod statistics;
