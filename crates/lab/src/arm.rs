@@ -5,9 +5,8 @@ use std::sync::Arc;
 use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
-use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
-use crate::experiment::{Experiment, Instance, Interval};
-use crate::run_bounds::{RunBounds, run_bounds};
+use crate::diagnostics::{CertificateCheck, Coverage, RunBounds, certificates, coverage, run_bounds};
+use crate::experiment::{Experiment, Instance, UnitInterval};
 use crate::statistics::{Estimate, curve};
 use crate::{Error, Regret, Result, Settings};
 
@@ -76,7 +75,7 @@ pub struct Arm {
     /// What is recorded besides the regret.
     pub diagnostic: Diagnostic,
     /// What it chooses from, where not from the problem's candidates; then its regret alone is recorded.
-    pub interval: Option<Interval>,
+    pub interval: Option<UnitInterval>,
 }
 
 /// One run of an arm.

@@ -28,6 +28,8 @@ const STYLES: [(&str, MarkerShape); 8] = [
 ];
 /// Type size of the legend.
 const LEGEND_SIZE: u32 = 15;
+/// Type size of a title.
+const TITLE_SIZE: u32 = 16;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
@@ -121,7 +123,7 @@ impl Chart {
     fn layout(&self, plots: &[Plot]) -> Layout {
         let layout = Layout::auto_from_plots(plots)
             .with_title(&self.title)
-            .with_title_size(16)
+            .with_title_size(title_size(&self.title))
             .with_x_label(&self.x_label)
             .with_y_label(&self.y_label)
             .with_label_size(16)
@@ -132,6 +134,14 @@ impl Chart {
         let layout =
             if self.log_x { layout.with_log_x().with_x_tick_format(decimal(most > MANY * least)) } else { layout };
         if self.log_y { layout.with_log_y().with_y_tick_format(decimal(false)) } else { layout.with_y_axis_min(0.0) }
+    }
+}
+
+/// Titles longer than a chart is wide are smaller, as far as they can be read.
+fn title_size(title: &str) -> u32 {
+    match title.chars().count() as u32 {
+        0..=34 => TITLE_SIZE,
+        length => (TITLE_SIZE * 30 / length).max(9),
     }
 }
 

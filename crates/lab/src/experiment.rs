@@ -10,13 +10,12 @@ use rand_distr::{Distribution, StandardNormal};
 
 pub use crate::arm::{Arm, ArmRun, Diagnostic, NormBound, PlayedArm, play_arms};
 pub use crate::arrival::{Arrival, ListedArrival};
-pub use crate::diagnostics::{BoundedRegret, CertificateCheck, Coverage};
+pub use crate::diagnostics::{BoundedRegret, CertificateCheck, Coverage, RunBounds};
 pub use crate::feedback::{Feedback, simulate};
 pub use crate::finite_problem::FiniteProblem;
 pub use crate::numeric_table::NumericTable;
 pub use crate::observation::{Comparison, Finding, Verdict};
 pub use crate::regret::Regret;
-pub use crate::run_bounds::RunBounds;
 pub use crate::statistics::{Estimate, Quartiles};
 use crate::stream::{ProblemFamily, Purpose, generator};
 pub use crate::wilcoxon::SignedRank;
@@ -24,14 +23,14 @@ use crate::{Error, Result};
 
 /// The points of [0, 1] that a rule may choose in place of a problem's candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interval {
+pub enum UnitInterval {
     /// This many evenly spaced ones.
     Fixed(usize),
     /// D_t of the paper's appendix.
     Growing,
 }
 
-impl Interval {
+impl UnitInterval {
     fn domain(self) -> Result<Domain> {
         Ok(match self {
             Self::Fixed(points) => Domain::Grid(Grid::even(&[(0.0, 1.0, points)])?),
@@ -73,7 +72,7 @@ impl Instance {
     /// Runs a strategy on [0, 1] in place of the problem's candidates. Regret is that against the maximum over [0, 1].
     pub fn play_on_interval(
         &self,
-        interval: Interval,
+        interval: UnitInterval,
         strategy: Strategy,
         (feedback, rounds): (&Feedback, usize),
     ) -> Result<Regret> {

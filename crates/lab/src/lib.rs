@@ -62,7 +62,6 @@ mod process;
 pub mod quality;
 mod regret;
 mod reproduction;
-mod run_bounds;
 mod settings;
 mod sheet;
 mod statistics;

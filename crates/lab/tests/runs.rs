@@ -7,7 +7,9 @@ use crate::common::small;
 use crate::studies::{dot, solve};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
 use manyhands_gp::{GreedyInformation, Prior, TIE};
-use manyhands_lab::experiment::{Arm, BoundedRegret, Diagnostic, Experiment, Instance, Interval, NormBound, play_arms};
+use manyhands_lab::experiment::{
+    Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, UnitInterval, play_arms,
+};
 use manyhands_lab::{Algorithm, Panel, Settings};
 
 fn experiment(panel: Panel, settings: &Settings) -> Arc<Experiment> {
@@ -214,7 +216,7 @@ fn a_grid_of_the_interval_is_the_problems_own_and_regret_is_that_to_the_maximum_
     let settings = small();
     let experiment = experiment(Panel::A, &settings);
     let own = Arm::new(&experiment, Algorithm::Rule(Rule::GpBts), settings);
-    let on_interval = Arm { interval: Some(Interval::Fixed(100)), ..own.clone() };
+    let on_interval = Arm { interval: Some(UnitInterval::Fixed(100)), ..own.clone() };
     for instance in &experiment.instances {
         let problem = instance.problem();
         let beyond = problem.function().unwrap().maximum() - problem.optimum();
@@ -232,7 +234,7 @@ fn gp_bts_on_the_growing_discretization_chooses_from_it() {
     let settings = Settings { information: Information::Realised, ..small() };
     let experiment = experiment(Panel::A, &settings);
     let arm = Arm::new(&experiment, Algorithm::Rule(Rule::GpBts), settings);
-    let arm = Arm { bound: NormBound::RkhsNorm, interval: Some(Interval::Growing), ..arm };
+    let arm = Arm { bound: NormBound::RkhsNorm, interval: Some(UnitInterval::Growing), ..arm };
     for instance in &experiment.instances {
         let (problem, run) = (instance.problem(), arm.play(instance).unwrap());
         let (function, best) = (problem.function().unwrap(), problem.function().unwrap().maximum());
@@ -245,7 +247,7 @@ fn gp_bts_on_the_growing_discretization_chooses_from_it() {
         }
     }
     let sensors = Arm {
-        interval: Some(Interval::Growing),
+        interval: Some(UnitInterval::Growing),
         ..Arm::new(&self::experiment(Panel::E, &settings), arm.algorithm, settings)
     };
     let refused = sensors.play(&sensors.experiment.instances[0]).unwrap_err().to_string();

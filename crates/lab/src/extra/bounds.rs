@@ -88,7 +88,8 @@ fn chart(title: &str, played: &[PlayedArm]) -> Chart {
     // The same for both rules.
     all.extend(series(ours().take(1), |_| ("trivial".to_string(), 3), |one| points(bound(one, of_trivial))));
     Chart {
-        title: title.to_string(),
+        // Short enough for a chart.
+        title: title.replace("RKHS of ", ""),
         x_label: "t".to_string(),
         y_label: "cumulative regret".to_string(),
         log_y: true,

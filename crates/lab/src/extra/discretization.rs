@@ -8,7 +8,7 @@ use manyhands_core::{Hallucination, Information, Rule};
 use super::{Extra, FinishedExtra, series, titles};
 use crate::arm::{Arm, NormBound, PlayedArm};
 use crate::chart::Chart;
-use crate::experiment::Interval;
+use crate::experiment::UnitInterval;
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
 use crate::{Algorithm, Experiment, FiniteProblem, Result, Settings};
@@ -16,8 +16,12 @@ use crate::{Algorithm, Experiment, FiniteProblem, Result, Settings};
 /// The most rounds: the work of a run grows with the third power of their number.
 const ROUNDS: usize = 100;
 /// With their styles.
-const INTERVALS: [(Interval, usize); 4] =
-    [(Interval::Growing, 1), (Interval::Fixed(10), 3), (Interval::Fixed(100), 5), (Interval::Fixed(1_000), 6)];
+const INTERVALS: [(UnitInterval, usize); 4] = [
+    (UnitInterval::Growing, 1),
+    (UnitInterval::Fixed(10), 3),
+    (UnitInterval::Fixed(100), 5),
+    (UnitInterval::Fixed(1_000), 6),
+];
 
 pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Result<Vec<Arm>> {
     let (information, hallucination) = (Information::Realised, Hallucination::Realised);
@@ -93,7 +97,7 @@ fn name(one: &PlayedArm) -> (String, usize) {
     let style =
         INTERVALS.iter().find(|(interval, _)| Some(*interval) == one.arm.interval).map_or(0, |(_, style)| *style);
     let name = match one.arm.interval {
-        Some(Interval::Fixed(points)) => format!("{points} points"),
+        Some(UnitInterval::Fixed(points)) => format!("{points} points"),
         _ => "D_t".to_string(),
     };
     (name, style)
@@ -102,7 +106,7 @@ fn name(one: &PlayedArm) -> (String, usize) {
 /// How many points are sampled at each round, averaged over the functions.
 fn points(one: &PlayedArm) -> Vec<(f64, Estimate)> {
     let count = |problem: &FiniteProblem, t: usize| match one.arm.interval {
-        Some(Interval::Fixed(points)) => Some(points as f64),
+        Some(UnitInterval::Fixed(points)) => Some(points as f64),
         _ => Some(discretization(problem).ok()??.points_per_coordinate(t)),
     };
     let at = |t: usize| -> Vec<f64> {
