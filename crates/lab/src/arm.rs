@@ -5,8 +5,8 @@ use std::sync::Arc;
 use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
-use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
-use crate::experiment::{Experiment, Instance};
+use crate::diagnostics::{CertificateCheck, Coverage, RunBounds, certificates, coverage, run_bounds};
+use crate::experiment::{Experiment, Instance, UnitInterval};
 use crate::statistics::{Estimate, curve};
 use crate::{Error, Regret, Result, Settings};
 
@@ -55,6 +55,8 @@ pub enum Diagnostic {
     Band,
     /// The certificate's bound beside the true regret.
     Certificate,
+    /// The bounds of the theorems beside the cumulative regret.
+    Bounds,
 }
 
 /// One algorithm with one choice of constants, on one experiment.
@@ -72,6 +74,8 @@ pub struct Arm {
     pub bound: NormBound,
     /// What is recorded besides the regret.
     pub diagnostic: Diagnostic,
+    /// What it chooses from, where not from the problem's candidates; then its regret alone is recorded.
+    pub interval: Option<UnitInterval>,
 }
 
 /// One run of an arm.
@@ -83,6 +87,15 @@ pub struct ArmRun {
     pub coverage: Option<Coverage>,
     /// For [`Diagnostic::Certificate`], after every M rewards.
     pub certificates: Vec<CertificateCheck>,
+    /// For [`Diagnostic::Bounds`].
+    pub bounds: Option<RunBounds>,
+}
+
+impl ArmRun {
+    /// A run of which no more is recorded.
+    fn of(regret: Regret) -> Self {
+        Self { regret, coverage: None, certificates: vec![], bounds: None }
+    }
 }
 
 impl Arm {
@@ -96,6 +109,7 @@ impl Arm {
             initial: Initial::None,
             bound: NormBound::LargestValue,
             diagnostic: Diagnostic::Regret,
+            interval: None,
         }
     }
 
@@ -103,8 +117,7 @@ impl Arm {
     pub fn play(&self, instance: &Instance) -> Result<ArmRun> {
         let rounds = self.settings.horizon;
         let Algorithm::Rule(rule) = self.algorithm else {
-            let regret = instance.regret(instance.search_at_random(rounds));
-            return Ok(ArmRun { regret, coverage: None, certificates: vec![] });
+            return Ok(ArmRun::of(instance.regret(instance.search_at_random(rounds))));
         };
         let problem = instance.problem();
         let bound = match self.bound {
@@ -114,17 +127,22 @@ impl Arm {
                 reason: "its RKHS norm is not known".to_string(),
             })?,
         };
-        let mut strategy = self.settings.strategy(rule, problem, bound);
-        strategy.initial = self.initial;
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
+        let mut strategy = self.settings.strategy(rule, problem, bound);
+        (strategy.initial, strategy.max_pending) = (self.initial, Some(feedback.workers()));
+        if let Some(interval) = self.interval {
+            return instance.play_on_interval(interval, strategy, (&feedback, rounds)).map(ArmRun::of);
+        }
         let study = instance.play(strategy, &feedback, rounds)?;
-        let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));
-        let (coverage, certificates) = match self.diagnostic {
-            Diagnostic::Regret => (None, vec![]),
-            Diagnostic::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
-            Diagnostic::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
-        };
-        Ok(ArmRun { regret, coverage, certificates })
+        let run = ArmRun::of(instance.regret(study.trials().iter().map(|trial| trial.candidate())));
+        Ok(match self.diagnostic {
+            Diagnostic::Regret => run,
+            Diagnostic::Band => ArmRun { coverage: Some(coverage(&study, problem, &feedback)?), ..run },
+            Diagnostic::Certificate => {
+                ArmRun { certificates: certificates(&study, problem, self.settings.workers)?, ..run }
+            }
+            Diagnostic::Bounds => ArmRun { bounds: Some(run_bounds(&study, problem)?), ..run },
+        })
     }
 }
 
