@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use manyhands_core::{Initial, Rule};
+use manyhands_core::{Initial, Rule, Strategy};
 use rayon::prelude::*;
 
+use crate::compared_rule::ComparedRule;
 use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
 use crate::experiment::{Experiment, Instance};
 use crate::statistics::{Estimate, curve};
 use crate::{Error, Regret, Result, Settings};
 
 /// The algorithm that chooses the points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Algorithm {
     /// One of the rules.
     Rule(Rule),
+    /// A rule with the settings that it reads.
+    Compared(ComparedRule),
     /// Uniform random search.
     Random,
 }
@@ -32,6 +35,7 @@ impl Algorithm {
             Self::Rule(Rule::GpBucb) => "GP-BUCB",
             Self::Rule(Rule::GpBucbBayesian) => "GP-BUCB Bayesian",
             Self::Rule(rule) => rule.name(),
+            Self::Compared(compared) => compared.name,
             Self::Random => "random",
         }
     }
@@ -102,10 +106,6 @@ impl Arm {
     /// Runs the arm on one instance.
     pub fn play(&self, instance: &Instance) -> Result<ArmRun> {
         let rounds = self.settings.horizon;
-        let Algorithm::Rule(rule) = self.algorithm else {
-            let regret = instance.regret(instance.search_at_random(rounds));
-            return Ok(ArmRun { regret, coverage: None, certificates: vec![] });
-        };
         let problem = instance.problem();
         let bound = match self.bound {
             NormBound::LargestValue => problem.largest(),
@@ -114,8 +114,15 @@ impl Arm {
                 reason: "its RKHS norm is not known".to_string(),
             })?,
         };
-        let mut strategy = self.settings.strategy(rule, problem, bound);
-        strategy.initial = self.initial;
+        let strategy = match self.algorithm {
+            Algorithm::Rule(rule) => self.settings.strategy(rule, problem, bound),
+            Algorithm::Compared(compared) => compared.strategy(&self.settings, problem, bound),
+            Algorithm::Random => {
+                let regret = instance.regret(instance.search_at_random(rounds));
+                return Ok(ArmRun { regret, coverage: None, certificates: vec![] });
+            }
+        };
+        let strategy = Strategy { initial: self.initial, ..strategy };
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
         let study = instance.play(strategy, &feedback, rounds)?;
         let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));

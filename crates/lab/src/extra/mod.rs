@@ -4,6 +4,7 @@ mod bayesian;
 mod certificate;
 mod hallucination;
 mod initialization;
+mod rules;
 mod width;
 mod workers;
 
@@ -31,6 +32,8 @@ pub enum Extra {
     Bayesian,
     /// The certificate's bound against the truth.
     Certificate,
+    /// Every rule, in pairs.
+    Rules,
 }
 
 /// Charts, their table, and how to read them.
@@ -50,8 +53,15 @@ pub struct FinishedExtra {
 
 impl Extra {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Workers, Self::Hallucination, Self::Width, Self::Initialization, Self::Bayesian, Self::Certificate];
+    pub const ALL: [Self; 7] = [
+        Self::Workers,
+        Self::Hallucination,
+        Self::Width,
+        Self::Initialization,
+        Self::Bayesian,
+        Self::Certificate,
+        Self::Rules,
+    ];
 
     /// Its name in files and options.
     pub fn name(self) -> &'static str {
@@ -62,6 +72,7 @@ impl Extra {
             Self::Initialization => "initialization",
             Self::Bayesian => "bayesian",
             Self::Certificate => "certificate",
+            Self::Rules => "rules",
         }
     }
 
@@ -74,6 +85,7 @@ impl Extra {
             Self::Initialization => "The initialization scheme",
             Self::Bayesian => "GP-BUCB with the width of its Bayesian case",
             Self::Certificate => "The certificate's bound and the truth",
+            Self::Rules => "Every rule, with 5 and 20 workers, in batches and with delays",
         }
     }
 
@@ -103,6 +115,7 @@ impl Extra {
             Self::Hallucination | Self::Initialization | Self::Certificate => &[Panel::A, Panel::B],
             Self::Width => &[Panel::A, Panel::B, Panel::E, Panel::F, Panel::G, Panel::H],
             Self::Bayesian => &Panel::PAPER,
+            Self::Rules => &rules::PANELS,
         }
     }
 
@@ -118,6 +131,7 @@ impl Extra {
                 Self::Initialization => initialization::arms(&experiment, settings)?,
                 Self::Bayesian => bayesian::arms(&experiment, settings),
                 Self::Certificate => certificate::arms(&experiment, settings),
+                Self::Rules => rules::arms(&experiment, settings),
             });
         }
         Ok(arms)
@@ -132,6 +146,7 @@ impl Extra {
             Self::Initialization => initialization::finish(played),
             Self::Bayesian => bayesian::finish(played),
             Self::Certificate => certificate::finish(played),
+            Self::Rules => rules::finish(played),
         }
     }
 }
