@@ -33,6 +33,8 @@ const ROW_HEIGHT: f64 = 26.0;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
+/// How far a logarithmic axis of marks goes on beyond them, as a factor.
+const MARGIN: f64 = 0.75;
 /// A logarithmic x axis that spans a larger factor has numbers at powers of ten only.
 const MANY: f64 = 50.0;
 
@@ -160,7 +162,14 @@ impl Chart {
     fn in_rows(&self, layout: Layout) -> Layout {
         let names = self.rows.iter().rev().cloned().collect();
         let layout = layout.with_y_categories(names).with_y_axis_min(0.5).with_y_axis_max(self.rows.len() as f64 + 0.5);
-        if self.log_x { layout.with_log_x().with_x_tick_format(decimal(false)) } else { layout }
+        if !self.log_x {
+            return layout;
+        }
+        let xs = self.series.iter().flat_map(|series| series.points.iter().map(|(_, x)| x.mean)).filter(|x| *x > 0.0);
+        let (least, most) = xs.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let layout = layout.with_log_x().with_x_tick_format(decimal(most > MANY * least));
+        // Whole decades would leave most of a short axis empty.
+        if most > 0.0 { layout.with_x_axis_min(MARGIN * least).with_x_axis_max(most / MARGIN) } else { layout }
     }
 }
 

@@ -150,9 +150,8 @@ fn digest(cells: &[Cell<'_>], order: &[usize]) -> Sheet {
     let titles =
         groups.as_flattened().iter().map(|(arrival, workers)| format!("rank, {}, M = {workers}", arrival.name()));
     let columns = [vec!["rule".to_string(), "mean rank".to_string()], titles.collect()].concat();
-    let reference = ComparedRule::ALL[0].name;
-    let counts = ["better", "worse", "not decided"].map(|word| format!("{word} than {reference}"));
-    let columns = [columns, counts.to_vec()].concat();
+    let better = format!("better than {}", ComparedRule::ALL[0].name);
+    let columns = [columns, vec![better, "worse".to_string(), "not decided".to_string()]].concat();
     let mut digest = Sheet::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
     for &rule in order {
         let name = cells.first().map_or("", |cell| cell.played[rule].algorithm().name());
