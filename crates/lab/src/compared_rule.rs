@@ -1,6 +1,6 @@
 //! The rules that are compared where the model is given: one row for each, with the settings that it reads.
 
-use manyhands_core::{Rule, Strategy};
+use manyhands_core::{BaseRule, DppKind, Rule, Strategy};
 
 use crate::{FiniteProblem, Settings};
 
@@ -13,6 +13,8 @@ pub struct ComparedRule {
     pub rule: Rule,
     /// Which constants of a reproduction it reads, besides delta and M.
     reads: ConstantsRead,
+    /// What is set of it.
+    set: RuleSetting,
 }
 
 /// Which constants of a reproduction a rule reads.
@@ -26,34 +28,60 @@ enum ConstantsRead {
     Nothing,
 }
 
+/// What is set of a rule, beside the constants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum RuleSetting {
+    /// Nothing.
+    Defaults,
+    /// `multiplier`.
+    Multiplier(f64),
+    /// `dpp`.
+    Dpp(DppKind),
+    /// `base`.
+    Base(BaseRule),
+}
+
+use ConstantsRead::{Nothing, Theorem, Width};
+use RuleSetting::{Base, Defaults, Dpp, Multiplier};
+
 impl ComparedRule {
     /// All of them; the first is what the others are tested against.
     pub const ALL: &[Self] = &[
-        Self::of("igp-bucb", Rule::IgpBucb, ConstantsRead::Theorem),
-        Self::of("gp-bts", Rule::GpBts, ConstantsRead::Theorem),
-        Self::of("gp-bucb", Rule::GpBucb, ConstantsRead::Theorem),
-        Self::of("gp-bucb-bayesian", Rule::GpBucbBayesian, ConstantsRead::Width),
-        Self::of("gp-ei", Rule::GpEi, ConstantsRead::Nothing),
-        Self::of("gp-ucb-pe", Rule::GpUcbPe, ConstantsRead::Width),
-        Self::of("auto", Rule::Auto, ConstantsRead::Width),
+        Self::of("igp-bucb", Rule::IgpBucb, Theorem, Defaults),
+        Self::of("gp-bts", Rule::GpBts, Theorem, Defaults),
+        Self::of("gp-bts (multiplier 1)", Rule::GpBts, Nothing, Multiplier(1.0)),
+        Self::of("asy-ts", Rule::AsyTs, Nothing, Defaults),
+        Self::of("gp-bucb", Rule::GpBucb, Theorem, Defaults),
+        Self::of("gp-bucb-bayesian", Rule::GpBucbBayesian, Width, Defaults),
+        Self::of("gp-ucb", Rule::GpUcb, Width, Defaults),
+        Self::of("gp-ei", Rule::GpEi, Nothing, Defaults),
+        Self::of("gp-pi", Rule::GpPi, Nothing, Defaults),
+        Self::of("est", Rule::Est, Nothing, Defaults),
+        Self::of("gp-ucb-pe", Rule::GpUcbPe, Width, Defaults),
+        Self::of("dpp (sample)", Rule::Dpp, Width, Dpp(DppKind::Sample)),
+        Self::of("local-penalization", Rule::LocalPenalization, Width, Defaults),
+        Self::of("local-penalization (gp-ei)", Rule::LocalPenalization, Nothing, Base(BaseRule::GpEi)),
+        Self::of("auto", Rule::Auto, Width, Defaults),
     ];
 
-    const fn of(name: &'static str, rule: Rule, reads: ConstantsRead) -> Self {
-        Self { name, rule, reads }
+    const fn of(name: &'static str, rule: Rule, reads: ConstantsRead, set: RuleSetting) -> Self {
+        Self { name, rule, reads, set }
     }
 
     /// Its strategy on a problem, with these constants as far as it reads them.
     pub fn strategy(&self, settings: &Settings, problem: &FiniteProblem, norm_bound: f64) -> Strategy {
-        let plain = Strategy {
-            rule: self.rule,
-            delta: settings.delta,
-            max_pending: Some(settings.workers),
-            ..Strategy::auto()
+        let (delta, max_pending) = (settings.delta, Some(settings.workers));
+        let plain = Strategy { rule: self.rule, delta, max_pending, ..Strategy::auto() };
+        let strategy = match self.reads {
+            Theorem => settings.strategy(self.rule, problem, norm_bound),
+            Width => Strategy { width: settings.width, ..plain },
+            Nothing => plain,
         };
-        match self.reads {
-            ConstantsRead::Theorem => settings.strategy(self.rule, problem, norm_bound),
-            ConstantsRead::Width => Strategy { width: settings.width, ..plain },
-            ConstantsRead::Nothing => plain,
+        match self.set {
+            Defaults => strategy,
+            Multiplier(multiplier) => Strategy { multiplier: Some(multiplier), ..strategy },
+            Dpp(dpp) => Strategy { dpp, ..strategy },
+            Base(base) => Strategy { base, ..strategy },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The rules with learned models on the problems: one row for each, with its settings, and a bench of all of them.
 
-use manyhands_core::{Rule, Strategy, Tuning};
+use manyhands_core::{BaseRule, DppKind, Rule, Strategy, Tuning};
 use manyhands_gp::Kernel;
 
 use super::{Optimizer, OptimizerComparison, OptimizerProgram, Protocol, RulesReport, SpaceProblem, Variant, problems};
@@ -13,9 +13,19 @@ const BETA: f64 = 4.0;
 fn rows() -> Vec<(&'static str, Strategy)> {
     let of = |rule| Strategy { rule, ..Strategy::auto() };
     let wide = |rule| Strategy { beta: Some(BETA), ..of(rule) };
+    let sampled = Strategy { multiplier: Some(1.0), ..of(Rule::GpBts) };
+    let by_improvement = Strategy { base: BaseRule::GpEi, ..of(Rule::LocalPenalization) };
     vec![
         ("gp-ei", of(Rule::GpEi)),
+        ("gp-pi", of(Rule::GpPi)),
+        ("est", of(Rule::Est)),
+        ("asy-ts", of(Rule::AsyTs)),
+        ("gp-bts (multiplier 1)", sampled),
+        ("gp-ucb (beta 4)", wide(Rule::GpUcb)),
         ("gp-ucb-pe (beta 4)", wide(Rule::GpUcbPe)),
+        ("dpp (sample, beta 4)", Strategy { dpp: DppKind::Sample, ..wide(Rule::Dpp) }),
+        ("local-penalization (beta 4)", wide(Rule::LocalPenalization)),
+        ("local-penalization (gp-ei)", by_improvement),
         ("igp-bucb", of(Rule::IgpBucb)),
         ("gp-bts", of(Rule::GpBts)),
     ]
