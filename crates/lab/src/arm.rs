@@ -5,16 +5,19 @@ use std::sync::Arc;
 use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
+use crate::compared_rule::ComparedRule;
 use crate::diagnostics::{CertificateCheck, Coverage, RunBounds, certificates, coverage, run_bounds};
 use crate::experiment::{Experiment, Instance, UnitInterval};
 use crate::statistics::{Estimate, curve};
 use crate::{Error, Regret, Result, Settings};
 
 /// The algorithm that chooses the points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Algorithm {
     /// One of the rules.
     Rule(Rule),
+    /// A rule with the settings that it reads.
+    Compared(ComparedRule),
     /// Uniform random search.
     Random,
 }
@@ -32,6 +35,7 @@ impl Algorithm {
             Self::Rule(Rule::GpBucb) => "GP-BUCB",
             Self::Rule(Rule::GpBucbBayesian) => "GP-BUCB Bayesian",
             Self::Rule(rule) => rule.name(),
+            Self::Compared(compared) => compared.name,
             Self::Random => "random",
         }
     }
@@ -116,9 +120,6 @@ impl Arm {
     /// Runs the arm on one instance.
     pub fn play(&self, instance: &Instance) -> Result<ArmRun> {
         let rounds = self.settings.horizon;
-        let Algorithm::Rule(rule) = self.algorithm else {
-            return Ok(ArmRun::of(instance.regret(instance.search_at_random(rounds))));
-        };
         let problem = instance.problem();
         let bound = match self.bound {
             NormBound::LargestValue => problem.largest(),
@@ -127,8 +128,15 @@ impl Arm {
                 reason: "its RKHS norm is not known".to_string(),
             })?,
         };
+        let mut strategy = match self.algorithm {
+            Algorithm::Rule(rule) => self.settings.strategy(rule, problem, bound),
+            Algorithm::Compared(compared) => compared.strategy(&self.settings, problem, bound),
+            Algorithm::Random => {
+                let regret = instance.regret(instance.search_at_random(rounds));
+                return Ok(ArmRun::of(regret));
+            }
+        };
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
-        let mut strategy = self.settings.strategy(rule, problem, bound);
         (strategy.initial, strategy.max_pending) = (self.initial, Some(feedback.workers()));
         if let Some(interval) = self.interval {
             return instance.play_on_interval(interval, strategy, (&feedback, rounds)).map(ArmRun::of);

@@ -107,8 +107,8 @@ impl Feedback {
     }
 }
 
-/// Runs a new study for `rounds` rounds: asks for one trial at a time, tells rewards in order as the mapping says, and the
-/// remaining ones at the end. `reward` is called once per suggestion, in order.
+/// Runs a new study for `rounds` rounds: rounds that know the same rewards are asked for together, rewards are told in order as
+/// the mapping says, and the remaining ones at the end. `reward` is called once per suggestion, in order.
 ///
 /// ```
 /// use manyhands_gp::{Grid, Kernel, Prior};
@@ -131,12 +131,14 @@ pub fn simulate(
     let mut suggestions: Vec<Suggestion> = Vec::with_capacity(rounds);
     let mut rewards = Vec::with_capacity(rounds);
     let mut told = 0;
-    for observed in feedback.mapping(rounds)? {
+    let known = feedback.mapping(rounds)?;
+    for together in known.chunk_by(|s, next| s == next) {
+        let observed = together[0];
         for (suggestion, &value) in suggestions[told..observed].iter().zip(&rewards[told..observed]) {
             study.tell(suggestion.trial, value)?;
         }
         told = observed;
-        let asked = study.ask(1)?;
+        let asked = study.ask(together.len())?;
         rewards.extend(asked.iter().map(&mut reward));
         suggestions.extend(asked);
     }

@@ -6,6 +6,7 @@ mod certificate;
 mod discretization;
 mod hallucination;
 mod initialization;
+mod rules;
 mod width;
 mod workers;
 
@@ -36,6 +37,8 @@ pub enum Extra {
     Bounds,
     /// GP-BTS on the appendix's growing discretization D_t.
     Discretization,
+    /// Every rule, in pairs.
+    Rules,
 }
 
 /// Charts, their table, and how to read them.
@@ -55,7 +58,7 @@ pub struct FinishedExtra {
 
 impl Extra {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Workers,
         Self::Hallucination,
         Self::Width,
@@ -64,6 +67,7 @@ impl Extra {
         Self::Certificate,
         Self::Bounds,
         Self::Discretization,
+        Self::Rules,
     ];
 
     /// Its name in files and options.
@@ -77,6 +81,7 @@ impl Extra {
             Self::Certificate => "certificate",
             Self::Bounds => "bounds",
             Self::Discretization => "discretization",
+            Self::Rules => "rules",
         }
     }
 
@@ -91,6 +96,7 @@ impl Extra {
             Self::Certificate => "The certificate's bound and the truth",
             Self::Bounds => "The theorems' bounds and the measured regret",
             Self::Discretization => "GP-BTS on the growing discretization D_t",
+            Self::Rules => "Every rule, with 5 and 20 workers, in batches and with delays",
         }
     }
 
@@ -122,6 +128,7 @@ impl Extra {
             Self::Bayesian => &Panel::PAPER,
             Self::Bounds => &[Panel::A, Panel::B],
             Self::Discretization => &[Panel::A],
+            Self::Rules => &rules::PANELS,
         }
     }
 
@@ -142,6 +149,7 @@ impl Extra {
                 Self::Certificate => certificate::arms(&experiment, settings),
                 Self::Bounds => bounds::arms(&experiment, settings)?,
                 Self::Discretization => discretization::arms(&experiment, settings)?,
+                Self::Rules => rules::arms(&experiment, settings),
             });
         }
         Ok(arms)
@@ -158,6 +166,7 @@ impl Extra {
             Self::Certificate => certificate::finish(played),
             Self::Bounds => bounds::finish(played),
             Self::Discretization => discretization::finish(played),
+            Self::Rules => rules::finish(played),
         }
     }
 }
