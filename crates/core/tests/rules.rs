@@ -1,5 +1,7 @@
 //! Rules beside the paper's own: every choice on a finite domain is that of their formulas evaluated at every candidate.
 
+mod pes;
+
 use crate::common::{Oracle, candidates, f, line, matern, rng, scattered, se, spec, study, uniform};
 use manyhands_core::gp::{Points, Prior};
 use manyhands_core::{

@@ -6,8 +6,8 @@ use manyhands_core::{Initial, Rule, Strategy};
 use rayon::prelude::*;
 
 use crate::compared_rule::ComparedRule;
-use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
-use crate::experiment::{Experiment, Instance};
+use crate::diagnostics::{CertificateCheck, Coverage, RunBounds, certificates, coverage, run_bounds};
+use crate::experiment::{Experiment, Instance, UnitInterval};
 use crate::statistics::{Estimate, curve};
 use crate::{Error, Regret, Result, Settings};
 
@@ -59,6 +59,8 @@ pub enum Diagnostic {
     Band,
     /// The certificate's bound beside the true regret.
     Certificate,
+    /// The bounds of the theorems beside the cumulative regret.
+    Bounds,
 }
 
 /// One algorithm with one choice of constants, on one experiment.
@@ -76,6 +78,8 @@ pub struct Arm {
     pub bound: NormBound,
     /// What is recorded besides the regret.
     pub diagnostic: Diagnostic,
+    /// What it chooses from, where not from the problem's candidates; then its regret alone is recorded.
+    pub interval: Option<UnitInterval>,
 }
 
 /// One run of an arm.
@@ -87,6 +91,15 @@ pub struct ArmRun {
     pub coverage: Option<Coverage>,
     /// For [`Diagnostic::Certificate`], after every M rewards.
     pub certificates: Vec<CertificateCheck>,
+    /// For [`Diagnostic::Bounds`].
+    pub bounds: Option<RunBounds>,
+}
+
+impl ArmRun {
+    /// A run of which no more is recorded.
+    fn of(regret: Regret) -> Self {
+        Self { regret, coverage: None, certificates: vec![], bounds: None }
+    }
 }
 
 impl Arm {
@@ -100,6 +113,7 @@ impl Arm {
             initial: Initial::None,
             bound: NormBound::LargestValue,
             diagnostic: Diagnostic::Regret,
+            interval: None,
         }
     }
 
@@ -117,21 +131,23 @@ impl Arm {
         let strategy = match self.algorithm {
             Algorithm::Rule(rule) => self.settings.strategy(rule, problem, bound),
             Algorithm::Compared(compared) => compared.strategy(&self.settings, problem, bound),
-            Algorithm::Random => {
-                let regret = instance.regret(instance.search_at_random(rounds));
-                return Ok(ArmRun { regret, coverage: None, certificates: vec![] });
-            }
+            Algorithm::Random => return Ok(ArmRun::of(instance.regret(instance.search_at_random(rounds)))),
         };
-        let strategy = Strategy { initial: self.initial, ..strategy };
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
+        let strategy = Strategy { initial: self.initial, max_pending: Some(feedback.workers()), ..strategy };
+        if let Some(interval) = self.interval {
+            return instance.play_on_interval(interval, strategy, (&feedback, rounds)).map(ArmRun::of);
+        }
         let study = instance.play(strategy, &feedback, rounds)?;
-        let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));
-        let (coverage, certificates) = match self.diagnostic {
-            Diagnostic::Regret => (None, vec![]),
-            Diagnostic::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
-            Diagnostic::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
-        };
-        Ok(ArmRun { regret, coverage, certificates })
+        let run = ArmRun::of(instance.regret(study.trials().iter().map(|trial| trial.candidate())));
+        Ok(match self.diagnostic {
+            Diagnostic::Regret => run,
+            Diagnostic::Band => ArmRun { coverage: Some(coverage(&study, problem, &feedback)?), ..run },
+            Diagnostic::Certificate => {
+                ArmRun { certificates: certificates(&study, problem, self.settings.workers)?, ..run }
+            }
+            Diagnostic::Bounds => ArmRun { bounds: Some(run_bounds(&study, problem)?), ..run },
+        })
     }
 }
 

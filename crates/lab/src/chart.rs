@@ -30,6 +30,8 @@ const STYLES: [(&str, MarkerShape); 8] = [
 const LEGEND_SIZE: u32 = 15;
 /// The height of a row of marks.
 const ROW_HEIGHT: f64 = 26.0;
+/// Type size of a title.
+const TITLE_SIZE: u32 = 16;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
@@ -147,7 +149,7 @@ impl Chart {
     fn layout(&self, plots: &[Plot]) -> Layout {
         let layout = Layout::auto_from_plots(plots)
             .with_title(&self.title)
-            .with_title_size(16)
+            .with_title_size(title_size(&self.title))
             .with_x_label(&self.x_label)
             .with_y_label(&self.y_label)
             .with_label_size(16)
@@ -181,12 +183,24 @@ impl Chart {
     }
 }
 
-/// Numbers on a logarithmic axis; on a long one only the powers of ten.
+/// Titles longer than a chart is wide are smaller, as far as they can be read.
+fn title_size(title: &str) -> u32 {
+    match title.chars().count() as u32 {
+        0..=34 => TITLE_SIZE,
+        length => (TITLE_SIZE * 30 / length).max(9),
+    }
+}
+
+/// Numbers on a logarithmic axis; on a long one only the powers of ten. Long numbers would run into the axis's label.
 fn decimal(only_powers: bool) -> TickFormat {
     TickFormat::Custom(Arc::new(move |value| {
         let text = format!("{value}");
         let is_power = text.trim_start_matches(['0', '.']).trim_end_matches('0') == "1";
-        if only_powers && !is_power { String::new() } else { text }
+        match value.abs() {
+            _ if only_powers && !is_power => String::new(),
+            size if (1e-3..1e4).contains(&size) => text,
+            _ => format!("{value:e}"),
+        }
     }))
 }
 

@@ -61,11 +61,17 @@ impl ComparedRule {
         Self::of("dpp (sample)", Rule::Dpp, Width, Dpp(DppKind::Sample)),
         Self::of("local-penalization", Rule::LocalPenalization, Width, Defaults),
         Self::of("local-penalization (gp-ei)", Rule::LocalPenalization, Nothing, Base(BaseRule::GpEi)),
+        Self::of("pes", Rule::Pes, Nothing, Defaults),
         Self::of("auto", Rule::Auto, Width, Defaults),
     ];
 
     const fn of(name: &'static str, rule: Rule, reads: ConstantsRead, set: RuleSetting) -> Self {
         Self { name, rule, reads, set }
+    }
+
+    /// Whether a choice takes time that grows with the cube of the number of candidates.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.rule == Rule::Pes
     }
 
     /// Its strategy on a problem, with these constants as far as it reads them.

@@ -41,6 +41,7 @@
 //! ```
 
 mod arm;
+mod arrival;
 pub mod bench;
 pub mod bounds;
 mod chart;

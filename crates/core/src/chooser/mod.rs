@@ -23,7 +23,7 @@ pub(crate) use self::contest::{Contest, SampledPeak, peaks_among};
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
-pub(crate) use self::point_score::PointScore;
+pub(crate) use self::point_score::{PointScore, by_differences};
 use crate::compatibility::{CUBE, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE, refusal};
 use crate::event::Asked;
 use crate::{Choice, Domain, Result, Spec, Value};
@@ -64,6 +64,14 @@ pub(crate) struct Extremes {
     pub point: Vec<f64>,
 }
 
+/// Where a sample is highest.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SampledArgmax {
+    pub point: Vec<f64>,
+    /// For each coordinate along which the domain goes on in both directions, a point on each side at the same small distance.
+    pub around: Vec<[Vec<f64>; 2]>,
+}
+
 /// A domain as rules use it. Choices are in the model's units, of phase `Rule`, and with multiplier 0 unless the search is
 /// given one; callers change that where it does not hold. Default bodies are those of the appendix's cube, from which only
 /// gp-bts chooses.
@@ -102,8 +110,20 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         Err(ONLY_GP_BTS_ON_A_CUBE)
     }
 
+    /// The highest value of a score of points over the whole domain, taken candidates included; on a space, the highest that a
+    /// search finds.
+    fn highest_by_point(&mut self, _context: Context<'_>, _score: &mut dyn PointScore) -> Result<f64> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
     /// The argmax of a sample of GP(mean, multiplier^2 k).
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice>;
+
+    /// Where each of some samples of GP(mean, k) is highest, among all points of the domain, those included that may not be
+    /// chosen.
+    fn argmaxes_of_samples(&mut self, _context: Context<'_>, _count: usize) -> Result<Vec<SampledArgmax>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
 
     /// The best point that no row has, if there is one.
     fn best_new(&mut self, _context: Context<'_>, _acquisition: &dyn Acquisition) -> Result<Option<Choice>> {

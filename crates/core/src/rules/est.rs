@@ -14,10 +14,10 @@ use manyhands_gp::{Among, Marginal};
 
 use super::gp_pi::DistanceToTarget;
 use super::{Formulas, RuleState};
-use crate::compatibility::refusal;
+use crate::compatibility::at_most;
 use crate::normal::ln_cumulative;
 use crate::tuning::MOST_FOR_EST;
-use crate::{Choice, Result, Rule, Strategy};
+use crate::{Choice, Result, Strategy};
 
 /// Candidates so many sd below the floor or lower have no part in the maximum: each of them changes m by less than 1e-21 sd.
 const OUT_OF_REACH: f64 = 9.5;
@@ -46,15 +46,8 @@ impl Formulas for Est {
         &[]
     }
 
-    fn check(&self, _: &Strategy, candidates: Option<usize>) -> Result<()> {
-        match candidates {
-            Some(count) if count > MOST_FOR_EST => Err(refusal(
-                Rule::Est,
-                "more than 100000 candidates",
-                "it sums over all of them many times for every choice; use gp-ei, gp-pi or fewer candidates",
-            )),
-            _ => Ok(()),
-        }
+    fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        at_most(MOST_FOR_EST, candidates, strategy.rule)
     }
 }
 
@@ -127,7 +120,7 @@ const KRONROD: [f64; 8] = [
     0.209_482_141_084_727_82,
 ];
 const GAUSS: [f64; 4] =
-    [0.129_484_966_168_869_7, 0.279_705_391_489_276_67, 0.381_830_050_505_118_94, 0.417_959_183_673_469_4];
+    [0.129_484_966_168_869_7, 0.279_705_391_489_276_67, 0.381_830_050_505_118_9, 0.417_959_183_673_469_4];
 
 /// The integral from `range.0` to `range.1`, halved until both rules agree within the tolerance.
 fn integral(f: &impl Fn(f64) -> f64, range: (f64, f64), tolerance: f64, deepest: u32) -> f64 {

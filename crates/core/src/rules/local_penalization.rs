@@ -22,7 +22,7 @@ use super::gp_ei::LogExpectedImprovement;
 use super::gp_ucb::{self, squared_width};
 use super::{Formulas, RuleState};
 use crate::chooser::{PointScore, by_differences};
-use crate::compatibility::refusal;
+use crate::compatibility::at_most;
 use crate::normal::{inverse_mills, ln_cumulative};
 use crate::strategy::BaseRule;
 use crate::tuning::MOST_FOR_LOCAL_PENALIZATION;
@@ -66,10 +66,7 @@ impl Formulas for LocalPenalization {
     }
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
-        if candidates.is_some_and(|count| count > MOST_FOR_LOCAL_PENALIZATION) {
-            let reason = "its penalty is computed for each of them; use gp-ucb, gp-ei or fewer candidates";
-            return Err(refusal(strategy.rule, "more than 16384 candidates", reason));
-        }
+        at_most(MOST_FOR_LOCAL_PENALIZATION, candidates, strategy.rule)?;
         match strategy.base {
             BaseRule::GpUcb => gp_ucb::check_width(strategy, candidates),
             BaseRule::GpEi => Ok(()),
@@ -327,7 +324,9 @@ mod tests {
 
     #[test]
     fn slopes_are_finite_differences() {
-        for kernel in [Kernel::matern(2.5, &[0.3]), Kernel::squared_exponential(&[0.4, 0.2]), Kernel::matern(0.5, &[0.3])] {
+        for kernel in
+            [Kernel::matern(2.5, &[0.3]), Kernel::squared_exponential(&[0.4, 0.2]), Kernel::matern(0.5, &[0.3])]
+        {
             let posterior = posterior(kernel.unwrap());
             let mut score = penalized(posterior.view());
             for point in [[0.45, 0.55], [0.2, 0.3], [0.85, 0.15], [0.0, 1.0]] {
