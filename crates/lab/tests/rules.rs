@@ -96,8 +96,13 @@ fn rounds_that_know_the_same_rewards_are_asked_for_together() {
 #[test]
 fn the_table_has_every_method_in_every_comparison_and_its_tests_are_those_of_the_runs() {
     let settings = Settings { functions: 3, horizon: 6, ..small() };
-    let request =
-        ReproductionRequest { settings, panels: vec![], extras: vec![Extra::Rules], data: Some(data("rules-data")) };
+    let request = ReproductionRequest {
+        settings,
+        panels: vec![],
+        extras: vec![Extra::Rules],
+        data: Some(data("rules-data")),
+        arrival: None,
+    };
     let plan = ReproductionPlan::new(&request).unwrap();
     let methods = ComparedRule::ALL.len() + 1;
     assert_eq!(plan.runs(), 24 * methods * 3);

@@ -52,8 +52,8 @@ pub struct Options {
     /// Which panels: letters from a to h or ranges of them (a,c-f), field, all or none
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = panels, help_heading = "What")]
     panels: List<Panel>,
-    /// Further figures: workers, hallucination, width, initialization, bayesian, certificate, bounds, discretization, rules; all
-    /// of them if none is named
+    /// Further figures: workers, hallucination, width, initialization, bayesian, certificate, bounds, discretization, rules;
+    /// all of them if none is named
     #[arg(long, value_name = "LIST", num_args = 0..=1, default_missing_value = "all",
         value_parser = extras, help_heading = "What")]
     extra: Option<List<Extra>>,
