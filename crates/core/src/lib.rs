@@ -100,6 +100,10 @@ mod trial;
 mod tuning;
 mod written;
 
+#[cfg(test)]
+#[path = "../../gp/tests/common/elimination.rs"]
+mod elimination;
+
 pub use choice::{Aim, Choice, Phase};
 pub use domain::Domain;
 pub use error::{Error, Result};
