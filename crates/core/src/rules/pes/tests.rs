@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::given_maximum::{GivenMaximum, Known};
+use super::given_maximum::{FixedPoints, GivenMaximum};
 use super::propagation::{Truncation, nonnegative};
 use super::{EntropyReduction, Pes, distinct};
 use crate::chooser::{Chooser, PointScore, SampledArgmax, chooser};
@@ -407,8 +407,8 @@ fn points_around_a_maximum_stand_for_slope_and_curvature() {
     let points = Points::from_flat(1, vec![star, star + step, star - step]).unwrap();
     let mut sections = Sections::new(posterior.view(), points).unwrap();
     let joint = sections.joint();
-    let known = Known { joint: &joint, observed: 0, has_slopes: true, rounding: 1e-15 };
-    let given = GivenMaximum::new(known, 0, 1, 1.0).unwrap();
+    let fixed = FixedPoints { joint: &joint, observed: 0, has_slopes: true, rounding: 1e-15 };
+    let given = GivenMaximum::new(fixed, 0, 1, 1.0).unwrap();
     for x in [0.0, 0.2, 0.4, 0.449, 0.46, 0.7, 1.0] {
         // In lengthscales: k = e^(-u^2/2), cov(f(x), f') = u k, cov(f(x), f'') = (u^2 - 1) k, var f' = 1, var f'' = 3,
         // cov(f, f'') = -1. The curvature is not positive: of its share 2/pi is removed, and its mean is -sqrt(2 3/pi).
