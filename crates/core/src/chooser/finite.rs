@@ -25,7 +25,7 @@ const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 #[derive(Debug, Clone)]
 pub(super) struct Finite {
     surface: Surface,
-    /// For rules that sample.
+    /// For rules that sample; on domains with structure made when the first sample is drawn.
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
     /// The surface over all candidates, taken ones included. Certificates read it at past views, which would reset the
@@ -38,8 +38,9 @@ pub(super) struct Finite {
 impl Finite {
     pub fn new(spec: &Spec, domain: gp::Domain, prior: &Prior) -> Result<Self> {
         let restricted = Arc::new(Restricted::new(prior.kernel().clone(), domain, spec.memory())?);
-        let samples = spec.strategy().rule.samples();
-        let sampler = samples.then(|| Sampler::new(restricted.clone())).transpose()?;
+        // Otherwise the memory may not suffice, which is said at once.
+        let is_eager = spec.strategy().rule.samples() && !restricted.has_room_to_sample();
+        let sampler = is_eager.then(|| Sampler::new(restricted.clone())).transpose()?;
         let (left, repeats) = (restricted.domain().len(), spec.repeats());
         Ok(Self { surface: Surface::new(restricted), sampler, greedy: None, all_candidates: None, repeats, left })
     }
@@ -114,7 +115,11 @@ impl Chooser for Finite {
 
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
         let Context { spec, view, trial } = context;
-        let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };
+        let sampler = match self.sampler.take() {
+            Some(sampler) => sampler,
+            None => Sampler::new(self.surface.restricted().clone())?,
+        };
+        let sampler = self.sampler.insert(sampler);
         let sample = sampler.draw(view, multiplier, &mut generator(spec, trial));
         let is_exact = sampler.excess() == 0.0;
         let (index, score) = peak(&sample, |i| !self.surface.is_excluded(i)).ok_or(EXHAUSTED)?;
