@@ -4,7 +4,7 @@
 use crate::common::{Oracle, candidates};
 use crate::oracle::definitions::{EPS, ErrorBounds, Rows, maximized, root_error_bound, sign};
 use manyhands_core::gp::Prior;
-use manyhands_core::{Spec, Strategy, Study, Suggestion};
+use manyhands_core::{Spec, Study, Suggestion};
 use manyhands_gp::TIE;
 
 /// A number, and how far rounding may take another computation of it from it.
@@ -94,23 +94,29 @@ impl Dense {
         self.assert_numbers(study, scores, s);
     }
 
-    /// The pick may be chosen; its mean, sd, score are these.
+    /// The pick may be chosen; its mean, sd and score are these.
     pub fn assert_numbers(&self, study: &Study, scores: &[Rounded], s: &Suggestion) {
+        self.assert_moments(study, s);
+        let (score, error) = scores[s.choice.candidate];
+        let expected = (score, error + TIE * score.abs().max(1.0));
+        self.assert_near("score", s, s.choice.score, expected);
+    }
+
+    /// The pick may be chosen; its mean and sd are these.
+    pub fn assert_moments(&self, study: &Study, s: &Suggestion) {
         let (i, choice) = (s.choice.candidate, &s.choice);
         assert!(self.allowed[i] && s.point == self.points[i], "trial {}: candidate {i} may not be chosen", s.trial);
-        let rule = study.spec().strategy().rule;
-        let near = |what: &str, found: f64, (expected, error): Rounded| {
-            let scale = expected.abs().max(self.scale);
-            assert!(error <= 1e-4 * scale, "{rule}: the error bound of {what} {expected} says nothing: {error:e}");
-            let off = (found - expected).abs();
-            assert!(off <= error, "{rule}, trial {}: {what} {found} of {expected} +- {error:e}", s.trial);
-        };
-        near("mean", sign(study.spec()) * choice.mean, self.means[i]);
-        near("sd", choice.sd, self.sds[i]);
-        near("sd_observed", choice.sd_observed.unwrap(), self.sds_observed[i]);
-        let (score, error) = scores[i];
-        near("score", choice.score, (score, error + TIE * score.abs().max(1.0)));
-        assert_eq!(choice.gap, Some(0.0), "{rule} is exact on a finite domain");
+        self.assert_near("mean", s, sign(study.spec()) * choice.mean, self.means[i]);
+        self.assert_near("sd", s, choice.sd, self.sds[i]);
+        self.assert_near("sd_observed", s, choice.sd_observed.unwrap(), self.sds_observed[i]);
+        assert_eq!(choice.gap, Some(0.0), "every rule is exact on a finite domain");
+    }
+
+    fn assert_near(&self, what: &str, s: &Suggestion, found: f64, (expected, error): Rounded) {
+        let scale = expected.abs().max(self.scale);
+        assert!(error <= 1e-4 * scale, "the error bound of {what} {expected} says nothing: {error:e}");
+        let off = (found - expected).abs();
+        assert!(off <= error, "trial {}: {what} {found} of {expected} +- {error:e}", s.trial);
     }
 
     /// None of these rivals has a score that is higher than the pick's beyond rounding and ties.
@@ -145,13 +151,4 @@ pub fn ranged<const N: usize>(arguments: [Rounded; N], value: impl Fn([f64; N]) 
     let moved = (0..1 << N).map(corner).fold(0.0, f64::max);
     // Both sides evaluate the formula with some tens of roundings.
     (middle, moved + 64.0 * EPS * middle.abs().max(1.0))
-}
-
-/// sqrt(beta_t) of GP-UCB times `width`: beta_t = 2 ln(|D| t^2 pi^2/(6 delta)) unless `beta` gives it.
-pub fn ucb_width(spec: &Spec, t: usize) -> Rounded {
-    let Strategy { beta, delta, width, .. } = *spec.strategy();
-    let candidates = all_candidates(spec).len() as f64;
-    let theorem = 2.0 * (candidates * (t as f64 * std::f64::consts::PI).powi(2) / (6.0 * delta)).ln();
-    let found = width * beta.unwrap_or(theorem).sqrt();
-    (found, 16.0 * EPS * found)
 }

@@ -1,11 +1,12 @@
 //! GP-UCB-PE: which picks are first, which batch it is, and exploring the region where the maximum may be.
 
-use super::dense::{Dense, Rounded, highest, ucb_width};
+use super::dense::{Dense, Rounded, highest};
 use super::states::{KINDS, ask, random_spec, visit};
+use super::ucb::{check_upper_bound, in_place_of, random_width, ucb_width};
 use crate::common::{f, line, matern, rng, se, spec, study, uniform};
 use manyhands_core::gp::Prior;
 use manyhands_core::{
-    Domain, Event, Initial, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion, TrialState,
+    Domain, DppKind, Event, Initial, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion, TrialState,
 };
 use rand::{Rng, RngExt};
 
@@ -18,7 +19,7 @@ fn of(rule: Rule) -> Strategy {
 
 /// The number of the batch that the next pick belongs to, and whether it is its first, from the log alone: each pick of the
 /// rule counts the values that were known when it was made.
-fn batch(study: &Study) -> (usize, bool) {
+pub fn batch(study: &Study) -> (usize, bool) {
     let (mut observed, mut picks) = (0, vec![]);
     for event in study.events() {
         match event {
@@ -38,7 +39,7 @@ fn batch(study: &Study) -> (usize, bool) {
 }
 
 /// By how much every candidate is inside of the region R: mean + 2 sqrt(beta_{t+1}) sd - max (mean - sqrt(beta_t) sd).
-fn margins(spec: &Spec, dense: &Dense, t: usize) -> Vec<Rounded> {
+pub fn margins(spec: &Spec, dense: &Dense, t: usize) -> Vec<Rounded> {
     let ((width, _), (next, _)) = (ucb_width(spec, t), ucb_width(spec, t + 1));
     let end = |i: usize, multiplier: f64| {
         let ((mean, error), (sd, sd_error)) = (dense.means[i], dense.sds_observed[i]);
@@ -52,7 +53,7 @@ fn margins(spec: &Spec, dense: &Dense, t: usize) -> Vec<Rounded> {
 }
 
 /// One pick of the rule against its definition; whether it was a first one.
-fn check(before: &Study, s: &Suggestion) -> bool {
+pub fn check(before: &Study, s: &Suggestion) -> bool {
     let dense = Dense::of(before);
     let (t, is_first) = batch(before);
     if is_first {
@@ -80,30 +81,12 @@ fn check(before: &Study, s: &Suggestion) -> bool {
     false
 }
 
-/// mean + sqrt(beta_t) sd with the sd given pending and failed points too.
-fn check_upper_bound(before: &Study, dense: &Dense, t: usize, s: &Suggestion) {
-    let (width, error) = ucb_width(before.spec(), t);
-    let scores = dense.scores(|i| {
-        let ((mean, mean_error), (sd, sd_error)) = (dense.means[i], dense.sds[i]);
-        (mean + width * sd, mean_error + (width + error) * sd_error + error * sd + 4.0 * f64::EPSILON * mean.abs())
-    });
-    dense.assert_chosen(before, &scores, s);
-    dense.assert_multiplier(s, (width, error));
-}
-
-/// Random widths, half of them by the theorem.
-fn random_strategy(rule: Rule, rng: &mut impl Rng) -> Strategy {
-    let beta = rng.random_bool(0.3).then(|| uniform(rng, 0.2, 9.0));
-    let (delta, width) = (uniform(rng, 0.01, 0.5), uniform(rng, 0.1, 1.5));
-    Strategy { beta, delta, width, ..of(rule) }
-}
-
 #[test]
 fn gp_ucb_pe_takes_the_highest_bound_first_and_then_explores_its_region_in_random_states() {
     let (mut first, mut others, mut outside) = (0, 0, 0);
     for seed in 0..56 {
         let rng = &mut rng(100 + seed);
-        let strategy = random_strategy(Rule::GpUcbPe, rng);
+        let strategy = random_width(Rule::GpUcbPe, rng);
         let spec = random_spec(rng, KINDS[seed as usize % 4], strategy);
         visit(&spec, rng, |before, s| {
             let is_first = check(before, s);
@@ -115,6 +98,17 @@ fn gp_ucb_pe_takes_the_highest_bound_first_and_then_explores_its_region_in_rando
         });
     }
     assert!(first > 100 && others > 100 && outside > 60, "{first} first, {others} others, {outside} with less than D");
+}
+
+#[test]
+fn dpp_of_the_largest_determinant_is_gp_ucb_pe() {
+    for seed in 0..12 {
+        let rng = &mut rng(150 + seed);
+        let strategy = random_width(Rule::GpUcbPe, rng);
+        let other = Strategy { rule: Rule::Dpp, dpp: DppKind::Max, ..strategy.clone() };
+        let spec = random_spec(rng, KINDS[seed as usize % 4], strategy);
+        visit(&spec, rng, |before, s| assert_eq!(&in_place_of(before, other.clone()).ask(1).unwrap()[0], s));
+    }
 }
 
 /// Workers whose trials fail or are cancelled now and then, with results and runs from elsewhere in between.

@@ -1,9 +1,9 @@
-//! Expected improvement and its probability: gp-ei.
+//! Expected improvement and its probability: gp-ei, gp-pi.
 
 use super::dense::{Dense, Rounded, ranged};
 use super::special::log_improvement;
 use super::states::{KINDS, random_spec, visit};
-use crate::common::{rng, se, study};
+use crate::common::{rng, se, study, uniform};
 use manyhands_core::gp::{Points, Prior};
 use manyhands_core::{Domain, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion};
 
@@ -30,6 +30,33 @@ fn gp_ei_is_the_argmax_of_expected_improvement_in_random_states() {
             dense.assert_chosen(before, &expected_improvements(&dense), s);
             if dense.is_empty() {
                 dense.assert_highest(&dense.sds, &dense.allowed, s);
+            }
+            assert_eq!(s.choice.multiplier, 0.0);
+        });
+    }
+}
+
+/// (mean - tau - zeta s0)/sd of every candidate.
+fn standardized_improvements(dense: &Dense, zeta: f64) -> Vec<Rounded> {
+    let score = |i: usize| match dense.sds[i] {
+        (0.0, _) => (f64::NEG_INFINITY, 0.0),
+        sd => ranged([dense.means[i], sd, dense.tau], |[mean, sd, tau]| (mean - tau - zeta * dense.scale) / sd),
+    };
+    dense.scores(score)
+}
+
+#[test]
+fn gp_pi_is_the_argmax_of_the_standardized_improvement_in_random_states() {
+    for seed in 0..56 {
+        let rng = &mut rng(700 + seed);
+        let zeta = [0.0, 0.01, uniform(rng, 0.0, 0.5)][seed as usize % 3];
+        let spec = random_spec(rng, KINDS[seed as usize % 4], Strategy { zeta, ..of(Rule::GpPi) });
+        visit(&spec, rng, |before, s| {
+            let dense = Dense::of(before);
+            if dense.is_empty() {
+                dense.assert_highest(&dense.sds, &dense.allowed, s);
+            } else {
+                dense.assert_chosen(before, &standardized_improvements(&dense, zeta), s);
             }
             assert_eq!(s.choice.multiplier, 0.0);
         });

@@ -17,7 +17,7 @@ fn tail_integral(p: i32, a: f64) -> f64 {
     (-320..=40).map(|i| STEP * term(STEP * f64::from(i))).sum()
 }
 
-fn log_density(z: f64) -> f64 {
+pub fn log_density(z: f64) -> f64 {
     -0.5 * z * z - 0.5 * (2.0 * PI).ln()
 }
 
