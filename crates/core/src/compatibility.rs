@@ -3,7 +3,7 @@
 use manyhands_gp::{Family, Prior};
 
 use crate::error::{Key, Subject};
-use crate::strategy::{Hallucination, Information, Initial, Strategy, require};
+use crate::strategy::{Hallucination, Information, Initial, NORM_BOUND, Strategy, require};
 use crate::{Domain, Error, Result, Spec};
 
 /// Lemma 2 does not cover the kernel.
@@ -49,16 +49,19 @@ pub(crate) fn check_combination(spec: &Spec) -> Result<()> {
     if let &Domain::Discretized { side, dimension } = domain {
         check_cube(side, dimension, prior, strategy)?;
     } else if !spec.is_finite() {
-        strategy.rule.check(strategy, false)?;
+        strategy.rule.check(strategy, None)?;
         return check_box(strategy);
     }
-    strategy.rule.check(strategy, spec.is_finite())
+    strategy.rule.check(strategy, spec.finite().map(|candidates| candidates.len()))
 }
 
 fn check_cube(side: f64, dimension: usize, prior: &Prior, strategy: &Strategy) -> Result<()> {
     require(side > 0.0 && side <= 1e100, "side", "positive and at most 1e100", side)?;
     require((1..=1000).contains(&dimension), "dimension", "from 1 to 1000", dimension as f64)?;
     prior.kernel().lipschitz()?;
+    if strategy.norm_bound.is_none() {
+        return Err(Error::Needs { what: CUBE.into(), need: &NORM_BOUND });
+    }
     if !strategy.rule.samples() {
         return Err(refusal(strategy.rule, CUBE, ONLY_GP_BTS));
     }

@@ -109,7 +109,7 @@ pub use pool::{Coordinates, Pool};
 pub use rules::Rule;
 pub use space::{Constraint, MEASURED_TOLERANCE, Parameter, ParameterKind, Relation, Scale, Space, Value};
 pub use spec::{Direction, Spec};
-pub use strategy::{Hallucination, Information, Initial, Strategy};
+pub use strategy::{BaseRule, DppKind, Hallucination, Information, Initial, Strategy};
 pub use study::{Batch, Best, BoundKind, Certificate, Importance, Outlook, Prediction, Study, Suggestion};
 pub use trial::{Trial, TrialState};
 pub use tuning::Tuning;

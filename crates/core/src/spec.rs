@@ -95,7 +95,7 @@ impl Spec {
             }
             points.iter().try_for_each(|point| prior.kernel().check_point(point))?;
         }
-        if strategy.norm_bound.is_none() && strategy.rule.needs_norm_bound() {
+        if strategy.norm_bound.is_none() && strategy.rule.needs_norm_bound(&strategy) {
             return Err(Error::Needs { what: strategy.rule.into(), need: &NORM_BOUND });
         }
         Self::checked(domain, prior, strategy, None)

@@ -129,6 +129,17 @@ pub(crate) fn search_effort(rows: usize) -> SearchEffort {
 /// How many quasi-random points stand for a space where a rule needs a finite set; the observed points are added.
 pub(crate) const LISTED_POINTS: usize = 2048;
 
+/// The most candidates that `est` takes: it sums over all of them some hundred times for every pick.
+pub(crate) const MOST_FOR_EST: usize = 100_000;
+
+/// The most candidates that `dpp = "sample"` takes, and the most points of its region that a draw takes: more are thinned. The
+/// draw costs their cube.
+pub(crate) const MOST_FOR_DPP: usize = FINITE_POINTS;
+pub(crate) const MOST_IN_DPP: usize = 2_000;
+
+/// The most candidates that `local-penalization` takes: its score has no bound that would spare any of them.
+pub(crate) const MOST_FOR_LOCAL_PENALIZATION: usize = FINITE_POINTS;
+
 /// A search inside a region tests candidates until this many of them are inside.
 pub(crate) const REGION_STARTS: usize = 16;
 

@@ -46,6 +46,7 @@ mod certified;
 mod circulant;
 mod convolution;
 mod dense;
+mod determinantal;
 mod error;
 mod even;
 mod factor;
@@ -82,6 +83,7 @@ mod seeded;
 
 pub use acquisition::{Acquisition, ConfidenceBound, LevelSet, Provable, StandardDeviation, Variance};
 pub use certified::{Budget, Certified, FeasibleSet, Region, maximize};
+pub use determinantal::draw_k_dpp;
 pub use error::{Error, Quantity, Result};
 pub use factor::Factor;
 pub use fit::{Fit, Given, Hyperparameters, Priors};

@@ -123,6 +123,20 @@ impl<'a> Slopes<'a> {
         (mean, variance)
     }
 
+    /// Sets the gradient of the mean at `x`, which needs no solve.
+    ///
+    /// Panics, as a slice does, if a list is shorter than a point.
+    pub fn mean_gradient(&mut self, x: &[f64], gradient: &mut [f64]) {
+        self.fill(x);
+        let rows = self.weights.len();
+        let (ratios, pulls) = (&self.work.ratios[..rows], &mut self.work.pulls[..rows]);
+        (0..rows).for_each(|i| pulls[i] = ratios[i] * self.weights[i]);
+        for (j, ys) in self.coordinates.iter().enumerate() {
+            let [pull, _] = vector::weighted_differences(self.differentiation.origin(x[j]), ys, [pulls, ratios]);
+            gradient[j] = pull * self.scales[j] * self.scales[j];
+        }
+    }
+
     /// An acquisition's value at `x`; sets its gradient, by the chain rule. Where nothing is left of the variance, that of
     /// the sd is taken as 0.
     ///

@@ -46,7 +46,7 @@ impl Source {
 
     /// From a text and files that were stored; the error says why they cannot be read.
     pub(crate) fn stored(text: &str, files: &[StoredFile]) -> std::result::Result<Self, String> {
-        let draft = Draft::parse(text).map_err(|error| error.to_string())?;
+        let draft = Draft::parse_stored(text).map_err(|error| error.to_string())?;
         let of_role = |role: &str| files.iter().find(|file| file.role == role).cloned();
         let wanted = draft.files();
         let found: Vec<StoredFile> = wanted.iter().filter_map(|file| of_role(file.role)).collect();

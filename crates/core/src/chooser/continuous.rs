@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{AskCandidates, Wanted};
 use super::proof::{Proven, prove};
-use super::{Chooser, Contest, Context, Extremes, LargestSd, Place, SampledPeak, generator};
+use super::{Chooser, Contest, Context, Extremes, LargestSd, Place, PointScore, SampledPeak, generator, without_nan};
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
 use crate::tuning::{
     BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, LISTED_POINTS,
@@ -90,12 +90,18 @@ impl Continuous {
         search.maximize(|i| self.candidates.get(i), scores, &mut objective)
     }
 
-    /// The candidates' scores; the candidates are drawn at the first pick of an ask.
-    fn scores(&mut self, context: Context<'_>, ranking: Ranking<'_>, wanted: Wanted) -> Result<Vec<f64>> {
+    /// Draws the candidates at the first pick of an ask.
+    fn sync_candidates(&mut self, context: Context<'_>) -> Result<()> {
         if self.candidates.are_outdated() {
             let drawn = self.draw_candidates(context)?;
             self.candidates.renew(context.view, drawn)?;
         }
+        Ok(())
+    }
+
+    /// The candidates' scores.
+    fn scores(&mut self, context: Context<'_>, ranking: Ranking<'_>, wanted: Wanted) -> Result<Vec<f64>> {
+        self.sync_candidates(context)?;
         match ranking {
             Ranking::By(acquisition) => self.candidates.scores(context.view, acquisition, wanted),
             Ranking::Sample(path) => {
@@ -196,6 +202,28 @@ impl Chooser for Continuous {
             if region.contains(mean, variance) { value } else { f64::NEG_INFINITY }
         };
         self.climb(context, &scores, objective).map(|found| self.choice(context, &found)).transpose()
+    }
+
+    fn argmax_by_point(&mut self, context: Context<'_>, score: &mut dyn PointScore) -> Result<Option<Choice>> {
+        self.sync_candidates(context)?;
+        let scores =
+            self.candidates.points().map(|point| score.value(point).map(without_nan)).collect::<Result<Vec<_>>>()?;
+        let blocks = self.space.blocks().iter().filter(|block| block.is_continuous());
+        let along: Vec<usize> = blocks.map(|block| block.coordinates().start).collect();
+        let mut failed = None;
+        // A climb ends where its objective is not finite.
+        let objective = |x: &[f64], gradient: &mut [f64]| {
+            gradient.fill(0.0);
+            score.value_and_slopes(x, &along, gradient).unwrap_or_else(|error| {
+                failed = Some(error);
+                f64::NEG_INFINITY
+            })
+        };
+        let found = self.climb(context, &scores, objective);
+        match failed {
+            Some(error) => Err(error),
+            None => found.map(|found| self.choice(context, &found)).transpose(),
+        }
     }
 
     /// The argmax of a sample path, whose prior part is approximate (random features).

@@ -10,7 +10,7 @@ use manyhands_gp::{
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Chooser, Context, Extremes, LargestSd, Place, Widest, generator, peak};
+use super::{Chooser, Context, Extremes, LargestSd, Place, PointScore, Widest, generator, peak, without_nan};
 use crate::maximize::descending;
 use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT, JOINT_CONTENDERS, predicted_candidates};
 use crate::{Aim, Choice, Error, Result, Spec};
@@ -112,6 +112,22 @@ impl Chooser for Finite {
         Ok(found.filter(|found| found.score.is_finite()).map(|found| self.choice(context.spec, found)))
     }
 
+    fn argmax_by_point(&mut self, context: Context<'_>, score: &mut dyn PointScore) -> Result<Option<Choice>> {
+        if self.left().is_some_and(|left| left == 0) {
+            return Err(EXHAUSTED);
+        }
+        let mut scores = vec![f64::NEG_INFINITY; self.domain().len()];
+        for index in (0..scores.len()).filter(|&index| !self.surface.is_excluded(index)) {
+            scores[index] = without_nan(score.value(&self.domain().point(index))?);
+        }
+        let best = peak(&scores, |index| !self.surface.is_excluded(index)).filter(|(_, score)| score.is_finite());
+        let choice = |(index, score)| {
+            let (mean, sd) = self.surface.moments(context.view, index);
+            self.choice(context.spec, Maximizer { index, mean, sd, score })
+        };
+        Ok(best.map(choice))
+    }
+
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
         let Context { spec, view, trial } = context;
         let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };
@@ -143,7 +159,14 @@ impl Chooser for Finite {
         among: Among,
         can_matter: &dyn Fn(f64, f64) -> bool,
     ) -> Result<Vec<(usize, Marginal)>> {
-        Ok(self.surface.moments_where(context.view, among, can_matter))
+        let view = context.view;
+        if view.keys().len() == view.posterior().keys().len() {
+            return Ok(self.surface.moments_where(view, among, can_matter));
+        }
+        // By the surface of past views: fewer rows than those of the last pick would reset the bounds of the other one.
+        let mut moments = self.all_candidates().moments_where(view, Among::All, can_matter);
+        moments.retain(|(index, _)| among == Among::All || !self.surface.is_excluded(*index));
+        Ok(moments)
     }
 
     fn covariance(&self, context: Context<'_>, listed: &[usize]) -> Result<Vec<f64>> {

@@ -5,6 +5,7 @@ mod contest;
 mod continuous;
 mod discretized;
 mod finite;
+mod point_score;
 mod proof;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub(crate) use self::contest::{Contest, SampledPeak, peaks_among};
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
+pub(crate) use self::point_score::PointScore;
 use crate::compatibility::{CUBE, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE, refusal};
 use crate::event::Asked;
 use crate::{Choice, Domain, Result, Spec, Value};
@@ -89,6 +91,14 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         _acquisition: &dyn Acquisition,
         _region: &LevelSet<'_>,
     ) -> Result<Option<Choice>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The argmax of a score of points; none if it is finite nowhere.
+    ///
+    /// On a finite domain every candidate that may be chosen is scored, in the order of their indices. On a space the
+    /// candidates of the ask are, and the best of them are climbed from.
+    fn argmax_by_point(&mut self, _context: Context<'_>, _score: &mut dyn PointScore) -> Result<Option<Choice>> {
         Err(ONLY_GP_BTS_ON_A_CUBE)
     }
 
@@ -259,10 +269,15 @@ impl From<&Asked> for Place {
 }
 
 /// Random numbers of one trial, from a counter-based generator keyed by (seed, trial).
-fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
+pub(crate) fn generator(spec: &Spec, trial: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(spec.seed());
     rng.set_stream(trial as u64);
     rng
+}
+
+/// A score, with minus infinity in the place of NaN.
+fn without_nan(score: f64) -> f64 {
+    if score.is_nan() { f64::NEG_INFINITY } else { score }
 }
 
 /// The highest value that may be chosen, the lowest index among ties.

@@ -6,11 +6,12 @@ mod elimination;
 use elimination::{dot, solve};
 use manyhands_gp::{Among, Kernel, Key, Points, Posterior, Prior};
 
-use super::chooser;
+use super::point_score::by_differences;
+use super::{Chooser, PointScore, chooser};
 use crate::ledger::Ledger;
 use crate::rules::{Pick, RuleState, StudyState};
 use crate::tuning::LISTED_POINTS;
-use crate::{Domain, Parameter, Rule, Space, Spec, Strategy};
+use crate::{Choice, Domain, Error, Parameter, Result, Rule, Space, Spec, Strategy};
 
 const NOISE: f64 = 0.01;
 
@@ -103,4 +104,73 @@ fn listed_points_of_a_space_have_dense_moments_and_covariances() {
             .unwrap_or_else(|| posterior.points().get(index - LISTED_POINTS).to_vec())
     };
     check(Domain::Space(space), point, LISTED_POINTS + 4);
+}
+
+/// A score with its lengthscale, which counts the points that it is asked for.
+struct Counted<F> {
+    score: F,
+    asked: usize,
+}
+
+impl<F: Fn(&[f64]) -> f64> PointScore for Counted<F> {
+    fn value(&mut self, point: &[f64]) -> Result<f64> {
+        self.asked += 1;
+        Ok((self.score)(point))
+    }
+
+    fn value_and_slopes(&mut self, point: &[f64], along: &[usize], slopes: &mut [f64]) -> Result<f64> {
+        by_differences(self, (point, along), |_| 0.4, slopes)
+    }
+}
+
+/// The choice by this score on a domain with two rows, and how many points were scored.
+fn chosen(spec: &Spec, chooser: &mut dyn Chooser, score: impl Fn(&[f64]) -> f64) -> Result<(Choice, usize)> {
+    let mut posterior = Posterior::new(spec.prior().clone(), 2).unwrap();
+    posterior.observe(Key { id: 0, site: 0 }, &[0.1, 0.2], 0.3).unwrap();
+    posterior.hallucinate(Key { id: 1, site: 1 }, &[0.8, 0.4]).unwrap();
+    let (ledger, mut score) = (Ledger::default(), Counted { score, asked: 0 });
+    let known = StudyState { spec, ledger: &ledger, posterior: &posterior, warp: None };
+    let mut state = RuleState::new(known, chooser, Pick { trial: 2, by_rule: 0 });
+    let choice = state.argmax_by_point(&mut score)?;
+    Ok((choice, score.asked))
+}
+
+fn spec_of(domain: Domain) -> Spec {
+    let prior = Prior::new(Kernel::matern(2.5, &[0.4]).unwrap(), 0.0, NOISE).unwrap();
+    Spec::new(domain, prior, Strategy { rule: Rule::GpEi, ..Strategy::auto() }).unwrap()
+}
+
+#[test]
+fn a_score_of_points_is_asked_for_every_candidate_that_may_be_chosen_and_the_first_of_the_best_is() {
+    let rows: Vec<Vec<f64>> = (0..60u32).map(|i| vec![f64::from(i * 37 % 60) / 60.0, f64::from(i) / 60.0]).collect();
+    let spec = spec_of(Domain::Points(Points::from_rows(&rows).unwrap())).without_repeats().unwrap();
+    let mut chooser = chooser(&spec, spec.prior()).unwrap();
+    // Far from the tied ones, and equal within rounding on the second half.
+    let score = |x: &[f64]| if x[1] < 0.5 { -x[0] } else { 3.0 - 1e-13 * x[1] };
+    let (choice, asked) = chosen(&spec, &mut *chooser, score).unwrap();
+    assert_eq!((choice.candidate, asked, choice.gap), (30, 60, Some(0.0)));
+    assert_eq!(choice.score, score(&rows[30]));
+    for taken in [30, 31] {
+        chooser.set_taken(taken, true);
+    }
+    let (choice, asked) = chosen(&spec, &mut *chooser, score).unwrap();
+    assert_eq!((choice.candidate, asked), (32, 58));
+    // Nowhere finite: the point of largest sd.
+    for nothing in [f64::NAN, f64::NEG_INFINITY] {
+        let (choice, _) = chosen(&spec, &mut *chooser, |_| nothing).unwrap();
+        assert_eq!(choice.score, choice.sd);
+    }
+    (0..60).filter(|i| ![30, 31].contains(i)).for_each(|i| chooser.set_taken(i, true));
+    assert!(matches!(chosen(&spec, &mut *chooser, score), Err(Error::PoolExhausted { .. })));
+}
+
+#[test]
+fn a_score_of_points_is_climbed_on_a_space_and_discrete_parameters_are_exchanged() {
+    let parameters = vec![Parameter::float("x", 0.0, 1.0).unwrap(), Parameter::int("n", 0, 4).unwrap()];
+    let spec = spec_of(Domain::Space(Space::new(parameters, vec![]).unwrap()));
+    let score = |x: &[f64]| 2.0 - (x[0] - 0.37).powi(2) - (x[1] - 0.7).powi(2);
+    let (choice, _) = chosen(&spec, &mut *chooser(&spec, spec.prior()).unwrap(), score).unwrap();
+    assert_eq!((choice.params[1].clone(), choice.gap), (3.into(), None));
+    // Differences err by 1e-16/6e-6, and the climb ends where a step gains less than 1e-15: 1e-7 off.
+    assert!((choice.params[0].number().unwrap() - 0.37).abs() < 1e-6, "{choice:?}");
 }

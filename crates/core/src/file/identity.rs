@@ -2,7 +2,8 @@
 
 use super::candidates::CandidatesSection;
 use super::model::{KernelName, ModelSection};
-use crate::strategy::SETTINGS;
+use super::strategy::is_read;
+use crate::strategy::{SETTINGS, SettingForm};
 use crate::text::{escaped, exact};
 use crate::{Direction, ParameterKind as Kind, Scale, Space, Strategy, Value};
 
@@ -66,8 +67,14 @@ pub(super) fn of_model(model: &ModelSection) -> IdentityEntries {
     identity
 }
 
-pub(super) fn of_strategy(strategy: &Strategy) -> IdentityEntries {
-    SETTINGS.iter().map(|(key, form)| (format!("strategy.{key}"), form.shown(strategy))).collect()
+pub(super) fn of_strategy(strategy: &Strategy, learns: bool) -> IdentityEntries {
+    // What the strategy does not read makes no other study: older versions took such keys without a word.
+    let unset = Strategy::auto();
+    let shown = |(key, form): &(&str, SettingForm)| {
+        let read = if is_read(key, strategy, learns) { strategy } else { &unset };
+        (format!("strategy.{key}"), form.shown(read))
+    };
+    SETTINGS.iter().map(shown).collect()
 }
 
 fn entry(key: &str, value: impl Into<String>) -> (String, String) {

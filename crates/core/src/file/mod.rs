@@ -116,6 +116,12 @@ impl Draft {
         Self::parse_with(text, |_| Ok(())).map(|(draft, _)| draft)
     }
 
+    /// As [`Draft::parse`], of a text that was stored. Settings that the strategy does not read are ignored in it, as older
+    /// versions took them without a word.
+    pub fn parse_stored(text: &str) -> Result<Self, FileError> {
+        tree::parse(text).and_then(|root| Self::read(text, root)).map_err(|fault| fault.locate(text))
+    }
+
     /// As [`Draft::parse`], with a reader for `[run]`: its mistakes and those of the rest of the file are reported in the
     /// order of their places. None if there is no `[run]`.
     ///
@@ -137,7 +143,9 @@ impl Draft {
         let read = || {
             let root = tree::parse(text)?;
             let run = section(&root, "run").and_then(|table| table.map(run).transpose());
-            match (Self::read(text, root), run) {
+            let unread = strategy::unread(&root);
+            let draft = Self::read(text, root).and_then(|draft| unread.map_or(Ok(draft), Err));
+            match (draft, run) {
                 (Ok(draft), Ok(run)) => Ok((draft, run)),
                 (Err(fault), Err(of_run)) => Err(if of_run.at < fault.at { of_run } else { fault }),
                 (Err(fault), Ok(_)) | (Ok(_), Err(fault)) => Err(fault),
@@ -263,7 +271,7 @@ impl Parts {
         of_domain: IdentityEntries,
     ) -> Checked<StudyFile> {
         let Self { text, root, name, direction, seed, model, strategy, run } = self;
-        let (of_model, of_strategy) = (identity::of_model(&model), identity::of_strategy(&strategy));
+        let (of_model, of_strategy) = (identity::of_model(&model), identity::of_strategy(&strategy, model.fit));
         let identity = [identity::of_head(direction, seed), of_domain, of_model, of_strategy].concat();
         let spec = if model.fit {
             let (family, given) = model.given(&root, &domain)?;

@@ -1,6 +1,7 @@
 //! `[strategy]`: how to choose and what is assumed.
 
 use super::error::{Checked, Fault};
+use super::model::ModelSection;
 use super::tree::{TomlEntry, TomlTable};
 use crate::strategy::{SETTINGS, SettingForm};
 use crate::{Hallucination, Initial, Rule, Strategy, Value};
@@ -31,6 +32,48 @@ pub(super) fn read(table: Option<&TomlTable>, learns: bool) -> Checked<Strategy>
         strategy.rule = Rule::IgpBucb;
     }
     Ok(strategy)
+}
+
+/// The settings that certificates and predictions read where the model is given, whatever the rule.
+const OF_CERTIFICATES: [&str; 3] = ["norm_bound", "noise_bound", "delta"];
+
+/// Whether anything in a study reads a setting of its strategy.
+pub(super) fn is_read(key: &str, strategy: &Strategy, learns: bool) -> bool {
+    strategy.reads(key) || (!learns && OF_CERTIFICATES.contains(&key))
+}
+
+/// The first setting of a file that nothing reads; none also where the strategy has another mistake.
+pub(super) fn unread(root: &TomlTable) -> Option<Fault> {
+    let table = root.get("strategy")?.node.table("strategy", "[strategy]").ok()?;
+    let model = root.get("model").and_then(|entry| entry.node.table("model", "[model]").ok());
+    let learns = model.map_or_else(|| Ok(ModelSection::learned()), ModelSection::read).ok()?.fit;
+    let strategy = read(Some(table), learns).ok()?;
+    let keys = SETTINGS.iter().map(|(key, _)| *key);
+    let unread = |key: &str| table.get(key).filter(|_| !is_read(key, &strategy, learns));
+    let (key, entry) =
+        keys.filter_map(|key| unread(key).map(|entry| (key, entry))).min_by_key(|(_, entry)| entry.at)?;
+    Some(Fault::new(entry.at, unread_by(key, &strategy)).hint(instead_of(key, &strategy, learns)))
+}
+
+fn unread_by(key: &str, strategy: &Strategy) -> String {
+    let rule = strategy.rule;
+    match key {
+        _ if strategy.multiplier.is_some() => {
+            format!("{key} does not work with multiplier: {rule} reads no {key} then")
+        }
+        "delta" | "beta" | "width" if strategy.rule == Rule::LocalPenalization => {
+            format!("{rule} with base = \"{}\" does not read {key}", strategy.base)
+        }
+        _ => format!("{rule} does not read {key}"),
+    }
+}
+
+/// What to do about a setting that the strategy does not read.
+fn instead_of(key: &str, strategy: &Strategy, learns: bool) -> String {
+    let reads = |rule: &Rule| Strategy { rule: *rule, multiplier: None, ..strategy.clone() }.reads(key);
+    let readers: Vec<&str> = Rule::all().filter(reads).map(Rule::name).collect();
+    let with = if learns && OF_CERTIFICATES.contains(&key) { ", or give the model, for a certificate" } else { "" };
+    format!("leave it out, or use a rule that reads it: {}{with}", readers.join(", "))
 }
 
 fn hallucination(entry: &TomlEntry) -> Checked<Hallucination> {

@@ -2,7 +2,7 @@
 
 use super::{Formulas, RuleState};
 use crate::tuning::{COVERED_SHARE, INFORMATIVE_SHARE, REPEAT_SHARE};
-use crate::{Aim, Choice, Result};
+use crate::{Aim, Choice, Result, Strategy};
 
 pub(super) struct Auto;
 
@@ -31,6 +31,10 @@ impl Formulas for Auto {
             return Ok(wider);
         }
         Ok(state.best_new(wide)?.unwrap_or(first))
+    }
+
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        &["hallucination", "width"]
     }
 }
 

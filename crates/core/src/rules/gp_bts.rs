@@ -1,7 +1,7 @@
 //! GP-BTS, the paper's Algorithm 2: the argmax of a sample of GP(mu_S, v_t^2 k_{t-1}). With one worker it is GP-TS.
 
-use super::{Formulas, RuleState};
-use crate::{Choice, Result};
+use super::{Formulas, OF_THEOREMS, RuleState};
+use crate::{Choice, Result, Strategy};
 
 pub(super) struct GpBts;
 
@@ -17,6 +17,10 @@ impl Formulas for GpBts {
 
     fn needs_norm_bound(&self) -> bool {
         true
+    }
+
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        OF_THEOREMS
     }
 
     fn samples(&self) -> bool {

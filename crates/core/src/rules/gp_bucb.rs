@@ -1,8 +1,8 @@
 //! GP-BUCB of Desautels, Krause and Burdick (2014), the paper's baseline: two multipliers, one argmax.
 
-use super::{Formulas, RuleState};
+use super::{Formulas, OF_THEOREMS, RuleState};
 use crate::compatibility::{BOX, refusal};
-use crate::{Choice, Result, Rule, Strategy};
+use crate::{Choice, Hallucination, Result, Rule, Strategy};
 
 /// The RKHS case: with gamma_t of observed and pending points.
 pub(super) struct GpBucb;
@@ -20,6 +20,10 @@ impl Formulas for GpBucb {
     fn needs_norm_bound(&self) -> bool {
         true
     }
+
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        OF_THEOREMS
+    }
 }
 
 /// The Bayesian case on a finite domain: a union bound over the candidates.
@@ -35,9 +39,21 @@ impl Formulas for GpBucbBayesian {
         state.argmax_upper(multiplier)
     }
 
-    fn check(&self, _: &Strategy, is_finite: bool) -> Result<()> {
+    fn reads(&self, strategy: &Strategy) -> &'static [&'static str] {
+        match strategy.hallucination {
+            // exp(2 gamma_{M-1}).
+            Hallucination::WorstCase => &["delta", "information", "hallucination", "width", "multiplier"],
+            _ => &["delta", "hallucination", "width", "multiplier"],
+        }
+    }
+
+    fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
         // The union bound is over candidates.
         let reason = "its multiplier counts the candidates; use igp-bucb";
-        if is_finite { Ok(()) } else { Err(refusal(Rule::GpBucbBayesian, BOX, reason)) }
+        if candidates.is_some() || strategy.multiplier.is_some() {
+            Ok(())
+        } else {
+            Err(refusal(Rule::GpBucbBayesian, BOX, reason))
+        }
     }
 }

@@ -15,7 +15,7 @@ use manyhands_gp::Acquisition;
 
 use super::{Formulas, RuleState};
 use crate::normal::{cumulative, density, scaled_erfc};
-use crate::{Choice, Result};
+use crate::{Choice, Result, Strategy};
 
 /// Below this z, h(z) is phi(z)/z^2 up to a relative error of 3/z^2, which no bit of ln h(z) shows.
 const FAR: f64 = -1e6;
@@ -27,11 +27,15 @@ impl Formulas for GpEi {
         let target = state.highest_observed_mean();
         state.argmax(&LogExpectedImprovement { target })
     }
+
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// ln E max(0, f - target).
-struct LogExpectedImprovement {
-    target: f64,
+pub(super) struct LogExpectedImprovement {
+    pub target: f64,
 }
 
 impl Acquisition for LogExpectedImprovement {

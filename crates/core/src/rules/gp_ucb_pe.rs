@@ -13,17 +13,9 @@
 
 use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
 
+use super::gp_ucb::{self, squared_width};
 use super::{Formulas, RuleState};
-use crate::error::Need;
-use crate::theory::log_union_bound;
-use crate::{Aim, Choice, Error, Result, Strategy};
-
-const BETA: Need = Need {
-    key: "beta",
-    meaning: "its squared width, on a space that is not finite: the theorem's value depends on the number of candidates",
-    hint: "set beta in [strategy], give every float `points`, or use gp-ei or auto",
-    code: "needs-beta",
-};
+use crate::{Aim, Choice, Result, Strategy};
 
 pub(super) struct GpUcbPe;
 
@@ -34,34 +26,44 @@ impl Formulas for GpUcbPe {
 
     fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         if state.is_first_of_batch() {
-            let choice = state.argmax(&ConfidenceBound(multiplier))?;
-            return Ok(Choice { multiplier, ..choice });
+            return gp_ucb::upper(state, multiplier);
         }
-        let wider = squared_width(state, state.batch() + 1)?.sqrt();
-        let acquisition = &ConfidenceBound(2.0 * state.widened(wider)?);
-        let threshold = state.highest_observed(-multiplier)?;
-        let region = LevelSet { acquisition, threshold };
-        let choice = match state.argmax_within(&StandardDeviation, &region)? {
-            Some(choice) => choice,
-            None => state.argmax(&StandardDeviation)?,
-        };
-        Ok(Choice { aim: Some(Aim::Exploring), ..choice })
+        let region = Region::new(state, multiplier)?;
+        explore(state, &region)
     }
 
-    fn check(&self, strategy: &Strategy, is_finite: bool) -> Result<()> {
-        if is_finite || strategy.beta.is_some() {
-            Ok(())
-        } else {
-            Err(Error::Needs { what: strategy.rule.into(), need: &BETA })
-        }
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        gp_ucb::READS
+    }
+
+    fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        gp_ucb::check_width(strategy, candidates)
     }
 }
 
-/// beta_t, as in GP-UCB (Srinivas et al. 2012, Theorem 1).
-fn squared_width(state: &RuleState<'_>, t: usize) -> Result<f64> {
-    let strategy = state.strategy();
-    match strategy.beta {
-        Some(beta) => Ok(beta),
-        None => Ok(2.0 * log_union_bound(t, state.candidates()?, strategy.delta)),
+/// The region where the maximum may be, from the multiplier sqrt(beta_t) of a batch.
+pub(super) struct Region {
+    upper: ConfidenceBound,
+    threshold: f64,
+}
+
+impl Region {
+    pub fn new(state: &mut RuleState<'_>, multiplier: f64) -> Result<Self> {
+        let wider = squared_width(state, state.batch() + 1)?.sqrt();
+        let upper = ConfidenceBound(2.0 * state.widened(wider)?);
+        Ok(Self { upper, threshold: state.highest_observed(-multiplier)? })
     }
+
+    pub fn level_set(&self) -> LevelSet<'_> {
+        LevelSet { acquisition: &self.upper, threshold: self.threshold }
+    }
+}
+
+/// The point of largest sd in the region, or anywhere if nothing of it may be chosen.
+pub(super) fn explore(state: &mut RuleState<'_>, region: &Region) -> Result<Choice> {
+    let choice = match state.argmax_within(&StandardDeviation, &region.level_set())? {
+        Some(choice) => choice,
+        None => state.argmax(&StandardDeviation)?,
+    };
+    Ok(Choice { aim: Some(Aim::Exploring), ..choice })
 }

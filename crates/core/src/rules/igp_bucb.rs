@@ -1,7 +1,7 @@
 //! IGP-BUCB, the paper's Algorithm 1: argmax of mu_S + beta_t sigma_{t-1}. With one worker it is IGP-UCB.
 
-use super::{Formulas, RuleState};
-use crate::{Choice, Result};
+use super::{Formulas, OF_THEOREMS, RuleState};
+use crate::{Choice, Result, Strategy};
 
 pub(super) struct IgpBucb;
 
@@ -17,5 +17,9 @@ impl Formulas for IgpBucb {
 
     fn needs_norm_bound(&self) -> bool {
         true
+    }
+
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        OF_THEOREMS
     }
 }

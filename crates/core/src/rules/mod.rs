@@ -1,16 +1,26 @@
 //! The rules: each is a file of formulas that names a search over the domain and the acquisition function to maximize. A new
 //! rule is a file beside this one and a line in the table below.
 
+mod asy_ts;
 mod auto;
+mod dpp;
+mod est;
 mod gp_bts;
 mod gp_bucb;
 mod gp_ei;
+mod gp_pi;
+mod gp_ucb;
 mod gp_ucb_pe;
 mod igp_bucb;
+mod local_penalization;
 mod state;
 
 pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
 use crate::{Choice, Error, Result, Strategy};
+
+/// What the rules read whose multiplier is a theorem's.
+const OF_THEOREMS: &[&str] =
+    &["norm_bound", "noise_bound", "delta", "information", "hallucination", "width", "multiplier"];
 
 /// The formulas of a rule.
 pub(crate) trait Formulas: Sync {
@@ -28,7 +38,7 @@ pub(crate) trait Formulas: Sync {
     }
 
     /// Whether [`Formulas::choose_jointly`] may return several picks. Such picks depend on how many the ask wants.
-    fn draws_jointly(&self) -> bool {
+    fn draws_jointly(&self, _strategy: &Strategy) -> bool {
         false
     }
 
@@ -42,8 +52,11 @@ pub(crate) trait Formulas: Sync {
         false
     }
 
-    /// Refuses settings that it cannot choose with, on a domain that is finite or not.
-    fn check(&self, _strategy: &Strategy, _is_finite: bool) -> Result<()> {
+    /// The keys of `[strategy]` that it reads, beside those that come before a rule.
+    fn reads(&self, strategy: &Strategy) -> &'static [&'static str];
+
+    /// Refuses settings that it cannot choose with, on a domain with so many candidates, or none where it is not finite.
+    fn check(&self, _strategy: &Strategy, _candidates: Option<usize>) -> Result<()> {
         Ok(())
     }
 }
@@ -102,6 +115,22 @@ rules! {
     /// GP-UCB-PE (Contal et al. 2013): the first pick of a batch by an upper bound, the others by pure exploration of the
     /// region where the maximum may be.
     GpUcbPe "gp-ucb-pe" gp_ucb_pe::GpUcbPe;
+    /// GP-UCB (Srinivas et al. 2010, 2012), Bayesian case: mean + sqrt(beta_t) x sd with the pending points in the sd.
+    GpUcb "gp-ucb" gp_ucb::GpUcb;
+    /// Probability of improvement (Kushner 1964) over the highest mean at an observed point and a margin, with the pending
+    /// points in the sd.
+    GpPi "gp-pi" gp_pi::GpPi;
+    /// EST (Wang, Zhou and Jegelka 2016): the point that most probably reaches an estimate of the maximum.
+    Est "est" est::Est;
+    /// Parallel Thompson sampling (Kandasamy et al. 2018): the argmax of a sample of the posterior given observed points
+    /// alone.
+    AsyTs "asy-ts" asy_ts::AsyTs;
+    /// DPP batches (Kathuria, Deshpande and Kohli 2016): as GP-UCB-PE, or the exploring picks of an ask as one sample of a
+    /// k-DPP.
+    Dpp "dpp" dpp::Dpp;
+    /// Local penalization (Gonzalez et al. 2016): an upper bound, or expected improvement, less a penalty around pending
+    /// points.
+    LocalPenalization "local-penalization" local_penalization::LocalPenalization;
 }
 
 impl Rule {
@@ -115,8 +144,23 @@ impl Rule {
         Self::NAMES.iter().find(|(_, rule)| *rule == self).map_or("", |(name, _)| name)
     }
 
-    /// The multiplier of the next pick, times the strategy's `width`; refused where it is too large for a number.
+    /// The keys of `[strategy]` that it reads, beside those that come before a rule.
+    pub(crate) fn reads(self, strategy: &Strategy) -> &'static [&'static str] {
+        let reads = self.formulas().reads(strategy);
+        // A multiplier that is fixed depends on nothing else.
+        if strategy.multiplier.is_some() && reads.contains(&"multiplier") {
+            &["hallucination", "multiplier"]
+        } else {
+            reads
+        }
+    }
+
+    /// The multiplier of the next pick: as the strategy fixes it, or the rule's times the strategy's `width`; refused where it
+    /// is too large for a number.
     pub(crate) fn multiplier(self, state: &mut RuleState<'_>) -> Result<f64> {
+        if let Some(multiplier) = state.strategy().multiplier {
+            return Ok(multiplier);
+        }
         let formula = self.formulas().multiplier(state)?;
         state.widened(formula)
     }
@@ -128,13 +172,13 @@ impl Rule {
     }
 
     /// Whether several picks may be drawn jointly: then they depend on how many an ask wants.
-    pub(crate) fn draws_jointly(self) -> bool {
-        self.formulas().draws_jointly()
+    pub(crate) fn draws_jointly(self, strategy: &Strategy) -> bool {
+        self.formulas().draws_jointly(strategy)
     }
 
     /// Whether it needs the bound B on the norm where the model is given.
-    pub(crate) fn needs_norm_bound(self) -> bool {
-        self.formulas().needs_norm_bound()
+    pub(crate) fn needs_norm_bound(self, strategy: &Strategy) -> bool {
+        strategy.multiplier.is_none() && self.formulas().needs_norm_bound()
     }
 
     /// Whether it draws samples over the whole domain.
@@ -142,9 +186,9 @@ impl Rule {
         self.formulas().samples()
     }
 
-    /// Refuses settings that it cannot choose with, on a domain that is finite or not.
-    pub(crate) fn check(self, strategy: &Strategy, is_finite: bool) -> Result<()> {
-        self.formulas().check(strategy, is_finite)
+    /// Refuses settings that it cannot choose with, on a domain with so many candidates, or none where it is not finite.
+    pub(crate) fn check(self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        self.formulas().check(strategy, candidates)
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a rule may read and do: the log, the posterior, the theory's quantities, and the searches over the domain.
 
 use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
+use rand_chacha::ChaCha8Rng;
 
-use crate::chooser::{Chooser, Context, LargestSd};
+use crate::chooser::{Chooser, Context, LargestSd, PointScore, generator};
 use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::Ledger;
 use crate::strategy::{Hallucination, Information, Strategy};
@@ -75,10 +76,15 @@ impl<'a> RuleState<'a> {
         self.context(self.posterior.view().observed_only())
     }
 
+    /// As [`RuleState::observed_only`], for samples.
+    fn before_pending(&self) -> Context<'a> {
+        self.context(self.posterior.past_view(self.posterior.observed()))
+    }
+
     /// The posterior of the paper's rules: pending points are hallucinated unless the strategy ignores them.
     pub fn as_configured(&self) -> Context<'a> {
         self.context(match self.strategy().hallucination {
-            Hallucination::Off => self.posterior.past_view(self.posterior.observed()),
+            Hallucination::Off => return self.before_pending(),
             _ => self.posterior.view(),
         })
     }
@@ -110,10 +116,19 @@ impl<'a> RuleState<'a> {
 
     /// Whether no pending pick of the rule was made with the present number of values.
     pub fn is_first_of_batch(&self) -> bool {
+        self.pick.by_rule == 0 && self.ask_begins_a_batch()
+    }
+
+    /// How many picks of the current ask the rule has made that were not the first of a batch.
+    pub fn explorations_of_ask(&self) -> usize {
+        self.pick.by_rule - usize::from(self.pick.by_rule > 0 && self.ask_begins_a_batch())
+    }
+
+    /// Whether no pending pick of an earlier ask was made with the present number of values.
+    fn ask_begins_a_batch(&self) -> bool {
         let now = self.posterior.observed();
         let is_pending = |trial: usize| self.ledger.pending_trial(trial).is_ok();
-        let mut picks = self.values_known_to_picks().into_iter();
-        self.pick.by_rule == 0 && !picks.any(|(trial, count)| count == now && is_pending(trial))
+        !self.values_known_to_picks().into_iter().any(|(trial, count)| count == now && is_pending(trial))
     }
 
     /// The rule's logged picks, each with how many values had arrived when it was made.
@@ -128,6 +143,26 @@ impl<'a> RuleState<'a> {
             _ => None,
         };
         events.iter().filter_map(pick).collect()
+    }
+
+    /// Whether any value has arrived.
+    pub fn has_values(&self) -> bool {
+        self.posterior.observed() > 0
+    }
+
+    /// lambda: the noise variance.
+    pub fn noise(&self) -> f64 {
+        self.posterior.prior().noise()
+    }
+
+    /// s0: the square root of the largest k(x,x) over the domain.
+    pub fn largest_prior_sd(&self) -> f64 {
+        self.chooser.largest_variance(self.posterior.prior()).sqrt()
+    }
+
+    /// Random numbers of this pick.
+    pub fn generator(&self) -> ChaCha8Rng {
+        generator(self.spec, self.pick.trial)
     }
 
     /// tau: the highest mean at an observed point; the prior mean before the first value.
@@ -145,6 +180,15 @@ impl<'a> RuleState<'a> {
     /// largest sd.
     fn argmax_given(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Choice> {
         match self.chooser.argmax(context, acquisition)? {
+            Some(choice) => Ok(choice),
+            None => self.largest_sd().map(|found| found.choice),
+        }
+    }
+
+    /// The argmax of a score that is a matter of the point itself. Where it is finite nowhere, the point of largest sd.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no rule so far has a score of points"))]
+    pub fn argmax_by_point(&mut self, score: &mut dyn PointScore) -> Result<Choice> {
+        match self.chooser.argmax_by_point(self.with_pending(), score)? {
             Some(choice) => Ok(choice),
             None => self.largest_sd().map(|found| found.choice),
         }
@@ -196,6 +240,11 @@ impl<'a> RuleState<'a> {
     /// The argmax of a sample of GP(mu_S, multiplier^2 k_{t-1}).
     pub fn argmax_of_sample(&mut self, multiplier: f64) -> Result<Choice> {
         self.chooser.argmax_of_sample(self.as_configured(), multiplier)
+    }
+
+    /// The argmax of a sample of GP(mu_S, multiplier^2 k_S): pending points are ignored.
+    pub fn argmax_of_sample_of_observed(&mut self, multiplier: f64) -> Result<Choice> {
+        self.chooser.argmax_of_sample(self.before_pending(), multiplier)
     }
 
     /// The multiplier times the strategy's `width`; refused where it is too large for a number.
@@ -262,11 +311,18 @@ impl<'a> RuleState<'a> {
 }
 
 /// For rules that sum or draw over many points at once, as entropy search and determinantal point processes do.
-#[cfg_attr(not(test), expect(dead_code, reason = "no rule so far sums or draws over many points"))]
 impl RuleState<'_> {
     /// The exact moments of the points that can matter, by index; see [`Chooser::moments`].
     pub fn moments(&mut self, among: Among, can_matter: &dyn Fn(f64, f64) -> bool) -> Result<Vec<(usize, Marginal)>> {
         self.chooser.moments(self.with_pending(), among, can_matter)
+    }
+
+    /// The points of a region defined by the observed points alone, by index; listed as by [`Chooser::moments`].
+    pub fn members(&mut self, among: Among, region: &LevelSet<'_>) -> Result<Vec<usize>> {
+        let can_be_inside = |mean: f64, variance: f64| region.contains(mean, variance);
+        let moments = self.chooser.moments(self.observed_only(), among, &can_be_inside)?;
+        let is_inside = |there: &Marginal| region.contains(there.mean, there.sd * there.sd);
+        Ok(moments.into_iter().filter(|(_, there)| is_inside(there)).map(|(index, _)| index).collect())
     }
 
     /// The joint covariance, given observed and pending points, of some points by their index; row-major.

@@ -64,7 +64,8 @@ impl Study {
         if limit.is_nan() || limit < 1.0 {
             return Err(Error::Setting { setting: "the limit of xi".into(), allowed: "a number from 1", value: limit });
         }
-        if self.spec.strategy().rule.draws_jointly() {
+        let strategy = self.spec.strategy();
+        if strategy.rule.draws_jointly(strategy) {
             return Err(Error::Incompatible {
                 setting: "a batch of adaptive size".into(),
                 with: "this rule",

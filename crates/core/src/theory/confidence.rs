@@ -63,12 +63,23 @@ impl Assumptions {
     /// Theorem 2, case 1): sqrt(2 xi ln(|D| t^2 pi^2/(6 delta))). Their index is the last round that was observed; with t,
     /// as in [`Assumptions::gp_bucb`], the multiplier is a little larger and their bound holds all the more.
     pub fn gp_bucb_bayesian(&self, t: usize, candidates: usize, hallucination: f64) -> f64 {
-        (2.0 * hallucination * log_union_bound(t, candidates, self.delta)).sqrt()
+        (hallucination * gp_ucb_squared_width(t, candidates, self.delta)).sqrt()
     }
 }
 
-/// ln(|D| t^2 pi^2/(6 delta)): the logarithm of a union bound over all candidates and rounds. Twice this is beta_t of GP-UCB
-/// (Srinivas et al. 2012, Theorem 1).
+/// beta_t of GP-UCB where f is a draw of the prior on a finite domain (Srinivas et al. 2012, Theorem 1):
+/// 2 ln(|D| t^2 pi^2/(6 delta)).
+///
+/// ```
+/// use manyhands_core::theory::gp_ucb_squared_width;
+/// let by_hand = 2.0 * (100.0 * 9.0 * std::f64::consts::PI.powi(2) / 0.6f64).ln();
+/// assert!((gp_ucb_squared_width(3, 100, 0.1) - by_hand).abs() < 1e-13 * by_hand);
+/// ```
+pub fn gp_ucb_squared_width(t: usize, candidates: usize, delta: f64) -> f64 {
+    2.0 * log_union_bound(t, candidates, delta)
+}
+
+/// ln(|D| t^2 pi^2/(6 delta)): the logarithm of a union bound over all candidates and rounds.
 pub fn log_union_bound(t: usize, candidates: usize, delta: f64) -> f64 {
     (candidates as f64).ln() + 2.0 * (t as f64 * PI / 6.0f64.sqrt()).ln() - delta.ln()
 }

@@ -7,6 +7,6 @@ mod confidence;
 pub use self::closed_form::closed_form;
 pub(crate) use self::closed_form::logarithm;
 pub use self::confidence::{
-    Assumptions, a_priori_hallucination, initialization_variance, initialization_variance_beside, log_union_bound,
-    worst_case_hallucination,
+    Assumptions, a_priori_hallucination, gp_ucb_squared_width, initialization_variance, initialization_variance_beside,
+    log_union_bound, worst_case_hallucination,
 };

@@ -1,0 +1,70 @@
+//! GP-UCB (Srinivas et al. 2010, 2012): argmax of mean + sqrt(beta_t) sd. It is GP-BUCB's Bayesian case without its
+//! hallucination factor.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | beta_t | squared_width | 2 ln(\|D\| t^2 pi^2/(6 delta)), or the strategy's `beta` |
+//! | t | | the number of the round, from 1 |
+//!
+//! Pending points enter by the sd alone, which is the paper's hallucination; the source has no batch form.
+
+use manyhands_gp::ConfidenceBound;
+
+use super::{Formulas, RuleState};
+use crate::error::Need;
+use crate::theory::gp_ucb_squared_width;
+use crate::{Choice, Error, Result, Strategy};
+
+const BETA: Need = Need {
+    key: "beta",
+    meaning: "its squared width, on a space that is not finite: the theorem's value depends on the number of candidates",
+    hint: "set beta in [strategy], give every float `points`, or use gp-ei or auto",
+    code: "needs-beta",
+};
+
+/// What rules with this width read.
+pub(super) const READS: &[&str] = &["delta", "width", "beta"];
+
+pub(super) struct GpUcb;
+
+impl Formulas for GpUcb {
+    fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
+        squared_width(state, state.round()).map(f64::sqrt)
+    }
+
+    fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
+        upper(state, multiplier)
+    }
+
+    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
+        READS
+    }
+
+    fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        check_width(strategy, candidates)
+    }
+}
+
+/// The argmax of mean + multiplier x sd, which never ignores pending points.
+pub(super) fn upper(state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
+    let choice = state.argmax(&ConfidenceBound(multiplier))?;
+    Ok(Choice { multiplier, ..choice })
+}
+
+/// beta_t.
+pub(super) fn squared_width(state: &RuleState<'_>, t: usize) -> Result<f64> {
+    let strategy = state.strategy();
+    match strategy.beta {
+        Some(beta) => Ok(beta),
+        None => Ok(gp_ucb_squared_width(t, state.candidates()?, strategy.delta)),
+    }
+}
+
+/// Refuses a domain without a number of candidates where the strategy does not give the width.
+pub(super) fn check_width(strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+    if candidates.is_some() || strategy.beta.is_some() {
+        Ok(())
+    } else {
+        Err(Error::Needs { what: strategy.rule.into(), need: &BETA })
+    }
+}
