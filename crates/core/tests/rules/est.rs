@@ -25,7 +25,8 @@ fn log_below(dense: &Dense, w: f64) -> f64 {
 fn estimated_maximum(dense: &Dense) -> Rounded {
     let (m0, m0_error) = dense.tau;
     let ends = dense.means.iter().zip(&dense.sds);
-    let mut places: Vec<f64> = ends.flat_map(|(m, sd)| [-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0].map(|c| m.0 + c * sd.0)).collect();
+    let mut places: Vec<f64> =
+        ends.flat_map(|(m, sd)| [-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0].map(|c| m.0 + c * sd.0)).collect();
     places.retain(|place| *place > m0);
     places.push(m0);
     places.sort_by(f64::total_cmp);

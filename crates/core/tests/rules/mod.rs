@@ -2,7 +2,11 @@
 //! dense solves from scratch.
 
 mod dense;
+mod est;
 mod exploration;
 mod improvement;
+mod properties;
+mod sampling;
 mod special;
 mod states;
+mod ucb;

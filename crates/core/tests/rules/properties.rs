@@ -1,6 +1,6 @@
 //! What every rule promises, whatever it maximizes: batches, pending points, replay.
 
-use super::states::{ask, random_spec, Kind};
+use super::states::{Kind, ask, random_spec};
 use crate::common::{config, rng, uniform};
 use manyhands_core::gp::{Kernel, Prior};
 use manyhands_core::{
@@ -12,7 +12,7 @@ use rand::{Rng, RngExt};
 /// What the rules need, none of them with a setting that it does not read.
 fn strategies() -> impl Iterator<Item = Strategy> {
     let of = |rule: Rule| {
-        let reads_beta = matches!(rule, Rule::GpUcb | Rule::GpUcbPe | Rule::Dpp | Rule::LocalPenalization);
+        let reads_beta = matches!(rule, Rule::GpUcb | Rule::GpUcbPe | Rule::Dpp);
         let needs_norm = matches!(rule, Rule::IgpBucb | Rule::GpBts | Rule::GpBucb | Rule::GpBucbBayesian);
         let (beta, norm_bound) = (reads_beta.then_some(4.0), needs_norm.then_some(1.0));
         Strategy { rule, beta, norm_bound, ..Strategy::auto() }
