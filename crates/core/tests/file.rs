@@ -128,7 +128,7 @@ fn what_is_left_out_has_the_defaults_of_the_manual() {
     );
     assert_eq!((given("").strategy(), given("").learns()), (&Strategy::auto(), false));
     assert_eq!(given("[strategy]\ninitial = 0\n").strategy().initial, Initial::None);
-    let asked = given("[strategy]\ninformation = \"log\"\nhallucination = \"off\"\n");
+    let asked = given("[strategy]\nnorm_bound = 1.0\ninformation = \"log\"\nhallucination = \"off\"\n");
     assert_eq!((asked.strategy().information, asked.strategy().hallucination), (Information::Log, Hallucination::Off));
 }
 
@@ -165,6 +165,77 @@ fn every_error_of_a_study_file_has_its_place_and_remedy() {
         let error = Draft::parse(text).err().map(|error| error.render("study.toml"));
         assert_eq!(error.as_deref(), Some(told), "for\n{text}");
     }
+}
+
+/// What the reader says of a strategy with this name and another setting, where the model is given (with a bound on the norm) or
+/// learned.
+fn of_setting(rule: &str, setting: &str, learns: bool) -> Result<StudyFile, FileError> {
+    let model = if learns { "" } else { "[model]\nlengthscale = 0.2\nnoise = 0.1\n" };
+    let bound = if learns { "" } else { "norm_bound = 1.0\n" };
+    let text = format!(
+        "name = \"a\"\n[space]\nx = {{ int = [1, 9] }}\n{model}[strategy]\nname = \"{rule}\"\n{bound}{setting}\n"
+    );
+    finish(&text, &[])
+}
+
+#[test]
+fn a_setting_is_taken_by_the_rules_that_read_it_and_refused_with_their_names_by_the_others() {
+    let paper = ["igp-bucb", "gp-bts", "gp-bucb"];
+    let widths = ["gp-ucb", "gp-ucb-pe", "dpp", "local-penalization"];
+    let with = |more: &[&'static str]| [&paper[..], more].concat();
+    let readers: [(&str, Vec<&str>); 8] = [
+        ("information = \"log\"", paper.to_vec()),
+        ("hallucination = 2.0", with(&["auto", "gp-bucb-bayesian"])),
+        ("multiplier = 1.0", with(&["gp-bucb-bayesian"])),
+        ("width = 0.5", [&with(&["auto", "gp-bucb-bayesian"]), &widths[..]].concat()),
+        ("beta = 4.0", widths.to_vec()),
+        ("zeta = 0.1", vec!["gp-pi"]),
+        ("dpp = \"sample\"", vec!["dpp"]),
+        ("base = \"gp-ei\"", vec!["local-penalization"]),
+    ];
+    for (setting, readers) in readers {
+        for rule in Rule::all().map(Rule::name) {
+            for learns in [false, true] {
+                let read = of_setting(rule, setting, learns);
+                if readers.contains(&rule) {
+                    assert!(read.is_ok(), "{rule} with {setting}: {:?}", read.err());
+                    continue;
+                }
+                let refused = read.expect_err(&format!("{rule} with {setting}"));
+                let key = setting.split(' ').next().unwrap();
+                assert!(refused.source_line == setting, "{refused}");
+                if key == "multiplier" {
+                    assert!(readers.iter().all(|reader| refused.message.contains(reader)), "{refused}");
+                    continue;
+                }
+                assert!(refused.message.contains(&format!("{rule} does not read {key}")), "{refused}");
+                let hint = refused.hint.unwrap();
+                assert!(readers.iter().all(|reader| hint.contains(reader)), "{hint}");
+            }
+        }
+    }
+    // What certificates read is read with a given model, whatever the rule; with a learned one by the rules alone.
+    for (setting, readers) in [
+        ("norm_bound = 2.0", paper.to_vec()),
+        ("noise_bound = 0.3", paper.to_vec()),
+        ("delta = 0.2", [&with(&["gp-bucb-bayesian"]), &widths[..]].concat()),
+    ] {
+        for rule in Rule::all().map(Rule::name) {
+            assert_eq!(of_setting(rule, setting, true).is_ok(), readers.contains(&rule), "{rule} with {setting}");
+            let given = if setting.starts_with("norm") { "" } else { setting };
+            assert!(of_setting(rule, given, false).is_ok(), "{rule} with {setting}");
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_nothing_reads_is_no_part_of_the_identity_and_opens_where_it_was_stored() {
+    let text = |setting: &str| in_space(&format!("[strategy]\nname = \"gp-ei\"\n{setting}"));
+    let unread = text("hallucination = 2.0\nbeta = 3.0\n");
+    assert!(Draft::parse(&unread).is_err());
+    let stored = Draft::parse_stored(&unread).unwrap().finish(&[]).unwrap();
+    assert_eq!(stored.differences(&read(&text(""))), []);
+    assert!(Draft::parse_stored(&text("beta = -3.0\n")).is_err(), "other mistakes stay mistakes");
 }
 
 #[test]
@@ -260,7 +331,9 @@ fn the_identity_names_every_key_with_its_default() {
                     model.mean = learned\nmodel.fit = true\nstrategy.name = auto\nstrategy.norm_bound = none\n\
                     strategy.noise_bound = the square root of noise\nstrategy.delta = 0.1\n\
                     strategy.information = realised\nstrategy.hallucination = realised\nstrategy.width = 1\n\
-                    strategy.initial = 0\nstrategy.design = by dimension\nstrategy.beta = by the theorem\n\
+                    strategy.initial = 0\nstrategy.design = by dimension\n\
+                    strategy.multiplier = by the theorem\nstrategy.beta = by the theorem\nstrategy.zeta = 0.01\n\
+                    strategy.dpp = max\nstrategy.base = gp-ucb\n\
                     strategy.max_pending = none";
     assert_eq!(told.join("\n"), expected);
 }

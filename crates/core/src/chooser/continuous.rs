@@ -52,6 +52,26 @@ impl Continuous {
         Ok(self.climb(context, &scores, objective))
     }
 
+    /// As [`Continuous::maximum`], of a score of points.
+    fn maximum_by_point(&mut self, context: Context<'_>, score: &mut dyn PointScore) -> Result<Option<Maximum>> {
+        self.sync_candidates(context)?;
+        let scores =
+            self.candidates.points().map(|point| score.value(point).map(without_nan)).collect::<Result<Vec<_>>>()?;
+        let blocks = self.space.blocks().iter().filter(|block| block.is_continuous());
+        let along: Vec<usize> = blocks.map(|block| block.coordinates().start).collect();
+        let mut failed = None;
+        // A climb ends where its objective is not finite.
+        let objective = |x: &[f64], gradient: &mut [f64]| {
+            gradient.fill(0.0);
+            score.value_and_slopes(x, &along, gradient).unwrap_or_else(|error| {
+                failed = Some(error);
+                f64::NEG_INFINITY
+            })
+        };
+        let found = self.climb(context, &scores, objective);
+        failed.map_or(Ok(found), Err)
+    }
+
     /// As [`Continuous::maximum`], for an end of a band: with candidates of its own, as it belongs to no trial.
     fn band_end(&mut self, context: Context<'_>, multiplier: f64) -> Result<Maximum> {
         self.candidates.begin_ask();
@@ -205,25 +225,13 @@ impl Chooser for Continuous {
     }
 
     fn argmax_by_point(&mut self, context: Context<'_>, score: &mut dyn PointScore) -> Result<Option<Choice>> {
-        self.sync_candidates(context)?;
-        let scores =
-            self.candidates.points().map(|point| score.value(point).map(without_nan)).collect::<Result<Vec<_>>>()?;
-        let blocks = self.space.blocks().iter().filter(|block| block.is_continuous());
-        let along: Vec<usize> = blocks.map(|block| block.coordinates().start).collect();
-        let mut failed = None;
-        // A climb ends where its objective is not finite.
-        let objective = |x: &[f64], gradient: &mut [f64]| {
-            gradient.fill(0.0);
-            score.value_and_slopes(x, &along, gradient).unwrap_or_else(|error| {
-                failed = Some(error);
-                f64::NEG_INFINITY
-            })
-        };
-        let found = self.climb(context, &scores, objective);
-        match failed {
-            Some(error) => Err(error),
-            None => found.map(|found| self.choice(context, &found)).transpose(),
-        }
+        let found = self.maximum_by_point(context, score)?;
+        found.map(|found| self.choice(context, &found)).transpose()
+    }
+
+    fn highest_by_point(&mut self, context: Context<'_>, score: &mut dyn PointScore) -> Result<f64> {
+        let found = self.maximum_by_point(context, score)?;
+        Ok(found.map_or(f64::NEG_INFINITY, |found| found.score))
     }
 
     /// The argmax of a sample path, whose prior part is approximate (random features).

@@ -128,6 +128,12 @@ impl Chooser for Finite {
         Ok(best.map(choice))
     }
 
+    fn highest_by_point(&mut self, _: Context<'_>, score: &mut dyn PointScore) -> Result<f64> {
+        let domain = self.domain();
+        let values = (0..domain.len()).map(|index| score.value(&domain.point(index)).map(without_nan));
+        values.reduce(|highest, value| Ok(highest?.max(value?))).unwrap_or(Err(EXHAUSTED))
+    }
+
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
         let Context { spec, view, trial } = context;
         let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };

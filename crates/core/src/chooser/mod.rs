@@ -23,7 +23,7 @@ pub(crate) use self::contest::{Contest, SampledPeak, peaks_among};
 use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
-pub(crate) use self::point_score::PointScore;
+pub(crate) use self::point_score::{PointScore, by_differences};
 use crate::compatibility::{CUBE, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE, refusal};
 use crate::event::Asked;
 use crate::{Choice, Domain, Result, Spec, Value};
@@ -99,6 +99,12 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     /// On a finite domain every candidate that may be chosen is scored, in the order of their indices. On a space the
     /// candidates of the ask are, and the best of them are climbed from.
     fn argmax_by_point(&mut self, _context: Context<'_>, _score: &mut dyn PointScore) -> Result<Option<Choice>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
+
+    /// The highest value of a score of points over the whole domain, taken candidates included; on a space, the highest that a
+    /// search finds.
+    fn highest_by_point(&mut self, _context: Context<'_>, _score: &mut dyn PointScore) -> Result<f64> {
         Err(ONLY_GP_BTS_ON_A_CUBE)
     }
 

@@ -19,7 +19,6 @@ pub(crate) trait PointScore {
 
 /// [`PointScore::value_and_slopes`] by central differences, for scores whose derivatives are not written out; `lengthscale`
 /// is that of a coordinate.
-#[cfg_attr(not(test), expect(dead_code, reason = "no rule so far has a score of points"))]
 pub(crate) fn by_differences(
     score: &mut dyn PointScore,
     (point, along): (&[f64], &[usize]),

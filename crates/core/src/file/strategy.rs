@@ -68,8 +68,16 @@ fn unread_by(key: &str, strategy: &Strategy) -> String {
     }
 }
 
+/// Whether the rule would read a setting if its multiplier were not fixed.
+fn is_replaced(key: &str, strategy: &Strategy) -> bool {
+    Strategy { multiplier: None, ..strategy.clone() }.reads(key)
+}
+
 /// What to do about a setting that the strategy does not read.
 fn instead_of(key: &str, strategy: &Strategy, learns: bool) -> String {
+    if is_replaced(key, strategy) {
+        return "leave one of them out".to_string();
+    }
     let reads = |rule: &Rule| Strategy { rule: *rule, multiplier: None, ..strategy.clone() }.reads(key);
     let readers: Vec<&str> = Rule::all().filter(reads).map(Rule::name).collect();
     let with = if learns && OF_CERTIFICATES.contains(&key) { ", or give the model, for a certificate" } else { "" };

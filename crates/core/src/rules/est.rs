@@ -127,7 +127,7 @@ const KRONROD: [f64; 8] = [
     0.209_482_141_084_727_82,
 ];
 const GAUSS: [f64; 4] =
-    [0.129_484_966_168_869_7, 0.279_705_391_489_276_67, 0.381_830_050_505_118_94, 0.417_959_183_673_469_4];
+    [0.129_484_966_168_869_7, 0.279_705_391_489_276_67, 0.381_830_050_505_118_9, 0.417_959_183_673_469_4];
 
 /// The integral from `range.0` to `range.1`, halved until both rules agree within the tolerance.
 fn integral(f: &impl Fn(f64) -> f64, range: (f64, f64), tolerance: f64, deepest: u32) -> f64 {

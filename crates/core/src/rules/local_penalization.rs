@@ -327,7 +327,9 @@ mod tests {
 
     #[test]
     fn slopes_are_finite_differences() {
-        for kernel in [Kernel::matern(2.5, &[0.3]), Kernel::squared_exponential(&[0.4, 0.2]), Kernel::matern(0.5, &[0.3])] {
+        for kernel in
+            [Kernel::matern(2.5, &[0.3]), Kernel::squared_exponential(&[0.4, 0.2]), Kernel::matern(0.5, &[0.3])]
+        {
             let posterior = posterior(kernel.unwrap());
             let mut score = penalized(posterior.view());
             for point in [[0.45, 0.55], [0.2, 0.3], [0.85, 0.15], [0.0, 1.0]] {

@@ -150,6 +150,11 @@ impl<'a> RuleState<'a> {
         self.posterior.observed() > 0
     }
 
+    /// The prior mean.
+    pub fn prior_mean(&self) -> f64 {
+        self.posterior.prior().mean()
+    }
+
     /// lambda: the noise variance.
     pub fn noise(&self) -> f64 {
         self.posterior.prior().noise()
@@ -186,12 +191,16 @@ impl<'a> RuleState<'a> {
     }
 
     /// The argmax of a score that is a matter of the point itself. Where it is finite nowhere, the point of largest sd.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no rule so far has a score of points"))]
     pub fn argmax_by_point(&mut self, score: &mut dyn PointScore) -> Result<Choice> {
         match self.chooser.argmax_by_point(self.with_pending(), score)? {
             Some(choice) => Ok(choice),
             None => self.largest_sd().map(|found| found.choice),
         }
+    }
+
+    /// The highest value of a score of points over the whole domain, taken candidates included.
+    pub fn highest_by_point(&mut self, score: &mut dyn PointScore) -> Result<f64> {
+        self.chooser.highest_by_point(self.with_pending(), score)
     }
 
     /// As [`RuleState::argmax`], inside a region defined by the observed points alone; none if no point of it may be chosen.

@@ -115,11 +115,8 @@ impl Strategy {
         }
         self.hallucination.check()?;
         if self.multiplier.is_some() && !self.reads("multiplier") {
-            return Err(refusal(
-                Key::strategy("multiplier"),
-                "this rule",
-                "only the paper's rules and gp-bucb read it",
-            ));
+            let reason = "only igp-bucb, gp-bts, gp-bucb and gp-bucb-bayesian read it; use width or beta";
+            return Err(refusal(Key::strategy("multiplier"), "this rule", reason));
         }
         if let Initial::Until(target) = self.initial {
             let until = Key::INITIAL.shown_as("initial.until");
