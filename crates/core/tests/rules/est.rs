@@ -21,20 +21,29 @@ fn log_below(dense: &Dense, w: f64) -> f64 {
     dense.means.iter().zip(&dense.sds).map(one).sum()
 }
 
-/// m = m0 + integral from m0 of 1 - prod Phi((w - mean)/sd): Gauss's rule between the places where a factor changes.
+/// The integral of what is above, by halving until two halves agree with the whole to a tolerance.
+fn integral_above(dense: &Dense, nodes: &[(f64, f64)], (a, b): (f64, f64), tolerance: f64) -> f64 {
+    let gauss = |a: f64, b: f64| {
+        let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
+        nodes.iter().map(|(x, weight)| -half * weight * log_below(dense, middle + half * x).exp_m1()).sum::<f64>()
+    };
+    let middle = 0.5 * (a + b);
+    let halves = gauss(a, middle) + gauss(middle, b);
+    if (halves - gauss(a, b)).abs() <= tolerance {
+        return halves;
+    }
+    [(a, middle), (middle, b)].map(|half| integral_above(dense, nodes, half, tolerance)).iter().sum()
+}
+
+/// m = m0 + integral from m0 of 1 - prod Phi((w - mean)/sd), in pieces between the means.
 fn estimated_maximum(dense: &Dense) -> Rounded {
     let (m0, m0_error) = dense.tau;
-    let ends = dense.means.iter().zip(&dense.sds);
-    let mut places: Vec<f64> =
-        ends.flat_map(|(m, sd)| [-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0].map(|c| m.0 + c * sd.0)).collect();
-    places.retain(|place| *place > m0);
-    places.push(m0);
+    let top = dense.means.iter().zip(&dense.sds).map(|(mean, sd)| mean.0 + 10.0 * sd.0).fold(m0, f64::max);
+    let mut places: Vec<f64> = dense.means.iter().map(|mean| mean.0).chain([m0, top]).collect();
+    places.retain(|place| *place >= m0);
     places.sort_by(f64::total_cmp);
-    let rule = gauss_legendre(14);
-    let piece = |pair: &[f64]| {
-        let (middle, half) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[1] - pair[0]));
-        rule.iter().map(|(x, weight)| -half * weight * log_below(dense, middle + half * x).exp_m1()).sum::<f64>()
-    };
+    let nodes = gauss_legendre(10);
+    let piece = |pair: &[f64]| integral_above(dense, &nodes, (pair[0], pair[1]), 1e-13 * dense.scale);
     let m = m0 + places.windows(2).map(piece).sum::<f64>();
     // m is an expected maximum: it moves by at most the largest error of a mean, and of an sd times E max |z|.
     let largest = |of: &[Rounded]| of.iter().map(|(_, error)| *error).fold(0.0, f64::max);

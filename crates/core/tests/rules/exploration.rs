@@ -8,7 +8,7 @@ use manyhands_core::gp::Prior;
 use manyhands_core::{
     Domain, DppKind, Event, Initial, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion, TrialState,
 };
-use rand::{Rng, RngExt};
+use rand::RngExt;
 
 /// On a space: a pick on the region's edge is in it up to the rounding of two posteriors.
 const EDGE: f64 = 1e-8;

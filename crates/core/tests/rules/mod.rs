@@ -5,6 +5,8 @@ mod dense;
 mod est;
 mod exploration;
 mod improvement;
+mod penalization;
+mod pes;
 mod properties;
 mod sampling;
 mod special;

@@ -19,7 +19,10 @@ pub fn ucb_width(spec: &Spec, t: usize) -> Rounded {
 
 /// mean + sqrt(beta_t) sd with the sd given pending and failed points too.
 pub fn check_upper_bound(before: &Study, dense: &Dense, t: usize, s: &Suggestion) {
-    let (width, error) = ucb_width(before.spec(), t);
+    check_width(before, dense, ucb_width(before.spec(), t), s);
+}
+
+fn check_width(before: &Study, dense: &Dense, (width, error): Rounded, s: &Suggestion) {
     let scores = dense.scores(|i| {
         let ((mean, mean_error), (sd, sd_error)) = (dense.means[i], dense.sds[i]);
         (mean + width * sd, mean_error + (width + error) * sd_error + error * sd + 4.0 * f64::EPSILON * mean.abs())
@@ -98,5 +101,19 @@ fn of_candidates_that_tie_the_lowest_is_chosen() {
                 study.tell(s.trial, f(&s.point)).unwrap();
             }
         }
+    }
+}
+
+/// The paper's rules with a fixed multiplier: the highest mean + multiplier sd, whatever the theorem says.
+#[test]
+fn a_fixed_multiplier_takes_the_place_of_the_theorems() {
+    for seed in 0..12 {
+        let rng = &mut rng(450 + seed);
+        let rule = [Rule::IgpBucb, Rule::GpBucb, Rule::GpBucbBayesian][seed as usize % 3];
+        let fixed = uniform(rng, 0.2, 4.0);
+        let strategy = Strategy { multiplier: Some(fixed), ..Strategy::new(rule, 1.0) };
+        visit(&random_spec(rng, KINDS[seed as usize % 4], strategy), rng, |before, s| {
+            check_width(before, &Dense::of(before), (fixed, 0.0), s);
+        });
     }
 }
