@@ -10,6 +10,7 @@
 mod assignment;
 #[cfg(feature = "lab")]
 mod bench;
+mod caution;
 mod changed_file;
 mod default_store;
 mod exit;

@@ -9,6 +9,7 @@ use manyhands_core::study::StopRule;
 use manyhands_run::{Control, Plan, RunSettings, Stop, Summary, Unreported};
 use manyhands_store::{Access, Session};
 
+use crate::caution;
 use crate::exit;
 use crate::integer::integer_in;
 use crate::live::Live;
@@ -86,6 +87,7 @@ pub fn control(session: &Session, plan: &Plan, stop: Stop) -> Control {
 
 /// Runs trials.
 pub fn work(session: Session, plan: Plan, control: &Control, quiet: bool) -> Result<Summary> {
+    caution::before_first_ask(&session);
     let live = Live::new(&session, &plan, quiet);
     let summary = manyhands_run::run(session, plan, control, |news| live.show(&news));
     drop(live);

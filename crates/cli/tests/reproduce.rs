@@ -68,16 +68,62 @@ fn options_reach_the_experiments() {
     };
     let plain = run("plain", &[]);
     assert_eq!(plain, run("again", &["--seed", "1", "--hallucination", "1", "--information", "closed-form"]));
-    let changes: [&[&str]; 6] = [
+    assert_eq!(plain, run("batches", &["--feedback", "batch"]));
+    let changes: [&[&str]; 9] = [
         &["--seed", "2"],
         &["--information", "greedy"],
         &["--hallucination", "realised"],
         &["--width", "0.1"],
         &["--delta", "0.5"],
         &["--noise", "0.1"],
+        &["--feedback", "delay"],
+        &["--feedback", "sequential"],
+        &["--feedback", "random:3"],
     ];
     for change in changes {
         assert_ne!(plain, run("changed", change), "{change:?} changes nothing");
+    }
+}
+
+/// The paper's delay of three rounds, written down: the runs are those of `--feedback delay`.
+#[test]
+fn a_file_of_feedback_is_played_and_checked_against_the_number_of_workers() {
+    let folder = out("feedback");
+    fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let run = |feedback: &str| {
+        let to = folder.join("to");
+        let arguments = ["--panels", "a", "--feedback", feedback, "--out", to.to_str().unwrap()];
+        (manyhands(&[&SMALL[..], &arguments].concat()), to)
+    };
+    let lines: String = (1..=12).map(|t: usize| format!("{t},{}\n", t.saturating_sub(3))).collect();
+    let delays = file("delays.csv", &format!("t,S\n{lines}"));
+    let (listed, to) = run(&delays);
+    assert_eq!(listed.status.code(), Some(0), "{listed:?}");
+    assert!(text(&listed.stdout).contains("(a) RKHS of SE, delays.csv"), "{listed:?}");
+    let summary: Value = serde_json::from_slice(&fs::read(to.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["settings"]["feedback"], "delays.csv", "its name and not its path");
+    assert_eq!(summary["panels"]["a"]["in_the_paper"], false);
+    let played = fs::read(to.join("panel-a.csv")).unwrap();
+    let (named, to) = run("delay");
+    assert_eq!(named.status.code(), Some(0), "{named:?}");
+    assert_eq!(fs::read(to.join("panel-a.csv")).unwrap(), played);
+
+    for (name, text_of_file, told) in [
+        ("late.csv", "0\n0\n0\n0\n2\n", "S(4) = 0 is not allowed: t - S(t) must be at most M = 3"),
+        ("falling.csv", "0\n1\n2\n1\n2\n", "S(4) = 1 is not allowed: S must not fall, S(3) is 2"),
+        ("early.csv", "0\n2\n", "S(2) = 2 is not allowed: a choice knows only rewards of earlier rounds"),
+        ("short.csv", "0\n0\n1\n", "the feedback mapping has 3 rounds, there is no S(4)"),
+        ("words.csv", "S\n0\nnone\n", "line 3: S(2) must be an integer from 0, got \"none\""),
+    ] {
+        let (refused, _) = run(&file(name, text_of_file));
+        assert_eq!(refused.status.code(), Some(2), "{name}: {refused:?}");
+        assert!(text(&refused.stderr).contains(told), "{name}: {}", text(&refused.stderr));
+        assert!(refused.stdout.is_empty(), "{name}");
     }
 }
 
@@ -104,7 +150,7 @@ fn missing_sensor_files_are_told_and_the_rest_runs() {
 #[test]
 fn bad_usage_exits_with_2_and_names_value_and_remedy() {
     let folder = out("bad");
-    let cases: [(&[&str], &str, &str); 10] = [
+    let cases: [(&[&str], &str, &str); 13] = [
         (&["--panels", "a,x"], "\"x\"", "letters from a to h"),
         (&["--extra=workers,time"], "\"time\"", "hallucination, width"),
         (&["--information", "greed"], "\"greed\"", "\"greedy\""),
@@ -115,6 +161,9 @@ fn bad_usage_exits_with_2_and_names_value_and_remedy() {
         (&["--seed", "-1"], "-1", "an integer"),
         (&["--workers", "0"], "got 0", "workers must be from 1"),
         (&["--data", "no-such-folder"], "no-such-folder", "no such folder"),
+        (&["--feedback", "late"], "\"late\"", "batch, delay, sequential, random:SEED"),
+        (&["--feedback", "random:x"], "\"random:x\"", "random:7"),
+        (&["--feedback", "no-such-file.csv"], "cannot read no-such-file.csv", "--feedback"),
     ];
     for (arguments, culprit, remedy) in cases {
         let output = manyhands(&[arguments, &["--out", folder.to_str().unwrap()]].concat());
@@ -196,9 +245,17 @@ fn help_names_every_option_with_its_default() {
     {
         assert!(help.contains(word), "{word}");
     }
-    for word in
-        ["--out", "--data", "--extra", "[default: closed-form]", "[default: 200]", "Examples:", "MANYHANDS_DATA"]
-    {
+    for word in [
+        "--out",
+        "--data",
+        "--extra",
+        "--feedback",
+        "discretization",
+        "[default: closed-form]",
+        "[default: 200]",
+        "Examples:",
+        "MANYHANDS_DATA",
+    ] {
         assert!(help.contains(word), "{word}: {help}");
     }
 }

@@ -35,6 +35,14 @@ pub(crate) fn refusal(setting: impl Into<Subject>, with: &'static str, reason: &
     Error::Incompatible { setting: setting.into(), with, reason }
 }
 
+/// Refuses more candidates than something takes.
+pub(crate) fn at_most(most: usize, candidates: Option<usize>, what: impl Into<Subject>) -> Result<()> {
+    match candidates {
+        Some(candidates) if candidates > most => Err(Error::TooManyCandidates { what: what.into(), candidates, most }),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses settings that exclude each other.
 pub(crate) fn check_combination(spec: &Spec) -> Result<()> {
     let (domain, prior, strategy) = (spec.domain(), spec.prior(), spec.strategy());

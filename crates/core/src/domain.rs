@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use manyhands_gp::{self as gp, Grid, Points};
+use manyhands_gp::{self as gp, Grid, Kernel, Points, has_structure};
 
-use crate::tuning::{FINITE_GRID_POINTS, FINITE_POINTS};
+use crate::tuning::{DEFAULT_MEMORY, FINITE_GRID_POINTS, FINITE_POINTS};
 use crate::{Coordinates, Error, Pool, Result, Space, Value};
 
 /// What may be chosen.
@@ -63,6 +63,17 @@ impl Domain {
             Self::Discretized { .. } => None,
             Self::Space(space) => finite_space(space, FINITE_GRID_POINTS),
         }
+    }
+
+    /// The candidates that all of which can be computed again for every fit or sample: as [`Domain::finite`], but on grids of
+    /// more than 16,384 points of a space only up to `largest_grid`, and where the kernel's family has structure on them.
+    pub(crate) fn finite_recomputed(&self, kernel: &Kernel, largest_grid: usize) -> Option<gp::Domain> {
+        let Self::Space(space) = self else { return self.finite() };
+        let is_cheap = |domain: &gp::Domain| match domain {
+            gp::Domain::Grid(grid) => grid.len() <= FINITE_POINTS || has_structure(kernel, grid, DEFAULT_MEMORY),
+            gp::Domain::Points(_) => true,
+        };
+        finite_space(space, largest_grid).filter(is_cheap)
     }
 
     /// The parameters, if the domain is a space of them.
@@ -241,7 +252,12 @@ pub(crate) struct NamedPoint {
 }
 
 /// The candidate at this point; refused where there is none, naming the nearest.
-fn candidate_at(domain: &gp::Domain, point: &[f64]) -> Result<usize> {
+pub(crate) fn candidate_at(domain: &gp::Domain, point: &[f64]) -> Result<usize> {
+    if let gp::Domain::Grid(grid) = domain
+        && let Some(candidate) = grid.index_of(point)
+    {
+        return Ok(candidate);
+    }
     let (candidate, distance) = nearest((0..domain.len()).map(|i| domain.point(i)), point).unwrap_or_default();
     if distance == 0.0 && domain.dimension() == point.len() {
         return Ok(candidate);
@@ -256,7 +272,7 @@ pub(crate) fn nearest(points: impl Iterator<Item = impl AsRef<[f64]>>, point: &[
 }
 
 /// The points of a space, if they are few.
-pub(crate) fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
+fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
     // The size first: a single axis may have too many points to list.
     if space.size().is_some_and(|size| size <= largest_grid)
         && let Some(axes) = space.axes()

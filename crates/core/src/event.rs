@@ -13,8 +13,9 @@ use crate::{Choice, Value};
 /// It is raised by any change that alters a fit or a choice, even by one bit, so that a log says which of its events this
 /// engine can recompute. Events without a number are those of engine 1; engine 2 fits many values, and values of any
 /// magnitude; engine 3 factors the rows of large studies on spaces in another order; engine 4 logs
-/// what a choice is for and what it expects, and on a space takes the better point where a proof finds one.
-pub const ENGINE: u32 = 4;
+/// what a choice is for and what it expects, and on a space takes the better point where a proof finds one; engine 5 computes
+/// every point of large grids where the model is learned or the rule samples, and numbers them.
+pub const ENGINE: u32 = 5;
 
 /// One entry of a study's log. Sequence numbers start at 1.
 ///
@@ -251,7 +252,8 @@ pub struct Fitted {
 pub struct Included {
     /// The trial's number.
     pub trial: usize,
-    /// The candidate's index in the domain; on a space that is not finite, the trial's number.
+    /// The candidate's index in the domain; on a space that is not finite, the trial's number. Engines before 5 searched some
+    /// grids that are finite since: there the parameters decide.
     pub candidate: usize,
     /// The values of the parameters; empty for pools: `candidate` identifies the row.
     pub params: Vec<Value>,

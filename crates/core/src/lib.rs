@@ -73,6 +73,7 @@
 //! | say what to deploy, and what may still be gained | [`Best`], [`Certificate`], [`Outlook`], [`theory`] |
 //! | handle refusals | [`Error`], whose [`code`](Error::code) is stable, and [`error`] |
 
+mod caution;
 mod choice;
 mod chooser;
 mod compatibility;
@@ -100,6 +101,7 @@ mod trial;
 mod tuning;
 mod written;
 
+pub use caution::Caution;
 pub use choice::{Aim, Choice, Phase};
 pub use domain::Domain;
 pub use error::{Error, Result};

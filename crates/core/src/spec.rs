@@ -5,11 +5,10 @@ use std::sync::Arc;
 use manyhands_gp::{self as gp, Given, Kernel, Prior, Priors};
 
 use crate::compatibility::{BOX, CUBE, check_combination, refusal};
-use crate::domain::finite_space;
 use crate::error::Key;
 use crate::strategy::{NORM_BOUND, Strategy};
 use crate::theory::Assumptions;
-use crate::tuning::{DEFAULT_MEMORY, DEFAULT_NODES, FINITE_POINTS};
+use crate::tuning::{DEFAULT_MEMORY, DEFAULT_NODES, FINITE_GRID_POINTS, FINITE_POINTS, learned_grid_points};
 use crate::{Domain, Error, Result, Tuning};
 
 /// Whether the black box is to be maximized or minimized.
@@ -152,10 +151,12 @@ impl Spec {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, DEFAULT_MEMORY, DEFAULT_NODES);
         let (seed, repeats, tuning) = (0, true, Tuning::default());
-        let finite = match &domain {
-            // Learning and sampling recompute all candidates.
-            Domain::Space(space) if given.is_some() || strategy.rule.samples() => finite_space(space, FINITE_POINTS),
-            domain => domain.finite(),
+        // Learning and sampling compute all candidates again.
+        let finite = match (given.is_some(), strategy.rule) {
+            (true, rule) if rule.climbs_on_large_grids() => domain.finite_recomputed(prior.kernel(), FINITE_POINTS),
+            (true, _) => domain.finite_recomputed(prior.kernel(), learned_grid_points(domain.dimension())),
+            (false, rule) if rule.samples() => domain.finite_recomputed(prior.kernel(), FINITE_GRID_POINTS),
+            (false, _) => domain.finite(),
         };
         let finite = finite.map(Arc::new);
         let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, given, nodes, tuning, finite };
@@ -252,8 +253,10 @@ impl Spec {
         self.memory
     }
 
-    /// The candidates, if choices among them are exact: as [`Domain::finite`], but a space counts as finite only up to 16,384
-    /// points where the model is learned or the rule samples, since both recompute all of them.
+    /// The candidates, if choices among them are exact: as [`Domain::finite`], but where the model is learned or the rule
+    /// samples, both of which compute all of them again, a grid of more than 16,384 points is finite only where its structure
+    /// makes that cheap. It does on evenly spaced grids, and for the squared exponential on all. With a learned model the
+    /// largest is 131,072 points (65,536 with four parameters, 32,768 with five), and for `auto` 16,384.
     pub fn finite(&self) -> Option<&gp::Domain> {
         self.finite.as_deref()
     }

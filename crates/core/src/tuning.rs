@@ -12,9 +12,15 @@ use crate::strategy::require;
 /// A countable space with at most this many points is a finite domain, and chosen from exactly.
 pub(crate) const FINITE_POINTS: usize = 1 << 14;
 
-/// As [`FINITE_POINTS`], where the points form a grid, whose structure makes them cheap, the model is given, and nothing is
-/// sampled.
+/// As [`FINITE_POINTS`], where the points form a grid and the model is given; for rules that sample, a grid with
+/// [structure](manyhands_gp::has_structure).
 pub(crate) const FINITE_GRID_POINTS: usize = 1 << 20;
+
+/// As [`FINITE_GRID_POINTS`], where the model is learned and the grid has structure: every fit computes all points again, on
+/// an even grid by transforms of 2^parameters times as many.
+pub(crate) fn learned_grid_points(parameters: usize) -> usize {
+    (FINITE_GRID_POINTS >> parameters.min(20)).clamp(FINITE_POINTS, 1 << 17)
+}
 
 /// Bytes for each of the caches and factors, unless set.
 pub(crate) const DEFAULT_MEMORY: usize = 256 << 20;
@@ -142,6 +148,20 @@ pub(crate) const MOST_FOR_LOCAL_PENALIZATION: usize = FINITE_POINTS;
 
 /// A search inside a region tests candidates until this many of them are inside.
 pub(crate) const REGION_STARTS: usize = 16;
+
+// Predictive entropy search.
+
+/// How many sampled functions the expected entropy is an average over.
+pub(crate) const ENTROPY_SAMPLES: usize = 50;
+
+/// The most candidates of a finite domain: the factor that functions are drawn with takes the square of their number in memory
+/// and its cube in time.
+pub(crate) const ENTROPY_CANDIDATES: usize = 2_048;
+
+/// The distance, in lengthscales, at which points on both sides of a maximum stand for slope and curvature. The error of the
+/// slope is its square, 2e-4, relative to the third derivative; the variance of the curvature is its fourth power, 6e-8, of which
+/// 1e-13 and less are rounding.
+pub(crate) const STENCIL_STEP: f64 = 1.0 / 64.0;
 
 // Points that keep linear constraints.
 

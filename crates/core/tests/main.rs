@@ -12,6 +12,7 @@ mod examples;
 mod file;
 mod finding;
 mod given;
+mod grids;
 mod importance;
 mod initialization;
 mod learned;

@@ -11,7 +11,8 @@
 //! | e1, e2 | `normal()` | standard normal numbers | N each |
 //!
 //! Dietrich & Newsam (1997): g = Re FFT(sqrt(lambda / N) (e1 + i e2)) has covariance c on the periodic grid, hence k on
-//! the grid itself, exactly, if no eigenvalue is negative. As lambda is even, the frequencies k and -k only enter through
+//! the grid itself, exactly, if no eigenvalue is negative. Otherwise the negative ones are set to 0: that adds a covariance
+//! whose every entry is at most the sum of their sizes over N. As lambda is even, the frequencies k and -k only enter through
 //! one complex normal number, so that half the spectrum, N normal numbers and a real transform suffice.
 
 use rand::Rng;
@@ -29,8 +30,8 @@ const ROUNDING: f64 = 1e-13;
 pub struct Circulant {
     fft: GridFft,
     roots: EvenTable,
-    /// The smallest eigenvalue of the periodic covariance, relative to the largest; negative only by rounding.
-    smallest: f64,
+    /// What setting negative eigenvalues to 0 adds to the variance; 0 where they are negative only by rounding.
+    excess: f64,
 }
 
 impl Circulant {
@@ -38,7 +39,8 @@ impl Circulant {
     ///
     /// `covariance(lag)` has `lag[a]` the index difference along axis a; it is also asked for lags beyond the grid.
     /// While the embedding is indefinite, the padding is doubled along those axes at whose farthest lag the covariance
-    /// is not negligible (along all axes if there is none); when that exceeds the budget, the draw is refused.
+    /// is not negligible (along all axes if there is none). Where that would exceed the budget, draws have an
+    /// [excess](Circulant::excess). Refused where the least padding exceeds it.
     pub fn new(shape: &[usize], covariance: impl Fn(&[usize]) -> f64, memory_budget: usize) -> Result<Self> {
         if shape.is_empty() || shape.contains(&0) {
             return Err(Error::Empty { what: "a grid" });
@@ -48,24 +50,29 @@ impl Circulant {
         if grid_bytes > memory_budget {
             return Err(over(grid_bytes));
         }
-        let mut padded: Vec<usize> = shape.iter().map(|&m| smooth_length(2 * (m - 1))).collect();
+        let mut padded = least_padding(shape);
         let needed = Self::bytes(shape, &padded);
         if needed > memory_budget {
             return Err(over(needed));
         }
         loop {
             let embedding = Self::embed(shape, &padded, &covariance)?;
-            let smallest = embedding.smallest;
-            if smallest >= -ROUNDING {
+            padded = enlarge(&padded, &covariance);
+            if embedding.excess == 0.0 || Self::bytes(shape, &padded) > memory_budget {
                 return Ok(embedding);
             }
-            let larger = enlarge(&padded, &covariance);
-            let needed = Self::bytes(shape, &larger);
-            if needed > memory_budget {
-                return Err(Error::EmbeddingIndefinite { smallest, padded, needed, budget: memory_budget });
-            }
-            padded = larger;
         }
+    }
+
+    /// Whether the least padding of a grid of this shape is within the budget.
+    pub fn fits(shape: &[usize], memory_budget: usize) -> bool {
+        !shape.contains(&0) && Self::bytes(shape, &least_padding(shape)) <= memory_budget
+    }
+
+    /// How much the variance of draws exceeds the covariance's, which also bounds how far any covariance of theirs is off;
+    /// 0 where draws are exact.
+    pub fn excess(&self) -> f64 {
+        self.excess
     }
 
     /// One draw at every point of the grid, row-major; a function of the generator alone.
@@ -101,9 +108,10 @@ impl Circulant {
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
         let len = fft.padded_len() as f64;
+        let excess = if smallest >= -ROUNDING * largest { 0.0 } else { roots.sum_of(|value| (-value).max(0.0)) / len };
         roots.map(|eigenvalue| (eigenvalue.max(0.0) / len).sqrt());
         // The eigenvalues' mean is the variance, so the largest is positive.
-        Ok(Self { fft: fft.with_grid(shape), roots, smallest: smallest / largest })
+        Ok(Self { fft: fft.with_grid(shape), roots, excess })
     }
 
     /// The draw that a sequence of standard normal numbers stands for.
@@ -122,6 +130,11 @@ impl Circulant {
         self.fft.inverse(spectrum, &mut values);
         values
     }
+}
+
+/// The least padding that can embed a grid of this shape.
+fn least_padding(shape: &[usize]) -> Vec<usize> {
+    shape.iter().map(|&m| smooth_length(2 * (m - 1))).collect()
 }
 
 /// The next padding to try: an indefinite embedding comes from the crease where the wrapped covariance turns around.
@@ -199,18 +212,23 @@ mod tests {
     }
 
     /// A draw is linear in its normal numbers, so its covariance is the sum over these of the outer products.
+    fn covariance_of_draws(circulant: &Circulant, shape: &[usize]) -> Vec<f64> {
+        let len = product(shape);
+        let mut found = vec![0.0; len * len];
+        for unit in 0..2 * circulant.fft.zeros().len() {
+            let mut asked = 0..;
+            let g = circulant.synthesize(|| f64::from(u8::from(asked.next() == Some(unit))));
+            found.iter_mut().enumerate().for_each(|(ij, sum)| *sum += g[ij / len] * g[ij % len]);
+        }
+        found
+    }
+
     #[test]
     fn the_covariance_of_a_draw_is_exact() {
         for shape in [&[1][..], &[2], &[7], &[1, 6], &[6, 1], &[3, 5]] {
             let covariance = matern52(1.3);
             let circulant = Circulant::new(shape, &covariance, PLENTY).unwrap();
-            let len = product(shape);
-            let mut found = vec![0.0; len * len];
-            for unit in 0..2 * circulant.fft.zeros().len() {
-                let mut asked = 0..;
-                let g = circulant.synthesize(|| f64::from(u8::from(asked.next() == Some(unit))));
-                found.iter_mut().enumerate().for_each(|(ij, sum)| *sum += g[ij / len] * g[ij % len]);
-            }
+            let (found, len) = (covariance_of_draws(&circulant, shape), product(shape));
             for (ij, sum) in found.iter().enumerate() {
                 let expected = between(ij / len, ij % len, shape, &covariance);
                 assert!((sum - expected).abs() < 1e-13, "{shape:?} {ij} {sum} {expected}");
@@ -235,17 +253,17 @@ mod tests {
     fn a_covariance_that_has_died_out_needs_no_more_than_the_least_padding() {
         let circulant = Circulant::new(&[101, 1, 33], matern52(1.0), PLENTY).unwrap();
         assert_eq!(circulant.padded(), [200, 1, 64]);
-        assert!(circulant.smallest > 0.0);
+        assert_eq!(circulant.excess(), 0.0);
     }
 
     #[test]
     fn the_padding_doubles_until_the_embedding_is_definite() {
         let covariance = squared_exponential(40.0);
         let least = Circulant::embed(&[101], &[200], &covariance).unwrap();
-        assert!(least.smallest < -ROUNDING);
+        assert!(least.excess() > 0.0);
         let circulant = Circulant::new(&[101], &covariance, PLENTY).unwrap();
         assert_eq!(circulant.padded(), [800]);
-        assert!(circulant.smallest >= -ROUNDING);
+        assert_eq!(circulant.excess(), 0.0);
     }
 
     #[test]
@@ -260,15 +278,37 @@ mod tests {
     }
 
     #[test]
-    fn an_indefinite_embedding_is_refused_when_twice_the_padding_exceeds_the_budget() {
-        let covariance = squared_exponential(40.0);
-        let budget = Circulant::bytes(&[101], &[800]) - 1;
-        let error = Circulant::new(&[101], &covariance, budget).err().unwrap();
-        let hint = error.hint().unwrap();
-        assert!(hint.contains("draw densely on fewer points") && hint.contains("product kernel"), "{hint}");
-        let Error::EmbeddingIndefinite { smallest, padded, needed, budget: given } = error else { panic!("{error}") };
-        assert!(smallest < -ROUNDING);
-        assert_eq!((padded, needed, given), (vec![400], budget + 1, budget));
+    fn the_largest_padding_within_the_budget_has_the_least_excess() {
+        let (shape, covariance) = ([101], squared_exponential(40.0));
+        let excess = |padded: usize| {
+            let circulant = Circulant::new(&shape, &covariance, Circulant::bytes(&shape, &[padded])).unwrap();
+            assert_eq!(circulant.padded(), [padded]);
+            circulant.excess()
+        };
+        assert!(excess(200) > 100.0 * excess(400) && excess(400) > 0.0 && excess(800) == 0.0);
+    }
+
+    #[test]
+    fn an_indefinite_embedding_is_off_by_its_excess_at_most() {
+        let (shape, covariance) = ([7, 6], matern52(40.0));
+        let budget = Circulant::bytes(&shape, &[24, 20]);
+        let circulant = Circulant::new(&shape, &covariance, budget).unwrap();
+        let (found, len) = (covariance_of_draws(&circulant, &shape), product(&shape));
+        assert!(circulant.excess() > 1e-6, "{}", circulant.excess());
+        for (ij, found) in found.iter().enumerate() {
+            let off = found - between(ij / len, ij % len, &shape, &covariance);
+            assert!(off.abs() <= circulant.excess() + 1e-12, "{ij}: {off}");
+            // The variance exceeds by the whole of it.
+            assert!(ij / len != ij % len || (off - circulant.excess()).abs() < 1e-12, "{ij}: {off}");
+        }
+    }
+
+    #[test]
+    fn a_grid_fits_where_its_least_padding_does() {
+        let bytes = Circulant::bytes(&[9, 9], &[16, 16]);
+        assert!(Circulant::fits(&[9, 9], bytes) && !Circulant::fits(&[9, 9], bytes - 1));
+        assert!(Circulant::new(&[9, 9], matern52(1.3), bytes).is_ok());
+        assert!(Circulant::new(&[9, 9], matern52(1.3), bytes - 1).is_err());
     }
 
     #[test]

@@ -282,29 +282,13 @@ pub enum Error {
         /// What it may take, in bytes.
         budget: usize,
     },
-    /// No circulant embedding within the memory budget is positive semi-definite.
-    #[error(
-        "the covariance on a periodic grid of {padded:?} points is not positive semi-definite: its smallest \
-         eigenvalue is {smallest:e} times the largest; the next larger grid takes {needed} bytes, the budget is \
-         {budget}"
-    )]
-    EmbeddingIndefinite {
-        /// The smallest eigenvalue of the last embedding tried, relative to its largest.
-        smallest: f64,
-        /// The lengths of the axes of the last embedding tried.
-        padded: Vec<usize>,
-        /// The peak of the next larger embedding, in bytes.
-        needed: usize,
-        /// What it may take, in bytes.
-        budget: usize,
-    },
 }
 
 impl Error {
     /// What to do about it, where that is not plain from the message.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::EmbeddingOverBudget { .. } | Self::EmbeddingIndefinite { .. } => Some(
+            Self::EmbeddingOverBudget { .. } => Some(
                 "raise the memory budget, shorten the lengthscale, draw densely on fewer points, or \
                  use a product kernel such as the squared exponential on this grid",
             ),
@@ -351,8 +335,7 @@ impl Error {
             | Self::NoRoomToFactor { .. }
             | Self::NoRoomToSample { .. }
             | Self::EigenvaluesNotFound { .. }
-            | Self::EmbeddingOverBudget { .. }
-            | Self::EmbeddingIndefinite { .. } => false,
+            | Self::EmbeddingOverBudget { .. } => false,
         }
     }
 }

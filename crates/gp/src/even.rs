@@ -62,10 +62,15 @@ impl EvenTable {
 
     /// The Euclidean norm over the whole array, mirrored entries included.
     pub(crate) fn norm(&self) -> f64 {
+        self.sum_of(|value| value.powi(2)).sqrt()
+    }
+
+    /// The sum of a function of the entries over the whole array, mirrored entries included.
+    pub(crate) fn sum_of(&self, term: impl Fn(f64) -> f64) -> f64 {
         let p = self.padded[self.padded.len() - 1];
         let rows = product(&self.padded[..self.padded.len() - 1]);
-        let line_square = |row| -> f64 { (0..p).map(|j| self.line(row)[j.min(p - j)].powi(2)).sum() };
-        (0..rows).map(line_square).sum::<f64>().sqrt()
+        let line_sum = |row| -> f64 { (0..p).map(|j| term(self.line(row)[j.min(p - j)])).sum() };
+        (0..rows).map(line_sum).sum()
     }
 
     /// The table's spectrum, by a transform whose grid is the whole padded array.

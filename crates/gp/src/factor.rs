@@ -109,8 +109,10 @@ impl Factor {
         self.row(index)[index]
     }
 
-    /// Solves `L v = b` with the leading rows, in place; entries before `start` hold the solution already.
-    pub(crate) fn solve_lower(&self, start: usize, b: &mut [f64]) {
+    /// Solves `L v = b` with the leading `b.len()` rows, in place; entries before `start` hold the solution already.
+    ///
+    /// Panics if `b` is longer than the factor.
+    pub fn solve_lower(&self, start: usize, b: &mut [f64]) {
         assert!(b.len() <= self.len);
         vector::solve_lower(self.rows(), start, b);
     }

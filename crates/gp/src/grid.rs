@@ -87,6 +87,24 @@ impl Grid {
         self.position(index).iter().zip(&self.axes).map(|(&i, axis)| axis[i]).collect()
     }
 
+    /// The index of the point with these coordinates, if there is one.
+    ///
+    /// ```
+    /// let grid = manyhands_gp::Grid::even(&[(0.0, 1.0, 3), (0.0, 1.0, 5)])?;
+    /// assert_eq!(grid.index_of(&[0.5, 0.25]), Some(6));
+    /// assert_eq!(grid.index_of(&[0.5, 0.3]), None);
+    /// # Ok::<(), manyhands_gp::Error>(())
+    /// ```
+    pub fn index_of(&self, point: &[f64]) -> Option<usize> {
+        if point.len() != self.axes.len() {
+            return None;
+        }
+        self.axes.iter().zip(point).try_fold(0, |index, (axis, coordinate)| {
+            let position = axis.partition_point(|c| c < coordinate);
+            (axis.get(position) == Some(coordinate)).then_some(index * axis.len() + position)
+        })
+    }
+
     /// The covariance of two points as a function of their distance in steps along each axis, which is all it depends on
     /// on an evenly spaced grid with a stationary kernel.
     pub(crate) fn lag_covariance(&self, kernel: &Kernel) -> impl Fn(&[usize]) -> f64 {

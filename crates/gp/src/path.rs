@@ -120,6 +120,72 @@ impl SamplePath {
     }
 }
 
+/// Samples of the posterior that share the frequencies and phases of their waves, and so their cosines: given those, each is an
+/// independent draw. Many values cost little more than those of one path.
+///
+/// ```
+/// use manyhands_gp::{Kernel, Key, Posterior, Prior, SamplePaths};
+/// use rand::SeedableRng;
+/// # fn main() -> manyhands_gp::Result<()> {
+/// let prior = Prior::new(Kernel::matern(2.5, &[0.2])?, 0.0, 1e-6)?;
+/// let mut posterior = Posterior::new(prior, 1)?;
+/// posterior.observe(Key { id: 0, site: 0 }, &[0.3], 1.5)?;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+/// let paths = SamplePaths::draw(posterior.view(), 500, 10, &mut rng)?;
+/// assert!(paths.values(&[0.3])?.iter().all(|value| (value - 1.5).abs() < 0.01));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplePaths {
+    paths: Vec<SamplePath>,
+}
+
+impl SamplePaths {
+    /// Draws so many paths as [`SamplePath::draw`] does, with scale 1.
+    pub fn draw(view: View<'_>, features: usize, count: usize, rng: &mut impl Rng) -> Result<Self> {
+        let kernel = view.prior().kernel().clone();
+        let mut points = view.posterior().points().clone();
+        points.truncate(view.keys().len());
+        let first = PriorDraw::new(&kernel, points.dimension(), features, rng)?;
+        let priors: Vec<PriorDraw> = (0..count).map(|_| first.redrawn(&kernel, rng)).collect();
+        let drawn: Vec<Vec<f64>> = points.iter().map(|x| values_of(priors.iter(), x)).collect();
+        let path = |(index, prior): (usize, PriorDraw)| {
+            let weights = update_weights(view, drawn.iter().map(|values| values[index]).collect(), 1.0, rng);
+            SamplePath { kernel: kernel.clone(), mean: view.prior().mean(), prior, points: points.clone(), weights }
+        };
+        Ok(Self { paths: priors.into_iter().enumerate().map(path).collect() })
+    }
+
+    /// The paths.
+    pub fn paths(&self) -> &[SamplePath] {
+        &self.paths
+    }
+
+    /// The values of all paths at a point, each with the bits of [`SamplePath::value`].
+    pub fn values(&self, point: &[f64]) -> Result<Vec<f64>> {
+        let Some(SamplePath { kernel, mean, points, weights, .. }) = self.paths.first() else { return Ok(vec![]) };
+        points.check(point)?;
+        let mut column = vec![0.0; weights.len()];
+        kernel.fill(point, points, 0..column.len(), &mut column);
+        let priors = values_of(self.paths.iter().map(|path| &path.prior), point);
+        let value = |(path, prior): (&SamplePath, f64)| mean + prior + vector::dot(&column, &path.weights);
+        Ok(self.paths.iter().zip(priors).map(value).collect())
+    }
+}
+
+/// The values at a point of draws that have the same waves.
+fn values_of<'a>(mut draws: impl Iterator<Item = &'a PriorDraw> + Clone, point: &[f64]) -> Vec<f64> {
+    let cosines: Vec<f64> = match draws.clone().next() {
+        Some(PriorDraw::Waves(waves)) => waves.iter().map(|wave| wave.angle(point).cos()).collect(),
+        _ => vec![],
+    };
+    let value = |draw: &PriorDraw| match draw {
+        PriorDraw::Waves(waves) => waves.iter().zip(&cosines).map(|(wave, cosine)| wave.amplitude * cosine).sum(),
+        line => line.value(point),
+    };
+    draws.by_ref().map(value).collect()
+}
+
 impl PriorDraw {
     fn new(kernel: &Kernel, dimension: usize, features: usize, rng: &mut impl Rng) -> Result<Self> {
         let (sd, lengthscales) = (kernel.variance().sqrt(), kernel.lengthscales());
@@ -142,6 +208,22 @@ impl PriorDraw {
             Ok(Wave { amplitude: size * normal(rng), frequency, phase })
         };
         Ok(Self::Waves((0..features).map(wave).collect::<Result<_>>()?))
+    }
+
+    /// Another draw of the same waves, or another line.
+    fn redrawn(&self, kernel: &Kernel, rng: &mut impl Rng) -> Self {
+        let sd = kernel.variance().sqrt();
+        match self {
+            Self::Waves(waves) => {
+                let size = sd * (2.0 / waves.len() as f64).sqrt();
+                Self::Waves(waves.iter().map(|wave| Wave { amplitude: size * normal(rng), ..wave.clone() }).collect())
+            }
+            Self::Line(slope) => {
+                let (scales, shared) = (kernel.lengthscales(), kernel.lengthscales().first().copied().unwrap_or(1.0));
+                let scale = |j: usize| scales.get(j).copied().unwrap_or(shared);
+                Self::Line((0..slope.len()).map(|j| sd / scale(j) * normal(rng)).collect())
+            }
+        }
     }
 
     fn scale(&mut self, factor: f64) {

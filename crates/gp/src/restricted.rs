@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use crate::circulant::Circulant;
 use crate::convolution::Convolution;
 use crate::kron::Kron;
 use crate::vector;
@@ -250,6 +251,18 @@ fn unevenness(kernel: &Kernel, grid: &Grid) -> f64 {
     step[0] = shortest * kernel.lengthscales()[0];
     let chord = (1.0 - kernel.covariance(&step, &vec![0.0; step.len()]) / kernel.variance()) / shortest;
     kernel.variance() * chord.max(2.0) * squares.sqrt()
+}
+
+/// Whether a kernel of this family has structure on a grid, whatever its lengthscales, by which the whole grid can be computed and
+/// sampled within `budget` bytes: as a product over the axes whose factors fit at any rank, or as a stationary kernel on an
+/// evenly spaced grid.
+pub fn has_structure(kernel: &Kernel, grid: &Grid, budget: usize) -> bool {
+    let (axes, largest_factor) =
+        (grid.axes(), |axis: &Vec<f64>| axis.len().saturating_mul(axis.len() * size_of::<f64>()));
+    let is_product = (0..axes.len()).all(|axis| kernel.axis(axis).is_some());
+    let is_even = kernel.is_stationary() && grid.spacing().is_some();
+    let is_thin = axes.iter().all(|axis| largest_factor(axis) <= budget);
+    (is_product && is_thin) || (is_even && Circulant::fits(&grid.shape(), budget))
 }
 
 fn grid_structure(kernel: &Kernel, grid: &Grid, budget: usize) -> Result<Structure> {

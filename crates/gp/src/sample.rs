@@ -8,7 +8,9 @@
 //! | f_t | sample | mu_S + scale (g - K(D, X) u) ~ GP(mu_S, scale^2 k_{t-1}), the paper's Algorithm 2 |
 //!
 //! Prior draws: per axis for product kernels on grids, by circulant embedding for other stationary kernels on evenly
-//! spaced grids, and by a pivoted Cholesky factor of the whole covariance elsewhere. A pivoted factor stops at the
+//! spaced grids, and by a pivoted Cholesky factor of the whole covariance elsewhere. Where no embedding within the memory
+//! budget is definite and the whole covariance has no room either (long lengthscales on large grids), g comes from the
+//! nearest embedding, whose covariance is off by a known excess; the update is exact all the same. A pivoted factor stops at the
 //! numerical rank and needs no jitter (the squared exponential on 1,000 points is not numerically positive definite).
 
 use std::sync::Arc;
@@ -65,14 +67,24 @@ impl Sampler {
             (Structure::Stationary(_), Domain::Grid(grid)) => {
                 let covariance = grid.lag_covariance(restricted.kernel());
                 match Circulant::new(&grid.shape(), covariance, restricted.budget()) {
-                    Ok(circulant) => Draws::Circulant(circulant),
-                    // No embedding fits, but the whole covariance might.
-                    Err(refusal) => Draws::Dense(dense_factor(&restricted).map_err(|_| refusal)?),
+                    Ok(circulant) if circulant.excess() == 0.0 => Draws::Circulant(circulant),
+                    // No embedding is exact, but the whole covariance might fit.
+                    inexact => {
+                        dense_factor(&restricted).map(Draws::Dense).or_else(|_| inexact.map(Draws::Circulant))?
+                    }
                 }
             }
             _ => Draws::Dense(dense_factor(&restricted)?),
         };
         Ok(Self { restricted, draws })
+    }
+
+    /// How far the covariance of prior draws may be from the kernel's, beyond rounding; 0 where samples are exact.
+    pub fn excess(&self) -> f64 {
+        match &self.draws {
+            Draws::Circulant(circulant) => circulant.excess(),
+            Draws::PerAxis(_) | Draws::Dense(_) => 0.0,
+        }
     }
 
     /// One sample of GP(mean, scale^2 x covariance given the view's rows) over the domain.

@@ -1,7 +1,7 @@
 //! Continuous sample paths, against the posterior's own moments, finite differences and the data.
 
 use crate::common::{key, rng, uniform};
-use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, SamplePath};
+use manyhands_gp::{Error, Kernel, Points, Posterior, Prior, SamplePath, SamplePaths};
 
 const SCALE: f64 = 1.3;
 
@@ -85,6 +85,40 @@ fn many_paths_have_the_posteriors_mean_and_covariance() {
             }
         }
     }
+}
+
+#[test]
+fn paths_that_share_waves_have_the_posteriors_moments_and_do_not_depend_on_each_other() {
+    let (sets, count, features) = (800, 4, 200);
+    let pair = Points::from_rows(&[vec![0.25, 0.35], vec![0.6, 0.2]]).unwrap();
+    for kernel in kernels() {
+        let posterior = posterior(kernel.clone(), 0.05);
+        let rng = &mut rng(12);
+        let means: Vec<f64> = pair.iter().map(|x| posterior.predict(x).unwrap().mean).collect();
+        let exact = posterior.view().covariance(&pair).unwrap();
+        let (mut sum, mut product, mut across) = (0.0, 0.0, 0.0);
+        for _ in 0..sets {
+            let paths = SamplePaths::draw(posterior.view(), features, count, rng).unwrap();
+            let values: Vec<Vec<f64>> = pair.iter().map(|x| paths.values(x).unwrap()).collect();
+            for (k, path) in paths.paths().iter().enumerate() {
+                let own: Vec<f64> = pair.iter().map(|x| path.value(x).unwrap()).collect();
+                assert_eq!([values[0][k], values[1][k]], *own);
+                sum += own[0] - means[0];
+                product += (own[0] - means[0]) * (own[1] - means[1]);
+                across += (own[0] - means[0]) * (values[1][(k + 1) % count] - means[1]);
+            }
+        }
+        // As above; the features of a set have the same excess in all of its paths.
+        let (n, both) = (f64::from(sets) * count as f64, exact[0] * exact[3]);
+        let extra = count as f64 * 4.0 * kernel.variance().powi(2) / features as f64;
+        assert!((sum / n).abs() < 5.0 * (exact[0] / n).sqrt(), "{kernel:?}: {}", sum / n);
+        let error = ((both + exact[1] * exact[1] + extra) / n).sqrt();
+        assert!((product / n - exact[1]).abs() < 5.0 * error, "{kernel:?}: {}, {}", product / n, exact[1]);
+        assert!((across / n).abs() < 5.0 * ((both + extra) / n).sqrt(), "{kernel:?}: {}", across / n);
+    }
+    let (posterior, rng) = (posterior(kernels()[0].clone(), 0.05), &mut rng(1));
+    assert!(matches!(SamplePaths::draw(posterior.view(), 0, 3, rng), Err(Error::Empty { .. })));
+    assert_eq!(SamplePaths::draw(posterior.view(), 9, 0, rng).unwrap().values(&[0.1, 0.2]).unwrap(), Vec::<f64>::new());
 }
 
 #[test]

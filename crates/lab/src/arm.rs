@@ -5,16 +5,19 @@ use std::sync::Arc;
 use manyhands_core::{Initial, Rule};
 use rayon::prelude::*;
 
-use crate::diagnostics::{CertificateCheck, Coverage, certificates, coverage};
-use crate::experiment::{Experiment, Instance};
+use crate::compared_rule::ComparedRule;
+use crate::diagnostics::{CertificateCheck, Coverage, RunBounds, certificates, coverage, run_bounds};
+use crate::experiment::{Experiment, Instance, UnitInterval};
 use crate::statistics::{Estimate, curve};
 use crate::{Error, Regret, Result, Settings};
 
 /// The algorithm that chooses the points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Algorithm {
     /// One of the rules.
     Rule(Rule),
+    /// A rule with the settings that it reads.
+    Compared(ComparedRule),
     /// Uniform random search.
     Random,
 }
@@ -32,6 +35,7 @@ impl Algorithm {
             Self::Rule(Rule::GpBucb) => "GP-BUCB",
             Self::Rule(Rule::GpBucbBayesian) => "GP-BUCB Bayesian",
             Self::Rule(rule) => rule.name(),
+            Self::Compared(compared) => compared.name,
             Self::Random => "random",
         }
     }
@@ -55,6 +59,8 @@ pub enum Diagnostic {
     Band,
     /// The certificate's bound beside the true regret.
     Certificate,
+    /// The bounds of the theorems beside the cumulative regret.
+    Bounds,
 }
 
 /// One algorithm with one choice of constants, on one experiment.
@@ -72,6 +78,8 @@ pub struct Arm {
     pub bound: NormBound,
     /// What is recorded besides the regret.
     pub diagnostic: Diagnostic,
+    /// What it chooses from, where not from the problem's candidates; then its regret alone is recorded.
+    pub interval: Option<UnitInterval>,
 }
 
 /// One run of an arm.
@@ -83,6 +91,15 @@ pub struct ArmRun {
     pub coverage: Option<Coverage>,
     /// For [`Diagnostic::Certificate`], after every M rewards.
     pub certificates: Vec<CertificateCheck>,
+    /// For [`Diagnostic::Bounds`].
+    pub bounds: Option<RunBounds>,
+}
+
+impl ArmRun {
+    /// A run of which no more is recorded.
+    fn of(regret: Regret) -> Self {
+        Self { regret, coverage: None, certificates: vec![], bounds: None }
+    }
 }
 
 impl Arm {
@@ -96,16 +113,13 @@ impl Arm {
             initial: Initial::None,
             bound: NormBound::LargestValue,
             diagnostic: Diagnostic::Regret,
+            interval: None,
         }
     }
 
     /// Runs the arm on one instance.
     pub fn play(&self, instance: &Instance) -> Result<ArmRun> {
         let rounds = self.settings.horizon;
-        let Algorithm::Rule(rule) = self.algorithm else {
-            let regret = instance.regret(instance.search_at_random(rounds));
-            return Ok(ArmRun { regret, coverage: None, certificates: vec![] });
-        };
         let problem = instance.problem();
         let bound = match self.bound {
             NormBound::LargestValue => problem.largest(),
@@ -114,17 +128,29 @@ impl Arm {
                 reason: "its RKHS norm is not known".to_string(),
             })?,
         };
-        let mut strategy = self.settings.strategy(rule, problem, bound);
-        strategy.initial = self.initial;
-        let feedback = self.experiment.arrival.feedback(self.settings.workers);
-        let study = instance.play(strategy, &feedback, rounds)?;
-        let regret = instance.regret(study.trials().iter().map(|trial| trial.candidate()));
-        let (coverage, certificates) = match self.diagnostic {
-            Diagnostic::Regret => (None, vec![]),
-            Diagnostic::Band => (Some(coverage(&study, problem, &feedback)?), vec![]),
-            Diagnostic::Certificate => (None, certificates(&study, problem, self.settings.workers)?),
+        let mut strategy = match self.algorithm {
+            Algorithm::Rule(rule) => self.settings.strategy(rule, problem, bound),
+            Algorithm::Compared(compared) => compared.strategy(&self.settings, problem, bound),
+            Algorithm::Random => {
+                let regret = instance.regret(instance.search_at_random(rounds));
+                return Ok(ArmRun::of(regret));
+            }
         };
-        Ok(ArmRun { regret, coverage, certificates })
+        let feedback = self.experiment.arrival.feedback(self.settings.workers);
+        (strategy.initial, strategy.max_pending) = (self.initial, Some(feedback.workers()));
+        if let Some(interval) = self.interval {
+            return instance.play_on_interval(interval, strategy, (&feedback, rounds)).map(ArmRun::of);
+        }
+        let study = instance.play(strategy, &feedback, rounds)?;
+        let run = ArmRun::of(instance.regret(study.trials().iter().map(|trial| trial.candidate())));
+        Ok(match self.diagnostic {
+            Diagnostic::Regret => run,
+            Diagnostic::Band => ArmRun { coverage: Some(coverage(&study, problem, &feedback)?), ..run },
+            Diagnostic::Certificate => {
+                ArmRun { certificates: certificates(&study, problem, self.settings.workers)?, ..run }
+            }
+            Diagnostic::Bounds => ArmRun { bounds: Some(run_bounds(&study, problem)?), ..run },
+        })
     }
 }
 

@@ -28,9 +28,15 @@ const STYLES: [(&str, MarkerShape); 8] = [
 ];
 /// Type size of the legend.
 const LEGEND_SIZE: u32 = 15;
+/// Type size of a title.
+const TITLE_SIZE: u32 = 16;
+/// The height of a row of marks.
+const ROW_HEIGHT: f64 = 26.0;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
+/// How far a logarithmic axis of marks goes on beyond them, as a factor.
+const MARGIN: f64 = 0.75;
 /// A logarithmic x axis that spans a larger factor has numbers at powers of ten only.
 const MANY: f64 = 50.0;
 
@@ -58,6 +64,9 @@ pub struct Chart {
     pub log_x: bool,
     /// Whether y is on a logarithmic scale.
     pub log_y: bool,
+    /// Rows with these names, from the top, in place of a y axis. A point is then a row's number, from 0, and x with its
+    /// standard error; points are marks and not curves.
+    pub rows: Vec<String>,
     /// The curves.
     pub series: Vec<Series>,
 }
@@ -67,10 +76,12 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
     let columns = if charts.len() <= 3 { charts.len().max(1) } else { charts.len().div_ceil(2) };
     let plots: Vec<Vec<Plot>> = charts.iter().map(Chart::plots).collect();
     let layouts = charts.iter().zip(&plots).map(|(chart, plots)| chart.layout(plots)).collect();
+    let rows = charts.iter().map(|chart| chart.rows.len()).max().unwrap_or(0);
+    let (width, height) = if rows == 0 { (280.0, 245.0) } else { (380.0, 110.0 + ROW_HEIGHT * rows as f64) };
     let figure = Figure::new(charts.len().div_ceil(columns), columns)
         .with_plots(plots)
         .with_layouts(layouts)
-        .with_cell_size(280.0, 245.0)
+        .with_cell_size(width, height)
         .with_shared_legend_right_middle()
         .with_shared_legend_entries(legend(charts));
     Ok(Picture::of(what, &figure.render())?)
@@ -95,11 +106,14 @@ impl Chart {
     /// Time-average regret on plain axes.
     pub fn of_regret(title: impl Into<String>, x_label: &str, series: Vec<Series>) -> Self {
         let (title, x_label, y_label) = (title.into(), x_label.to_string(), "time-average regret".to_string());
-        Self { title, x_label, y_label, log_x: false, log_y: false, series }
+        Self { title, x_label, y_label, series, ..Self::default() }
     }
 
-    /// Bands under curves under markers.
+    /// Bands under curves under markers; marks alone in rows.
     fn plots(&self) -> Vec<Plot> {
+        if !self.rows.is_empty() {
+            return self.series.iter().map(|series| self.marks(series)).collect();
+        }
         let shown = |series: &Series| Series {
             points: series.points.iter().copied().filter(|(_, y)| !self.log_y || y.mean > 0.0).collect(),
             ..series.clone()
@@ -107,6 +121,15 @@ impl Chart {
         let shown: Vec<Series> = self.series.iter().map(shown).filter(|series| !series.points.is_empty()).collect();
         let bands = shown.iter().map(|series| self.band(series));
         bands.chain(shown.iter().map(Series::curve)).chain(shown.iter().map(Series::markers)).collect()
+    }
+
+    /// Marks with bars of one standard error; the first row is at the top.
+    fn marks(&self, series: &Series) -> Plot {
+        let shown = series.points.iter().filter(|(_, x)| !self.log_x || x.mean > 0.0);
+        let places = shown.clone().map(|(row, x)| (x.mean, self.rows.len() as f64 - row));
+        let bars = shown.map(|(_, x)| (if self.log_x { x.se.min(0.5 * x.mean) } else { x.se }, x.se));
+        let plot = ScatterPlot::new().with_data(places).with_x_err_asymmetric(bars);
+        Plot::Scatter(plot.with_color(series.color()).with_marker(series.marker()).with_size(4.0))
     }
 
     fn band(&self, series: &Series) -> Plot {
@@ -121,32 +144,65 @@ impl Chart {
     fn layout(&self, plots: &[Plot]) -> Layout {
         let layout = Layout::auto_from_plots(plots)
             .with_title(&self.title)
-            .with_title_size(16)
+            .with_title_size(title_size(&self.title))
             .with_x_label(&self.x_label)
             .with_y_label(&self.y_label)
             .with_label_size(16)
             .with_tick_size(15)
             .with_body_size(LEGEND_SIZE);
+        if !self.rows.is_empty() {
+            return self.in_rows(layout);
+        }
         let xs = self.series.iter().flat_map(|series| series.points.iter().map(|(x, _)| *x));
         let (least, most) = xs.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
         let layout =
             if self.log_x { layout.with_log_x().with_x_tick_format(decimal(most > MANY * least)) } else { layout };
         if self.log_y { layout.with_log_y().with_y_tick_format(decimal(false)) } else { layout.with_y_axis_min(0.0) }
     }
+
+    /// The axes of a chart with rows.
+    fn in_rows(&self, layout: Layout) -> Layout {
+        let names = self.rows.iter().rev().cloned().collect();
+        let layout = layout.with_y_categories(names).with_y_axis_min(0.5).with_y_axis_max(self.rows.len() as f64 + 0.5);
+        if !self.log_x {
+            return layout;
+        }
+        let xs = self.series.iter().flat_map(|series| series.points.iter().map(|(_, x)| x.mean)).filter(|x| *x > 0.0);
+        let (least, most) = xs.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let layout = layout.with_log_x().with_x_tick_format(decimal(most > MANY * least));
+        // Whole decades would leave most of a short axis empty.
+        if most > 0.0 { layout.with_x_axis_min(MARGIN * least).with_x_axis_max(most / MARGIN) } else { layout }
+    }
 }
 
-/// Numbers on a logarithmic axis; on a long one only the powers of ten.
+/// Titles longer than a chart is wide are smaller, as far as they can be read.
+fn title_size(title: &str) -> u32 {
+    match title.chars().count() as u32 {
+        0..=34 => TITLE_SIZE,
+        length => (TITLE_SIZE * 30 / length).max(9),
+    }
+}
+
+/// Numbers on a logarithmic axis; on a long one only the powers of ten. Long numbers would run into the axis's label.
 fn decimal(only_powers: bool) -> TickFormat {
     TickFormat::Custom(Arc::new(move |value| {
         let text = format!("{value}");
         let is_power = text.trim_start_matches(['0', '.']).trim_end_matches('0') == "1";
-        if only_powers && !is_power { String::new() } else { text }
+        match value.abs() {
+            _ if only_powers && !is_power => String::new(),
+            size if (1e-3..1e4).contains(&size) => text,
+            _ => format!("{value:e}"),
+        }
     }))
 }
 
 impl Series {
     fn color(&self) -> &'static str {
         STYLES[self.style % STYLES.len()].0
+    }
+
+    fn marker(&self) -> MarkerShape {
+        STYLES[self.style % STYLES.len()].1
     }
 
     fn curve(&self) -> Plot {
@@ -159,7 +215,7 @@ impl Series {
         let step = self.points.len().div_ceil(MARKERS + 1);
         let first = if step > 1 { (self.style + 1) * step / (STYLES.len() + 1) } else { 0 };
         let places = self.points.iter().skip(first).step_by(step).map(|(x, y)| (*x, y.mean));
-        let marker = STYLES[self.style % STYLES.len()].1;
-        Plot::Scatter(ScatterPlot::new().with_data(places).with_color(self.color()).with_marker(marker).with_size(4.0))
+        let plot = ScatterPlot::new().with_data(places).with_color(self.color()).with_marker(self.marker());
+        Plot::Scatter(plot.with_size(4.0))
     }
 }

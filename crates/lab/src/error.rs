@@ -30,7 +30,23 @@ pub enum Error {
         /// S(t).
         observed: usize,
         /// The condition it breaks.
-        reason: &'static str,
+        reason: String,
+    },
+    /// A feedback mapping is not known for as many rounds as are played.
+    #[error("the feedback mapping has {rounds} rounds, there is no S({t})")]
+    FeedbackEnds {
+        /// How many it has.
+        rounds: usize,
+        /// The first that is missing.
+        t: usize,
+    },
+    /// A file is not the feedback mapping it should be.
+    #[error("{} is not a feedback mapping: {reason}", path.display())]
+    Mapping {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line.
+        reason: String,
     },
     /// A test problem cannot be used.
     #[error("the problem \"{name}\" cannot be used: {reason}")]
@@ -133,7 +149,7 @@ impl Error {
             Self::Study(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Setting { .. } => "setting",
-            Self::Feedback { .. } => "feedback",
+            Self::Feedback { .. } | Self::FeedbackEnds { .. } | Self::Mapping { .. } => "feedback",
             Self::Problem { .. } => "problem",
             Self::Suggestion { .. } => "suggestion",
             Self::Pool { .. } => "pool",
@@ -154,6 +170,11 @@ impl Error {
             Self::Study(error) => return error.hint().map(str::to_string),
             Self::Store(error) => return error.hint(),
             Self::Picture(error) => return error.hint().map(str::to_string),
+            Self::Feedback { .. } => {
+                "S(t) counts the rewards known when x_t is chosen; it never falls, and t - S(t) is from 1 to M"
+            }
+            Self::FeedbackEnds { .. } => "list as many rounds as are played, or play fewer",
+            Self::Mapping { .. } => "a feedback mapping has a line per round: S(t) alone, or t and S(t)",
             Self::Table { .. } => {
                 "a table has a header, a first column that numbers the rows, and one column of numbers per sensor"
             }
@@ -175,6 +196,8 @@ impl Error {
             Self::Picture(error) => error.is_bad_input(),
             Self::Setting { .. }
             | Self::Feedback { .. }
+            | Self::FeedbackEnds { .. }
+            | Self::Mapping { .. }
             | Self::Problem { .. }
             | Self::Pool { .. }
             | Self::CannotRead { .. }

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use manyhands_core::{Spec, Strategy, Study};
+use manyhands_core::{Domain, Spec, Strategy, Study};
+use manyhands_gp::Grid;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::Result;
 pub use crate::arm::{Arm, ArmRun, Diagnostic, NormBound, PlayedArm, play_arms};
-pub use crate::diagnostics::{BoundedRegret, CertificateCheck, Coverage};
+pub use crate::arrival::{Arrival, ListedArrival};
+pub use crate::diagnostics::{BoundedRegret, CertificateCheck, Coverage, RunBounds};
 pub use crate::feedback::{Feedback, simulate};
 pub use crate::finite_problem::FiniteProblem;
 pub use crate::numeric_table::NumericTable;
@@ -18,31 +19,23 @@ pub use crate::regret::Regret;
 pub use crate::statistics::{Estimate, Quartiles};
 use crate::stream::{ProblemFamily, Purpose, generator};
 pub use crate::wilcoxon::SignedRank;
+use crate::{Error, Result};
 
-/// How rewards arrive when M rounds are in progress at once.
+/// The points of [0, 1] that a rule may choose in place of a problem's candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrival {
-    /// The paper's simple batch: M at a time.
-    Batch,
-    /// The paper's simple delay: each M rounds late.
-    Delay,
+pub enum UnitInterval {
+    /// This many evenly spaced ones.
+    Fixed(usize),
+    /// D_t of the paper's appendix.
+    Growing,
 }
 
-impl Arrival {
-    /// S(t) for M workers.
-    pub fn feedback(self, workers: usize) -> Feedback {
-        match self {
-            Self::Batch => Feedback::Batch(workers),
-            Self::Delay => Feedback::Delay(workers),
-        }
-    }
-
-    /// Its name in summaries.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Batch => "batch",
-            Self::Delay => "delay",
-        }
+impl UnitInterval {
+    fn domain(self) -> Result<Domain> {
+        Ok(match self {
+            Self::Fixed(points) => Domain::Grid(Grid::even(&[(0.0, 1.0, points)])?),
+            Self::Growing => Domain::Discretized { side: 1.0, dimension: 1 },
+        })
     }
 }
 
@@ -70,13 +63,32 @@ impl Instance {
 
     /// Runs a strategy for `rounds` rounds.
     pub fn play(&self, strategy: Strategy, feedback: &Feedback, rounds: usize) -> Result<Study> {
-        let (domain, prior) = (self.problem.domain().clone(), self.problem.prior().clone());
-        let seed = self.generator(Purpose::Study).next_u64();
-        let mut study = Study::new(Spec::new(domain, prior, strategy)?.with_seed(seed))?;
-        let noise = self.noise(rounds);
-        let values = self.problem.values();
+        let mut study = self.study(self.problem.domain().clone(), strategy)?;
+        let (noise, values) = (self.noise(rounds), self.problem.values());
         simulate(&mut study, feedback, rounds, |s| values[s.choice.candidate] + noise[s.trial])?;
         Ok(study)
+    }
+
+    /// Runs a strategy on [0, 1] in place of the problem's candidates. Regret is that against the maximum over [0, 1].
+    pub fn play_on_interval(
+        &self,
+        interval: UnitInterval,
+        strategy: Strategy,
+        (feedback, rounds): (&Feedback, usize),
+    ) -> Result<Regret> {
+        let function = self.problem.function().ok_or_else(|| Error::Problem {
+            name: self.problem.name().to_string(),
+            reason: "its values are known at its candidates alone".to_string(),
+        })?;
+        let mut study = self.study(interval.domain()?, strategy)?;
+        let noise = self.noise(rounds);
+        let run = simulate(&mut study, feedback, rounds, |s| function.value(s.point[0]) + noise[s.trial])?;
+        Ok(Regret::new(function.maximum(), run.iter().map(|s| function.value(s.point[0]))))
+    }
+
+    fn study(&self, domain: Domain, strategy: Strategy) -> Result<Study> {
+        let seed = self.generator(Purpose::Study).next_u64();
+        Ok(Study::new(Spec::new(domain, self.problem.prior().clone(), strategy)?.with_seed(seed))?)
     }
 
     /// The candidates of uniform random search.
@@ -116,5 +128,15 @@ impl Experiment {
     ) -> Self {
         let instance = |(index, problem)| Instance { problem, family, index, seed };
         Self { title: title.into(), arrival, instances: problems.into_iter().enumerate().map(instance).collect() }
+    }
+
+    /// The same functions with the same noise, seen by priors whose kernels are this many times as large.
+    pub(crate) fn with_kernel_times(&self, factor: f64, title: String) -> Result<Self> {
+        let instance = |instance: &Instance| {
+            let problem = instance.problem().clone().with_kernel_times(factor)?;
+            Ok(Instance { problem: Arc::new(problem), ..instance.clone() })
+        };
+        let instances = self.instances.iter().map(instance).collect::<Result<_>>()?;
+        Ok(Self { title, arrival: self.arrival.clone(), instances })
     }
 }

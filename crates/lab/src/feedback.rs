@@ -4,6 +4,7 @@
 //! what it has been told.
 
 use std::fmt;
+use std::sync::Arc;
 
 use manyhands_core::{Study, Suggestion};
 
@@ -17,6 +18,13 @@ pub enum Feedback {
     Batch(usize),
     /// S(t) = max(t - M, 0): every reward comes M rounds late.
     Delay(usize),
+    /// S(1), S(2), ... as they are listed, with t - S(t) <= M.
+    Listed {
+        /// M.
+        workers: usize,
+        /// S.
+        observed: Arc<[usize]>,
+    },
     /// Any mapping with t - S(t) <= M.
     Custom {
         /// M.
@@ -32,6 +40,7 @@ impl fmt::Debug for Feedback {
             Self::Sequential => write!(f, "Sequential"),
             Self::Batch(workers) => write!(f, "Batch({workers})"),
             Self::Delay(workers) => write!(f, "Delay({workers})"),
+            Self::Listed { workers, observed } => write!(f, "Listed({workers}, {} rounds)", observed.len()),
             Self::Custom { workers, .. } => write!(f, "Custom({workers})"),
         }
     }
@@ -48,34 +57,58 @@ impl Feedback {
     /// ```
     pub fn observed_before(&self, t: usize) -> Result<usize> {
         let workers = self.workers();
-        let (t, observed) = match self {
-            _ if workers == 0 => return Err(Error::Feedback { t, observed: 0, reason: "M must be at least 1" }),
-            _ if t == 0 => return Err(Error::Feedback { t, observed: 0, reason: "rounds are counted from 1" }),
-            Self::Sequential => (t, t - 1),
-            Self::Batch(workers) => (t, workers * ((t - 1) / workers)),
-            Self::Delay(workers) => (t, t.saturating_sub(*workers)),
-            Self::Custom { mapping, .. } => (t, mapping(t)),
+        let refuse = |observed, reason: String| Err(Error::Feedback { t, observed, reason });
+        let observed = match self {
+            _ if workers == 0 => return refuse(0, "M must be at least 1".to_string()),
+            _ if t == 0 => return refuse(0, "rounds are counted from 1".to_string()),
+            Self::Sequential => t - 1,
+            Self::Batch(workers) => workers * ((t - 1) / workers),
+            Self::Delay(workers) => t.saturating_sub(*workers),
+            Self::Listed { observed, .. } => {
+                *observed.get(t - 1).ok_or(Error::FeedbackEnds { rounds: observed.len(), t })?
+            }
+            Self::Custom { mapping, .. } => mapping(t),
         };
         if observed >= t {
-            return Err(Error::Feedback { t, observed, reason: "a choice knows only rewards of earlier rounds" });
+            return refuse(observed, "a choice knows only rewards of earlier rounds, S(t) < t".to_string());
         }
         if t - observed > workers {
-            return Err(Error::Feedback { t, observed, reason: "t - S(t) must be at most M" });
+            return refuse(observed, format!("t - S(t) must be at most M = {workers}"));
         }
         Ok(observed)
+    }
+
+    /// S(1), ..., S(T), refused where it is not a feedback mapping: where it decreases, too.
+    pub fn mapping(&self, rounds: usize) -> Result<Vec<usize>> {
+        let mut known = Vec::with_capacity(rounds);
+        for t in 1..=rounds {
+            let (observed, before) = (self.observed_before(t)?, known.last().copied().unwrap_or(0));
+            if observed < before {
+                return Err(Error::Feedback {
+                    t,
+                    observed,
+                    reason: format!("S must not fall, S({}) is {before}", t - 1),
+                });
+            }
+            known.push(observed);
+        }
+        Ok(known)
     }
 
     /// M.
     pub fn workers(&self) -> usize {
         match self {
             Self::Sequential => 1,
-            Self::Batch(workers) | Self::Delay(workers) | Self::Custom { workers, .. } => *workers,
+            Self::Batch(workers)
+            | Self::Delay(workers)
+            | Self::Listed { workers, .. }
+            | Self::Custom { workers, .. } => *workers,
         }
     }
 }
 
-/// Runs a new study for `rounds` rounds: asks for one trial at a time, tells rewards in order as the mapping says, and the
-/// remaining ones at the end. `reward` is called once per suggestion, in order.
+/// Runs a new study for `rounds` rounds: rounds that know the same rewards are asked for together, rewards are told in order as
+/// the mapping says, and the remaining ones at the end. `reward` is called once per suggestion, in order.
 ///
 /// ```
 /// use manyhands_gp::{Grid, Kernel, Prior};
@@ -98,16 +131,14 @@ pub fn simulate(
     let mut suggestions: Vec<Suggestion> = Vec::with_capacity(rounds);
     let mut rewards = Vec::with_capacity(rounds);
     let mut told = 0;
-    for t in 1..=rounds {
-        let observed = feedback.observed_before(t)?;
-        if observed < told {
-            return Err(Error::Feedback { t, observed, reason: "S must not decrease" });
-        }
+    let known = feedback.mapping(rounds)?;
+    for together in known.chunk_by(|s, next| s == next) {
+        let observed = together[0];
         for (suggestion, &value) in suggestions[told..observed].iter().zip(&rewards[told..observed]) {
             study.tell(suggestion.trial, value)?;
         }
         told = observed;
-        let asked = study.ask(1)?;
+        let asked = study.ask(together.len())?;
         rewards.extend(asked.iter().map(&mut reward));
         suggestions.extend(asked);
     }
@@ -149,5 +180,8 @@ mod tests {
         refused(&Feedback::Delay(0), 1, 0);
         assert!(matches!(Feedback::Sequential.observed_before(0), Err(Error::Feedback { t: 0, .. })));
         assert_eq!(run(&custom(3, |t| t.saturating_sub(2))), Ok(10));
+        let listed = |known: &[usize]| Feedback::Listed { workers: 3, observed: known.into() };
+        assert_eq!(run(&listed(&[0, 0, 1, 1, 2, 3, 6, 6, 6, 9, 9])), Ok(10));
+        assert_eq!(run(&listed(&[0, 0, 1, 1])), Err(Error::FeedbackEnds { rounds: 4, t: 5 }));
     }
 }

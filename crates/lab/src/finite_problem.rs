@@ -5,6 +5,7 @@ use std::sync::Arc;
 use manyhands_core::Domain;
 use manyhands_gp::{Prior, Restricted};
 
+use crate::problems::RkhsFunction;
 use crate::{Error, Result};
 
 /// Bytes for the structure of a restricted kernel.
@@ -18,6 +19,7 @@ pub struct FiniteProblem {
     prior: Prior,
     values: Vec<f64>,
     norm: Option<f64>,
+    function: Option<RkhsFunction>,
 }
 
 impl FiniteProblem {
@@ -37,12 +39,25 @@ impl FiniteProblem {
         if values.iter().all(|value| *value == 0.0) {
             return refuse("it is 0 everywhere, so that no bound on it is positive".to_string());
         }
-        Ok(Self { name, domain, prior, values, norm: None })
+        Ok(Self { name, domain, prior, values, norm: None, function: None })
     }
 
     /// The same function, known to have this RKHS norm under the prior's kernel.
     pub fn with_norm(self, norm: f64) -> Self {
         Self { norm: Some(norm), ..self }
+    }
+
+    /// The same function, known beyond the candidates too.
+    pub fn with_function(self, function: RkhsFunction) -> Self {
+        Self { function: Some(function), ..self }
+    }
+
+    /// The same function seen by a prior whose kernel is this many times as large: its norm is smaller by the root of that.
+    pub fn with_kernel_times(self, factor: f64) -> Result<Self> {
+        let kernel = self.prior.kernel();
+        let kernel = kernel.clone().with_variance(factor * kernel.variance())?;
+        let prior = Prior::new(kernel, self.prior.mean(), self.prior.noise())?;
+        Ok(Self { prior, norm: self.norm.map(|norm| norm / factor.sqrt()), ..self })
     }
 
     /// Its name.
@@ -93,5 +108,10 @@ impl FiniteProblem {
     /// The RKHS norm of f, where it is known: the B of the theorems.
     pub fn norm(&self) -> Option<f64> {
         self.norm
+    }
+
+    /// f beyond the candidates, where it is known.
+    pub fn function(&self) -> Option<&RkhsFunction> {
+        self.function.as_ref()
     }
 }

@@ -41,9 +41,11 @@
 //! ```
 
 mod arm;
+mod arrival;
 pub mod bench;
 pub mod bounds;
 mod chart;
+mod compared_rule;
 mod diagnostics;
 mod error;
 pub mod experiment;
@@ -59,6 +61,7 @@ mod panel;
 pub mod problems;
 mod process;
 pub mod quality;
+mod ranking;
 mod regret;
 mod reproduction;
 mod settings;
@@ -71,6 +74,7 @@ mod wilcoxon;
 
 pub use arm::Algorithm;
 use arm::{ArmRun, PlayedArm};
+pub use compared_rule::ComparedRule;
 pub use error::{Error, Result};
 use experiment::{Arrival, Experiment, Instance};
 pub use extra::Extra;

@@ -22,7 +22,7 @@ fn table(panels: &[PanelResult]) -> comfy_table::Table {
     let mut table = framed(&header);
     for result in panels {
         let cells = result.played.iter().map(|one| format!("{:.4}", one.regret().mean));
-        table.add_row([result.panel.heading()].into_iter().chain(cells));
+        table.add_row([result.heading()].into_iter().chain(cells));
     }
     align_right(&mut table, &(1..header.len()).collect::<Vec<_>>());
     table

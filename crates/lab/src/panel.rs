@@ -55,13 +55,11 @@ impl Panel {
         }
     }
 
-    /// What it shows.
-    pub fn title(self) -> &'static str {
+    /// The functions it shows.
+    fn functions(self) -> &'static str {
         match self {
-            Self::A => "RKHS of SE, batch",
-            Self::B => "RKHS of Matern, batch",
-            Self::C => "RKHS of SE, delay",
-            Self::D => "RKHS of Matern, delay",
+            Self::A | Self::C => "RKHS of SE",
+            Self::B | Self::D => "RKHS of Matern",
             Self::E => "Cosines",
             Self::F => "Rosenbrock",
             Self::G => "Temperature sensors",
@@ -70,11 +68,38 @@ impl Panel {
         }
     }
 
+    /// How its rewards arrive.
+    pub fn arrival(self) -> Arrival {
+        match self {
+            Self::C | Self::D => Arrival::Delay,
+            _ => Arrival::Batch,
+        }
+    }
+
+    /// What it shows.
+    pub fn title(self) -> String {
+        self.title_under(&self.arrival())
+    }
+
+    /// What it shows where rewards arrive like this: named where panels differ by it, and where it is not the paper's.
+    pub fn title_under(self, arrival: &Arrival) -> String {
+        match self {
+            Self::A | Self::B | Self::C | Self::D => format!("{}, {arrival}", self.functions()),
+            _ if *arrival != self.arrival() => format!("{}, {arrival}", self.functions()),
+            _ => self.functions().to_string(),
+        }
+    }
+
     /// Letter and title.
     pub fn heading(self) -> String {
+        self.heading_under(&self.arrival())
+    }
+
+    /// Letter and title where rewards arrive like this.
+    pub fn heading_under(self, arrival: &Arrival) -> String {
         match self {
-            Self::Field => self.title().to_string(),
-            panel => format!("({}) {}", panel.name(), panel.title()),
+            Self::Field => self.title_under(arrival),
+            panel => format!("({}) {}", panel.name(), panel.title_under(arrival)),
         }
     }
 
@@ -93,10 +118,6 @@ impl Panel {
 
     /// Its functions; sensors are read from `data`.
     pub fn experiment(self, settings: &Settings, data: &Path) -> Result<Experiment> {
-        let arrival = match self {
-            Self::C | Self::D => Arrival::Delay,
-            _ => Arrival::Batch,
-        };
         let family = self.family();
         let problems = match self {
             Self::A | Self::C => rkhs_functions(&Kernel::squared_exponential(&[0.2])?, settings, family)?,
@@ -110,7 +131,7 @@ impl Panel {
                 rows(&problems::field(&mut generator(settings.seed, Purpose::Function, family, 1))?, settings, family)?
             }
         };
-        Ok(Experiment::new(self.heading(), arrival, (family, settings.seed), problems))
+        Ok(Experiment::new(self.heading(), self.arrival(), (family, settings.seed), problems))
     }
 
     fn family(self) -> ProblemFamily {

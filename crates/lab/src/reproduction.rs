@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::arm::{Arm, PlayedArm, play_arms};
 use crate::extra::FinishedExtra;
-use crate::{Algorithm, Comparison, Extra, Observation, Panel, Result, Settings};
+use crate::{Algorithm, Arrival, Comparison, Experiment, Extra, Observation, Panel, Result, Settings};
 
 /// What to reproduce.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,15 +20,33 @@ pub struct ReproductionRequest {
     pub extras: Vec<Extra>,
     /// Where the sensor files are.
     pub data: Option<PathBuf>,
+    /// How rewards arrive, where not as in the paper.
+    pub arrival: Option<Arrival>,
 }
 
 impl Default for ReproductionRequest {
     fn default() -> Self {
-        Self { settings: Settings::default(), panels: Panel::PAPER.to_vec(), extras: vec![], data: None }
+        Self { settings: Settings::default(), panels: Panel::PAPER.to_vec(), extras: vec![], data: None, arrival: None }
     }
 }
 
 impl ReproductionRequest {
+    /// The experiment of a panel, its rewards arriving like this, or as in the paper.
+    pub(crate) fn experiment(&self, panel: Panel, arrival: Option<&Arrival>) -> Result<Experiment> {
+        let experiment = panel.experiment(&self.settings, self.data.as_deref().unwrap_or(Path::new("")))?;
+        Ok(match arrival {
+            Some(arrival) => Experiment { title: panel.heading_under(arrival), arrival: arrival.clone(), ..experiment },
+            None => experiment,
+        })
+    }
+
+    /// Refuses settings out of range, and an S(t) that is no feedback mapping over the rounds that are played.
+    fn check(&self) -> Result<()> {
+        self.settings.check()?;
+        let feedback = self.arrival.as_ref().map(|arrival| arrival.feedback(self.settings.workers));
+        feedback.map_or(Ok(()), |feedback| feedback.mapping(self.settings.horizon).map(drop))
+    }
+
     /// The panels, of those asked for or used by further figures, whose files are missing.
     fn missing(&self) -> Vec<Missing> {
         let used = self.extras.iter().flat_map(|extra| extra.panels());
@@ -67,6 +85,7 @@ impl fmt::Display for Missing {
 #[derive(Debug, Clone)]
 pub struct ReproductionPlan {
     settings: Settings,
+    arrival: Option<Arrival>,
     missing: Vec<Missing>,
     panels: Vec<(Panel, Vec<Arm>)>,
     extras: Vec<(Extra, Vec<Arm>)>,
@@ -77,17 +96,17 @@ impl ReproductionPlan {
     /// whose files are missing are left out; [`ReproductionPlan::missing`] lists them.
     pub fn new(request: &ReproductionRequest) -> Result<Self> {
         let (settings, data) = (request.settings, request.data.as_deref());
-        settings.check()?;
+        request.check()?;
         let missing = request.missing();
         let (mut panels, mut extras) = (Vec::new(), Vec::new());
         for &panel in request.panels.iter().filter(|panel| panel.missing_files(data).is_empty()) {
-            let experiment = Arc::new(panel.experiment(&settings, data.unwrap_or(Path::new("")))?);
+            let experiment = Arc::new(request.experiment(panel, request.arrival.as_ref())?);
             panels.push((panel, Algorithm::ALL.map(|who| Arm::new(&experiment, who, settings)).to_vec()));
         }
         for &extra in &request.extras {
-            extras.push((extra, extra.arms(&settings, data)?));
+            extras.push((extra, extra.arms(request)?));
         }
-        Ok(Self { settings, missing, panels, extras })
+        Ok(Self { settings, arrival: request.arrival.clone(), missing, panels, extras })
     }
 
     /// The panels that cannot be run.
@@ -110,7 +129,8 @@ impl ReproductionPlan {
         let observations = Observation::all(|panel, algorithm| {
             panels.iter().find(|result| result.panel == panel)?.final_averages(algorithm)
         });
-        Ok(Reproduction { settings: self.settings, missing: self.missing, panels, observations, extras })
+        let Self { settings, arrival, missing, .. } = self;
+        Ok(Reproduction { settings, arrival, missing, panels, observations, extras })
     }
 
     fn arms(&self) -> impl Iterator<Item = &Arm> {
@@ -128,6 +148,11 @@ pub struct PanelResult {
 }
 
 impl PanelResult {
+    /// Letter and title.
+    pub fn heading(&self) -> String {
+        self.played.first().map_or_else(|| self.panel.heading(), |one| one.title().to_string())
+    }
+
     /// The time-average regret of an algorithm's runs at the last round.
     pub fn final_averages(&self, algorithm: Algorithm) -> Option<Vec<f64>> {
         self.played.iter().find(|played| played.algorithm() == algorithm).map(PlayedArm::final_averages)
@@ -150,6 +175,8 @@ impl PanelResult {
 pub struct Reproduction {
     /// The constants.
     pub settings: Settings,
+    /// How rewards arrived, where not as in the paper.
+    pub arrival: Option<Arrival>,
     /// The panels that could not be run.
     pub missing: Vec<Missing>,
     /// The panels that were run.

@@ -37,6 +37,8 @@ pub enum ProblemFamily {
     Field,
     /// The problems and pools that quality is measured on.
     Quality,
+    /// All problems alike.
+    Every,
 }
 
 /// The generator of one purpose for the problem `index` of a family.

@@ -6,7 +6,7 @@ use crate::studies::{dot, solve};
 use manyhands_core::Domain;
 use manyhands_gp::{Grid, Kernel, Points, Prior};
 use manyhands_lab::experiment::{FiniteProblem, NumericTable};
-use manyhands_lab::problems::{Sensors, cosines, field, light, rkhs_function, rosenbrock, temperature};
+use manyhands_lab::problems::{RkhsFunction, Sensors, cosines, field, light, rkhs_function, rosenbrock, temperature};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -27,6 +27,59 @@ fn an_rkhs_function_is_scaled_to_one_on_a_hundred_points() {
         assert_eq!(problem.prior().noise(), 0.025);
         let Domain::Grid(grid) = problem.domain() else { unreachable!("a grid") };
         assert_eq!((grid.axes()[0][0], grid.axes()[0][99]), (0.0, 1.0));
+    }
+}
+
+/// 100 terms, each summed with a relative error of eps.
+#[test]
+fn an_rkhs_function_is_known_beyond_its_candidates() {
+    for (kernel, seed) in kernels().into_iter().flat_map(|kernel| (0..5).map(move |seed| (kernel.clone(), seed))) {
+        let problem = rkhs_function(kernel, 0.025, &mut rng(seed)).unwrap();
+        let (function, Domain::Grid(grid)) = (problem.function().unwrap(), problem.domain()) else {
+            unreachable!("a grid")
+        };
+        for (x, value) in grid.axes()[0].iter().zip(problem.values()) {
+            assert!((function.value(*x) - value).abs() <= 1e-12, "seed {seed} at {x}");
+        }
+        assert!((function.norm() / problem.norm().unwrap() - 1.0).abs() <= 1e-9, "seed {seed}");
+    }
+}
+
+/// |f''| <= ||f|| sup sqrt(d^4 k/dx^2 dy^2), which is sqrt(3)/l^2 for the squared exponential and 5/l^2 for Matern 5/2, so
+/// that a grid of spacing h misses the maximum by at most 5 ||f||/l^2 h^2/8.
+#[test]
+fn the_maximum_over_the_interval_is_that_of_brute_force() {
+    for (kernel, seed) in kernels().into_iter().flat_map(|kernel| (0..6).map(move |seed| (kernel.clone(), seed))) {
+        let problem = rkhs_function(kernel, 0.025, &mut rng(seed)).unwrap();
+        let (function, steps) = (problem.function().unwrap(), 20_000);
+        let brute = (0..=steps).map(|i| function.value(f64::from(i) / f64::from(steps))).fold(f64::MIN, f64::max);
+        let missed = 5.0 * problem.norm().unwrap() / 0.04 / f64::from(steps).powi(2) / 8.0;
+        let found = function.maximum();
+        assert!(found >= brute - 1e-12 && found <= brute + missed + 1e-12, "seed {seed}: {found}, brute force {brute}");
+    }
+    // At an end of the interval, and of a function that is smaller everywhere else by far.
+    let kernel = Kernel::squared_exponential(&[0.2]).unwrap();
+    let at_an_end = RkhsFunction::new(kernel, [(1.0, 2.0), (0.5, -1.0)]).unwrap();
+    assert_eq!(at_an_end.maximum(), at_an_end.value(1.0));
+}
+
+/// f = sum_i a_i k(c_i, .) = sum_i (a_i/4) 4 k(c_i, .).
+#[test]
+fn under_a_kernel_four_times_as_large_a_function_has_half_the_norm() {
+    let terms = [(0.1, 1.0), (0.35, -0.7), (0.8, 0.4)];
+    for kernel in kernels() {
+        let function = RkhsFunction::new(kernel.clone(), terms).unwrap();
+        let prior = Prior::new(kernel.clone(), 0.0, 0.025).unwrap();
+        let domain = Domain::Grid(Grid::even(&[(0.0, 1.0, 3)]).unwrap());
+        let values = [0.0, 0.5, 1.0].map(|x| function.value(x)).to_vec();
+        let problem = FiniteProblem::new("three terms", domain, prior, values.clone()).unwrap();
+        let larger = problem.with_norm(function.norm()).with_kernel_times(4.0).unwrap();
+        let quarter = terms.map(|(c, a)| (c, a / 4.0));
+        let again = RkhsFunction::new(kernel.with_variance(4.0).unwrap(), quarter).unwrap();
+        assert!((again.value(0.3) - function.value(0.3)).abs() <= 1e-14);
+        assert!((larger.norm().unwrap() / again.norm() - 1.0).abs() <= 1e-12);
+        assert_eq!((larger.prior().kernel().variance(), larger.prior().noise()), (4.0, 0.025));
+        assert_eq!(larger.values(), values);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::{data, folder, readings, small, write};
 use manyhands_core::{Hallucination, Information, Rule};
-use manyhands_lab::experiment::{SignedRank, Verdict};
+use manyhands_lab::experiment::{Arrival, SignedRank, Verdict};
 use manyhands_lab::{Algorithm, Extra, Panel, Reproduction, ReproductionPlan, ReproductionRequest, Settings};
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ fn everything(data: &Path) -> ReproductionRequest {
         panels: Panel::ALL.to_vec(),
         extras: Extra::ALL.to_vec(),
         data: Some(data.to_path_buf()),
+        arrival: None,
     }
 }
 
@@ -74,6 +75,61 @@ fn the_progress_hears_of_every_run() {
     assert_eq!(runs, 2 * 4 * 3);
     plan.run(&|| _ = heard.fetch_add(1, std::sync::atomic::Ordering::Relaxed)).unwrap();
     assert_eq!(heard.into_inner(), runs);
+}
+
+/// Panels a and c are the same functions with the same noise, in batches and with delays.
+#[test]
+fn an_arrival_that_is_asked_for_takes_the_place_of_the_panels_own() {
+    let averages = |panel: Panel, arrival: Option<Arrival>, workers: usize| {
+        let settings = Settings { workers, ..small() };
+        let request = ReproductionRequest { settings, panels: vec![panel], arrival, ..ReproductionRequest::default() };
+        let result = reproduce(&request).panels.remove(0);
+        let averages = Algorithm::ALL.map(|who| result.final_averages(who).unwrap());
+        (result.heading(), averages)
+    };
+    let [(a, batch), (c, delay)] = [Panel::A, Panel::C].map(|panel| averages(panel, None, 3));
+    assert_eq!((a.as_str(), c.as_str()), ("(a) RKHS of SE, batch", "(c) RKHS of SE, delay"));
+    assert_eq!(averages(Panel::A, Some(Arrival::Delay), 3), ("(a) RKHS of SE, delay".to_string(), delay));
+    assert_eq!(averages(Panel::C, Some(Arrival::Batch), 3), ("(c) RKHS of SE, batch".to_string(), batch.clone()));
+    let (_, alone) = averages(Panel::A, None, 1);
+    let (heading, sequential) = averages(Panel::A, Some(Arrival::Sequential), 3);
+    assert_eq!((heading.as_str(), &sequential), ("(a) RKHS of SE, sequential", &alone));
+    assert_ne!(sequential, batch);
+    assert_eq!(averages(Panel::E, Some(Arrival::Sequential), 3).0, "(e) Cosines, sequential");
+    assert_eq!(averages(Panel::E, Some(Arrival::Batch), 3).0, "(e) Cosines");
+
+    let out = folder("mapping");
+    write(&out, "batches.csv", &(0..12).map(|t| format!("{}\n", 3 * (t / 3))).collect::<String>());
+    let listed = Arrival::read(out.join("batches.csv")).unwrap();
+    assert_eq!(averages(Panel::A, Some(listed.clone()), 3), ("(a) RKHS of SE, batches.csv".to_string(), batch));
+    let request =
+        ReproductionRequest { settings: Settings { workers: 2, ..small() }, ..ReproductionRequest::default() };
+    let told = refusal(&ReproductionRequest { arrival: Some(listed.clone()), ..request });
+    assert_eq!(told, "S(3) = 0 is not allowed: t - S(t) must be at most M = 2");
+    let request =
+        ReproductionRequest { settings: Settings { horizon: 13, ..small() }, ..ReproductionRequest::default() };
+    let told = refusal(&ReproductionRequest { arrival: Some(listed), ..request });
+    assert_eq!(told, "the feedback mapping has 12 rounds, there is no S(13)");
+}
+
+/// Every further figure, too; those of several M keep their batches.
+#[test]
+fn every_extra_runs_with_every_arrival() {
+    for arrival in [Arrival::Delay, Arrival::Sequential, Arrival::Random { seed: 3 }] {
+        let request = ReproductionRequest {
+            settings: Settings { horizon: 6, functions: 2, ..small() },
+            panels: vec![],
+            extras: Extra::ALL.to_vec(),
+            arrival: Some(arrival.clone()),
+            ..ReproductionRequest::default()
+        };
+        let reproduction = reproduce(&request);
+        for extra in &reproduction.extras {
+            let titles: Vec<&str> = extra.charts.iter().map(|chart| chart.title.as_str()).collect();
+            let named = titles.iter().any(|title| title.contains(&arrival.name()));
+            assert_eq!(named, extra.extra != Extra::Workers, "{arrival}: {titles:?}");
+        }
+    }
 }
 
 /// The CSV's mean and standard error, from the runs by hand.
@@ -289,8 +345,13 @@ fn every_setting_runs() {
         }
     }
     let settings = Settings { workers: 1, horizon: 6, functions: 2, ..small() };
-    let request = ReproductionRequest { settings, panels: vec![Panel::C], extras: Extra::ALL.to_vec(), data: None };
-    assert_eq!(reproduce(&request).extras.len(), 6);
+    let request = ReproductionRequest {
+        settings,
+        panels: vec![Panel::C],
+        extras: Extra::ALL.to_vec(),
+        ..ReproductionRequest::default()
+    };
+    assert_eq!(reproduce(&request).extras.len(), Extra::ALL.len());
 }
 
 /// docs/reproduction.md tells what the command gives; another kind of CPU may make another choice now and then.
@@ -358,7 +419,12 @@ fn every_run_is_written_and_the_tests_follow_from_it() {
 
 #[test]
 fn sensor_panels_that_a_further_figure_lacks_are_told() {
-    let request = ReproductionRequest { settings: small(), panels: vec![], extras: vec![Extra::Width], data: None };
+    let request = ReproductionRequest {
+        settings: small(),
+        panels: vec![],
+        extras: vec![Extra::Width],
+        ..ReproductionRequest::default()
+    };
     let plan = ReproductionPlan::new(&request).unwrap();
     assert_eq!(plan.missing().iter().map(|missing| missing.panel).collect::<Vec<_>>(), [Panel::G, Panel::H]);
     assert_eq!(plan.runs(), 4 * 3 * 7 * 3);

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use crate::common::small;
 use crate::studies::{dot, solve};
 use manyhands_core::{Hallucination, Information, Initial, Rule};
-use manyhands_gp::{Prior, TIE};
-use manyhands_lab::experiment::{Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, play_arms};
+use manyhands_gp::{GreedyInformation, Prior, TIE};
+use manyhands_lab::experiment::{
+    Arm, BoundedRegret, Diagnostic, Experiment, Instance, NormBound, UnitInterval, play_arms,
+};
 use manyhands_lab::{Algorithm, Panel, Settings};
 
 fn experiment(panel: Panel, settings: &Settings) -> Arc<Experiment> {
@@ -206,4 +208,91 @@ fn a_norm_that_is_not_known_is_not_made_up() {
     let arm = Arm { bound: NormBound::RkhsNorm, ..Arm::new(&experiment, Algorithm::Rule(Rule::IgpBucb), settings) };
     let told = arm.play(&experiment.instances[0]).unwrap_err().to_string();
     assert_eq!(told, "the problem \"Cosines\" cannot be used: its RKHS norm is not known");
+}
+
+/// The candidates of panel a are 100 evenly spaced points of [0, 1]: only what regret is measured against differs.
+#[test]
+fn a_grid_of_the_interval_is_the_problems_own_and_regret_is_that_to_the_maximum_of_the_interval() {
+    let settings = small();
+    let experiment = experiment(Panel::A, &settings);
+    let own = Arm::new(&experiment, Algorithm::Rule(Rule::GpBts), settings);
+    let on_interval = Arm { interval: Some(UnitInterval::Fixed(100)), ..own.clone() };
+    for instance in &experiment.instances {
+        let problem = instance.problem();
+        let beyond = problem.function().unwrap().maximum() - problem.optimum();
+        assert!(beyond >= -1e-12);
+        let (own, on_interval) = (own.play(instance).unwrap().regret, on_interval.play(instance).unwrap().regret);
+        for (own, on_interval) in own.instantaneous().iter().zip(on_interval.instantaneous()) {
+            assert!((own + beyond - on_interval).abs() <= 1e-12, "{own} + {beyond}, {on_interval}");
+        }
+    }
+}
+
+/// Every regret is that of one of the B L t^2 points of D_t, found by going through all of them.
+#[test]
+fn gp_bts_on_the_growing_discretization_chooses_from_it() {
+    let settings = Settings { information: Information::Realised, ..small() };
+    let experiment = experiment(Panel::A, &settings);
+    let arm = Arm::new(&experiment, Algorithm::Rule(Rule::GpBts), settings);
+    let arm = Arm { bound: NormBound::RkhsNorm, interval: Some(UnitInterval::Growing), ..arm };
+    for instance in &experiment.instances {
+        let (problem, run) = (instance.problem(), arm.play(instance).unwrap());
+        let (function, best) = (problem.function().unwrap(), problem.function().unwrap().maximum());
+        for (t, regret) in (1..).zip(run.regret.instantaneous()) {
+            // L = 1/l = 5 for the squared exponential.
+            let points = (problem.norm().unwrap() * 5.0 * f64::from(t * t)).ceil() as usize;
+            let regrets = (0..points).map(|i| best - function.value(i as f64 / (points - 1) as f64));
+            let nearest = regrets.map(|one| (one - regret).abs()).fold(f64::INFINITY, f64::min);
+            assert!(*regret >= -1e-12 && nearest <= 1e-12, "t = {t}: {regret} is no regret of {points} points");
+        }
+    }
+    let sensors = Arm {
+        interval: Some(UnitInterval::Growing),
+        ..Arm::new(&self::experiment(Panel::E, &settings), arm.algorithm, settings)
+    };
+    let refused = sensors.play(&sensors.experiment.instances[0]).unwrap_err().to_string();
+    assert!(refused.contains("known at its candidates alone"), "{refused}");
+}
+
+/// Theorem 1 from its formula with the quantities of the run, and the realised form from the suggestions.
+#[test]
+fn bounds_along_a_run_are_the_formulas_and_hold() {
+    let (information, hallucination) = (Information::Realised, Hallucination::Realised);
+    let settings = Settings { information, hallucination, ..small() };
+    let experiment = experiment(Panel::B, &settings);
+    for (rule, instance) in
+        [Rule::IgpBucb, Rule::GpBts].iter().flat_map(|r| experiment.instances.iter().map(move |i| (*r, i)))
+    {
+        let arm = Arm::new(&experiment, Algorithm::Rule(rule), settings);
+        let arm = Arm { bound: NormBound::RkhsNorm, diagnostic: Diagnostic::Bounds, ..arm };
+        let (problem, run) = (instance.problem(), arm.play(instance).unwrap());
+        let (bounds, regret, b) = (run.bounds.unwrap(), run.regret.cumulative(), problem.norm().unwrap());
+        let mut greedy = GreedyInformation::new(problem.prior().clone(), problem.restricted().unwrap()).unwrap();
+        let study = instance.play(settings.strategy(rule, problem, b), &experiment.arrival.feedback(3), 12).unwrap();
+        let mut sum = 0.0;
+        for (t, suggestion) in (1..).zip(study.suggestions()) {
+            let gamma = greedy.upper(t).unwrap();
+            assert_eq!(bounds.trivial[t - 1], 2.0 * b * t as f64);
+            assert!(regret[t - 1] <= bounds.theorem[t - 1].min(bounds.trivial[t - 1]) + 1e-12, "{rule} at {t}");
+            if rule == Rule::GpBts {
+                assert_eq!(bounds.realised, None);
+                continue;
+            }
+            // lambda = R^2 = 0.025, M = 3, k(x,x) = 1, delta = 0.1.
+            let beta = (1.0 + 2.0 / 0.025f64).sqrt() * (b + (2.0 * (gamma + 10f64.ln())).sqrt());
+            let theorem = 2.0 * beta * (1.05 * t as f64 * gamma).sqrt();
+            assert!(
+                (bounds.theorem[t - 1] / theorem - 1.0).abs() <= 1e-13,
+                "{} at {t}, by hand {theorem}",
+                bounds.theorem[t - 1]
+            );
+            sum += 2.0 * suggestion.choice.multiplier * suggestion.choice.sd;
+            let realised = bounds.realised.as_ref().unwrap()[t - 1];
+            assert!((realised / sum - 1.0).abs() <= 1e-13 && realised <= theorem, "{realised} at {t}, by hand {sum}");
+            assert!(regret[t - 1] <= realised + 1e-12, "{} at {t}, at most {realised}", regret[t - 1]);
+        }
+    }
+    let arm = Arm { diagnostic: Diagnostic::Bounds, ..Arm::new(&experiment, Algorithm::Rule(Rule::GpBucb), settings) };
+    let refused = arm.play(&experiment.instances[0]).unwrap_err().to_string();
+    assert!(refused.contains("igp-bucb and gp-bts, not that of gp-bucb"), "{refused}");
 }

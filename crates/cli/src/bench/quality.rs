@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_lab::quality::{OptimizerProgram, Protocol, QualityBench, Schedule, Selection};
+use manyhands_lab::quality::{OptimizerProgram, Protocol, QualityBench, RulesBench, Schedule, Selection};
 
 use super::{SeedOptions, print};
 use crate::integer::integer_in;
@@ -17,12 +17,17 @@ const EXAMPLES: &str = r#"Examples:
   manyhands bench quality --asynchronous --batch 10         ten workers, results one by one
   manyhands bench quality --data ~/data --only suzuki       a pool of real candidates
   manyhands bench quality --list                            the problems and pools
+  manyhands bench quality --rules --seeds 10                every rule with a learned model, beside auto
   manyhands bench quality --only branin --against "tpe=python3 crates/lab/peers/peers.py optuna-tpe"
 
 Problems: median and quartiles of log10 of the simple regret, that is, of the distance to the optimum of the best point
 evaluated, by its true value. Pools: evaluations until one of the best 1 % of the candidates is evaluated,
 without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
 --data and in its folder `pools`.
+
+--rules runs every rule on the problems, with the same seeds, design and noise: medians with quartiles, mean ranks, and paired
+signed-rank tests against auto. gp-ucb, gp-ucb-pe, dpp and local-penalization have beta = 4, since their theorems count
+candidates. igp-bucb and gp-bts have the widths of their theorems, with which they are nearly random where the model is learned.
 
 A program of --against is started for each run. It reads a line of JSON at a time: first the problem,
   {"play": "training", "seed": 7, "batch": 5, "direction": "minimize", "constraints": [],
@@ -58,6 +63,9 @@ pub struct Options {
     /// Run another program on the problems too; may be given several times
     #[arg(long, value_name = "NAME=COMMAND")]
     against: Vec<String>,
+    /// Compare the rules with each other, on the problems
+    #[arg(long, conflicts_with_all = ["data", "list"])]
+    rules: bool,
     /// List the problems and pools, and run nothing
     #[arg(long)]
     list: bool,
@@ -81,11 +89,23 @@ pub fn run(options: &Options) -> Result<()> {
         return print(options.json, || selection.to_json(), || selection.to_text());
     }
     let programs = options.against.iter().map(|text| OptimizerProgram::parse(text)).collect::<Result<_, _>>()?;
+    if options.rules {
+        return compare_rules(options, programs);
+    }
     let bench = QualityBench::new(&options.only, options.data.as_deref(), programs, options.protocol())?;
     for skipped in bench.skipped() {
         say(&format!("skipped: {skipped}"));
     }
     let progress = TerminalProgress::new("quality", bench.runs());
+    let report = bench.run(&|| progress.advance(1))?;
+    drop(progress);
+    print(options.json, || report.to_json(), || report.to_text())
+}
+
+/// Makes the runs of every rule and prints the report.
+fn compare_rules(options: &Options, programs: Vec<OptimizerProgram>) -> Result<()> {
+    let bench = RulesBench::new(&options.only, programs, options.protocol())?;
+    let progress = TerminalProgress::new("rules", bench.runs());
     let report = bench.run(&|| progress.advance(1))?;
     drop(progress);
     print(options.json, || report.to_json(), || report.to_text())

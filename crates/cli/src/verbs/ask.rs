@@ -9,6 +9,7 @@ use manyhands_core::text::counted;
 use manyhands_report as report;
 use manyhands_store::Session;
 
+use crate::caution;
 use crate::integer::integer_in;
 use crate::output::{print, print_as_is, print_json};
 use crate::refusal::Usage;
@@ -49,6 +50,7 @@ pub fn run(options: &Options) -> Result<()> {
         check_new(path)?;
     }
     let mut session = options.target.open_to_ask()?;
+    caution::before_first_ask(&session);
     let suggestions = match &options.key {
         Some(key) => session.ask_with_key(options.number, key)?,
         None => session.ask(options.number)?,

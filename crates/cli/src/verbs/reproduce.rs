@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use manyhands_core::{Hallucination, Information};
+use manyhands_lab::experiment::Arrival;
 use manyhands_lab::{Extra, Panel, ReproductionPlan, ReproductionRequest, Settings, leftovers, prepare};
 
 use crate::integer::integer_in;
@@ -18,10 +19,22 @@ Examples:
   manyhands reproduce --data ~/sensors                   all eight
   manyhands reproduce --panels a,c-e --information greedy
   manyhands reproduce --panels none --extra workers      one further figure and nothing else
+  manyhands reproduce --panels none --extra bounds       the theorems' regret bounds beside the measured regret
+  manyhands reproduce --panels a,b --feedback random:7   rewards arrive out of step, each after 1 to M rounds
+  manyhands reproduce --panels a --feedback delays.csv   S(1), S(2), ... from a file
   manyhands reproduce --panels field                     a synthetic sensor field, which needs no data
 
 Panels: (a, c) RKHS functions of the squared exponential kernel and (b, d) of the Matern kernel, in batches (a, b) and
 with delays (c, d); (e) Cosines, (f) Rosenbrock; (g) temperature and (h) light sensors.
+
+Further figures: workers (what M workers cost and save), hallucination (the factor xi and whether bands hold), width (a
+factor on the multiplier), initialization (T_init picks of largest variance), bayesian (GP-BUCB with its Bayesian width),
+certificate (its bound and the truth), bounds (Theorems 1 and 2 beside the regret), discretization (GP-BTS on the growing
+D_t of [0, 1]).
+
+Feedback: when x_t is chosen the rewards of rounds 1 to S(t) are known. A file has a line per round, S(t) alone or t and
+S(t) with a comma between, and a header if you like. S never falls, S(t) < t, and t - S(t) is at most M (--workers). The
+figure `workers` keeps its batches.
 
 Data: g reads intel_lab/intel_temp_1min.csv.gz, h reads cmu_light_sensor/light_train_lux.csv and light_test_lux.csv, in
 the folder given by --data. docs/reproduction.md says where the public originals are and how the files look.
@@ -39,7 +52,8 @@ pub struct Options {
     /// Which panels: letters from a to h or ranges of them (a,c-f), field, all or none
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = panels, help_heading = "What")]
     panels: List<Panel>,
-    /// Further figures: workers, hallucination, width, initialization, bayesian, certificate; all of them if none is named
+    /// Further figures: workers, hallucination, width, initialization, bayesian, certificate, bounds, discretization, rules;
+    /// all of them if none is named
     #[arg(long, value_name = "LIST", num_args = 0..=1, default_missing_value = "all",
         value_parser = extras, help_heading = "What")]
     extra: Option<List<Extra>>,
@@ -49,6 +63,9 @@ pub struct Options {
     /// The folder that holds the sensor files of g and h [default: $MANYHANDS_DATA]
     #[arg(long, value_name = "DIR", help_heading = "What")]
     data: Option<PathBuf>,
+    /// S(t), how rewards arrive: batch, delay, sequential, random:SEED or a CSV file [default: delay in c and d, else batch]
+    #[arg(long, value_name = "KIND", help_heading = "What")]
+    feedback: Option<Arrival>,
     /// Print the summary as JSON
     #[arg(long, help_heading = "What")]
     json: bool,
@@ -109,6 +126,7 @@ impl Options {
             panels: self.panels.to_vec(),
             extras: self.extra.as_deref().unwrap_or_default().to_vec(),
             data: self.data.clone().or_else(data_of_environment),
+            arrival: self.feedback.clone(),
         }
     }
 }

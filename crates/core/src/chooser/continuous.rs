@@ -3,19 +3,23 @@
 use std::collections::HashSet;
 
 use manyhands_gp::{
-    Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, SamplePath, Slopes,
-    Variance, View,
+    Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Points, Posterior, Prior, Provable, SamplePath,
+    SamplePaths, Slopes, Variance, View,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{AskCandidates, Wanted};
 use super::proof::{Proven, prove};
-use super::{Chooser, Contest, Context, Extremes, LargestSd, Place, PointScore, SampledPeak, generator, without_nan};
+use super::{
+    Chooser, Contest, Context, Extremes, LargestSd, Place, PointScore, SampledArgmax, SampledPeak, generator,
+    without_nan,
+};
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
+use crate::space::Block;
 use crate::tuning::{
     BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, LISTED_POINTS,
-    REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
+    REGION_STARTS, SAME_POINT, STENCIL_STEP, SearchEffort, search_effort,
 };
 use crate::{Aim, Choice, Error, Result, Space, Spec};
 
@@ -146,6 +150,21 @@ impl Continuous {
         Ok(Points::from_rows(&points)?)
     }
 
+    /// The points on both sides of one, along each continuous coordinate in which both are in the space.
+    fn around(&self, point: &[f64], lengthscales: &[f64]) -> Vec<[Vec<f64>; 2]> {
+        let beside = |block: &Block| {
+            let j = block.coordinates().start;
+            let step = STENCIL_STEP * lengthscales[j].min(1.0);
+            let moved = |by: f64| {
+                let mut other = point.to_vec();
+                other[j] += by;
+                ((0.0..=1.0).contains(&other[j]) && self.space.feasible(&other)).then_some(other)
+            };
+            Some([moved(step)?, moved(-step)?])
+        };
+        self.space.blocks().iter().filter(|block| block.is_continuous()).filter_map(beside).collect()
+    }
+
     /// The points that stand for the space where a rule needs a finite set: quasi-random ones, then the view's observed ones.
     fn listed(&self, context: Context<'_>) -> Result<Points> {
         let Context { spec, view, .. } = context;
@@ -243,6 +262,30 @@ impl Chooser for Continuous {
         let found = self.climb(context, &scores, objective);
         let found = found.ok_or(Error::Internal { what: "a sample path is finite nowhere" })?;
         Ok(Choice { multiplier, ..self.choice(context, &found)? })
+    }
+
+    /// Of sample paths, whose prior part is approximate, climbed from the best of the ask's candidates.
+    fn argmaxes_of_samples(&mut self, context: Context<'_>, count: usize) -> Result<Vec<SampledArgmax>> {
+        self.sync_candidates(context)?;
+        let mut rng = generator(context.spec, context.trial);
+        let lengthscales = lengthscales(context.view.prior(), self.space.dimension());
+        let search = Search {
+            space: &self.space,
+            lengthscales: &lengthscales,
+            starts: GAIN_CLIMBS,
+            evaluations: GAIN_EVALUATIONS,
+        };
+        let paths = SamplePaths::draw(context.view, GAIN_FEATURES, count, &mut rng)?;
+        let values = self.candidates.points().map(|x| paths.values(x)).collect::<manyhands_gp::Result<Vec<_>>>()?;
+        let argmax = |(index, path): (usize, &SamplePath)| {
+            let mut objective =
+                |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
+            let scores: Vec<f64> = values.iter().map(|values| values[index]).collect();
+            let found = search.maximize(|i| self.candidates.get(i), &scores, &mut objective);
+            let Maximum { point, .. } = found.ok_or(Error::Internal { what: "a sample path is finite nowhere" })?;
+            Ok(SampledArgmax { around: self.around(&point, &lengthscales), point })
+        };
+        paths.paths().iter().enumerate().map(argmax).collect()
     }
 
     /// The best of the candidates that are not rows, if there is one.

@@ -3,19 +3,12 @@
 use manyhands_gp::{Grid, Marginal, Prior, draw_on_grid};
 
 use super::{Chooser, Context, Place, generator, peak};
+use crate::theory::Discretization;
 use crate::{Choice, Domain, Error, Result, Spec};
-
-/// The largest D_t, and so the longest coordinate, that is sampled.
-const LARGEST_DISCRETIZATION: usize = 1 << 24;
 
 /// A cube, seen at round t through D_t.
 #[derive(Debug, Clone)]
-pub(super) struct Discretized {
-    side: f64,
-    dimension: usize,
-    norm_bound: f64,
-    lipschitz: f64,
-}
+pub(super) struct Discretized(Discretization);
 
 impl Discretized {
     pub fn new(spec: &Spec, prior: &Prior) -> Result<Self> {
@@ -23,23 +16,13 @@ impl Discretized {
             return Err(Error::Internal { what: "D_t is wanted of a domain that is no cube" });
         };
         let (norm_bound, lipschitz) = (spec.assumptions()?.norm_bound, prior.kernel().lipschitz()?);
-        Ok(Self { side, dimension, norm_bound, lipschitz })
+        Ok(Self(Discretization { norm_bound, lipschitz, side, dimension, tolerance: 1.0 }))
     }
 
-    /// D_t of the appendix, t = trial + 1: B L r d t^2 evenly spaced points along every coordinate.
+    /// D_t of the appendix, t = trial + 1.
     fn discretization(&self, trial: usize) -> Result<Grid> {
-        let &Self { side, dimension, norm_bound, lipschitz } = self;
-        let t = trial + 1;
-        let exact = norm_bound * lipschitz * side * dimension as f64 * (t * t) as f64;
-        let per_coordinate = exact.ceil().max(2.0) as usize;
-        let size = u32::try_from(dimension)
-            .ok()
-            .and_then(|d| per_coordinate.checked_pow(d))
-            .filter(|&size| size <= LARGEST_DISCRETIZATION);
-        match size {
-            Some(_) => Ok(Grid::even(&vec![(0.0, side, per_coordinate); dimension])?),
-            None => Err(Error::DiscretizationTooLarge { t, per_coordinate, dimension }),
-        }
+        let axis = (0.0, self.0.side, self.0.sampled_points(trial + 1)?);
+        Ok(Grid::even(&vec![axis; self.0.dimension])?)
     }
 }
 
@@ -55,7 +38,7 @@ impl Chooser for Discretized {
 
     /// At the farthest corner of the cube: the linear kernel's variance grows towards it.
     fn largest_variance(&self, prior: &Prior) -> f64 {
-        prior.kernel().variance_at(&vec![self.side; self.dimension])
+        prior.kernel().variance_at(&vec![self.0.side; self.0.dimension])
     }
 
     fn is_available(&self, trial: usize, candidate: usize) -> bool {

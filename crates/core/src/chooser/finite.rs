@@ -10,7 +10,9 @@ use manyhands_gp::{
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Chooser, Context, Extremes, LargestSd, Place, PointScore, Widest, generator, peak, without_nan};
+use super::{
+    Chooser, Context, Extremes, LargestSd, Place, PointScore, SampledArgmax, Widest, generator, peak, without_nan,
+};
 use crate::maximize::descending;
 use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT, JOINT_CONTENDERS, predicted_candidates};
 use crate::{Aim, Choice, Error, Result, Spec};
@@ -25,7 +27,7 @@ const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 #[derive(Debug, Clone)]
 pub(super) struct Finite {
     surface: Surface,
-    /// For rules that sample.
+    /// For rules that sample; made at the first sample where the rule needs few of the domain's points.
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
     /// The surface over all candidates, taken ones included. Certificates read it at past views, which would reset the
@@ -138,9 +140,26 @@ impl Chooser for Finite {
         let Context { spec, view, trial } = context;
         let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };
         let sample = sampler.draw(view, multiplier, &mut generator(spec, trial));
+        let is_exact = sampler.excess() == 0.0;
         let (index, score) = peak(&sample, |i| !self.surface.is_excluded(i)).ok_or(EXHAUSTED)?;
         let (mean, sd) = self.surface.moments(view, index);
-        Ok(Choice { multiplier, ..self.choice(spec, Maximizer { index, mean, sd, score }) })
+        let choice = self.choice(spec, Maximizer { index, mean, sd, score });
+        Ok(Choice { multiplier, gap: choice.gap.filter(|_| is_exact), ..choice })
+    }
+
+    fn argmaxes_of_samples(&mut self, context: Context<'_>, count: usize) -> Result<Vec<SampledArgmax>> {
+        let sampler = match self.sampler.take() {
+            Some(sampler) => sampler,
+            None => Sampler::new(self.surface.restricted().clone())?,
+        };
+        let (sampler, mut rng) = (&*self.sampler.insert(sampler), generator(context.spec, context.trial));
+        let domain = self.surface.restricted().domain();
+        let argmax = |_| {
+            let sample = sampler.draw(context.view, 1.0, &mut rng);
+            let (index, _) = peak(&sample, |_| true).ok_or(Error::Internal { what: "a finite domain is empty" })?;
+            Ok(SampledArgmax { point: domain.point(index), around: vec![] })
+        };
+        (0..count).map(argmax).collect()
     }
 
     fn best_new(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Choice>> {

@@ -64,6 +64,14 @@ pub(crate) struct Extremes {
     pub point: Vec<f64>,
 }
 
+/// Where a sample is highest.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SampledArgmax {
+    pub point: Vec<f64>,
+    /// For each coordinate along which the domain goes on in both directions, a point on each side at the same small distance.
+    pub around: Vec<[Vec<f64>; 2]>,
+}
+
 /// A domain as rules use it. Choices are in the model's units, of phase `Rule`, and with multiplier 0 unless the search is
 /// given one; callers change that where it does not hold. Default bodies are those of the appendix's cube, from which only
 /// gp-bts chooses.
@@ -110,6 +118,12 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
 
     /// The argmax of a sample of GP(mean, multiplier^2 k).
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice>;
+
+    /// Where each of some samples of GP(mean, k) is highest, among all points of the domain, those included that may not be
+    /// chosen.
+    fn argmaxes_of_samples(&mut self, _context: Context<'_>, _count: usize) -> Result<Vec<SampledArgmax>> {
+        Err(ONLY_GP_BTS_ON_A_CUBE)
+    }
 
     /// The best point that no row has, if there is one.
     fn best_new(&mut self, _context: Context<'_>, _acquisition: &dyn Acquisition) -> Result<Option<Choice>> {

@@ -10,6 +10,7 @@ impl Error {
             Self::Setting { .. } | Self::UnknownName { .. } => "setting",
             Self::Needs { need, .. } => need.code,
             Self::Incompatible { .. } => "incompatible",
+            Self::TooManyCandidates { .. } => "too-many-candidates",
             Self::AskedForNone | Self::AskedForTooMany { .. } => "asked-for",
             Self::MultiplierTooLarge { .. } => "multiplier-too-large",
             Self::Contradiction { .. } => "contradiction",

@@ -11,6 +11,7 @@ impl Error {
             | Self::UnknownName { .. }
             | Self::Needs { .. }
             | Self::Incompatible { .. }
+            | Self::TooManyCandidates { .. }
             | Self::AskedForNone
             | Self::AskedForTooMany { .. }
             | Self::UnknownTrial { .. }

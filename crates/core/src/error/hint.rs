@@ -12,6 +12,9 @@ impl Error {
             Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
             Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
             Self::Needs { need, .. } => Some(need.hint),
+            Self::TooManyCandidates { .. } => {
+                Some("give floats fewer `points`, list fewer candidates, or use gp-ei, gp-pi or asy-ts")
+            }
             Self::TooManyPending { .. } => {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
             }

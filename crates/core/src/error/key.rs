@@ -206,7 +206,7 @@ impl Error {
         match self {
             Self::Numeric(error) => Key::of_quantity(error),
             Self::Setting { setting, .. } | Self::Incompatible { setting, .. } => setting.key(),
-            Self::Needs { what, .. } => what.key(),
+            Self::Needs { what, .. } | Self::TooManyCandidates { what, .. } => what.key(),
             _ => None,
         }
     }

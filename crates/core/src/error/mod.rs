@@ -55,6 +55,16 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// A rule that evaluates all candidates jointly has too many of them.
+    #[error("{what} chooses from at most {most} candidates, got {candidates}")]
+    TooManyCandidates {
+        /// The rule.
+        what: Subject,
+        /// How many candidates there are.
+        candidates: usize,
+        /// The most that it chooses from.
+        most: usize,
+    },
     /// An ask for no suggestion.
     #[error("ask for at least 1 suggestion, got 0")]
     AskedForNone,

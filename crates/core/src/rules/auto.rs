@@ -36,6 +36,11 @@ impl Formulas for Auto {
     fn reads(&self, _: &Strategy) -> &'static [&'static str] {
         &["hallucination", "width"]
     }
+
+    /// By experiment: see `docs/default-strategy.md`.
+    fn climbs_on_large_grids(&self) -> bool {
+        true
+    }
 }
 
 /// Whether the point was chosen before and its remaining variance is too small for a repeat to be informative.

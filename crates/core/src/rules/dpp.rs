@@ -17,7 +17,7 @@ use rand::RngExt;
 use super::gp_ucb::{self, squared_width};
 use super::gp_ucb_pe::{GpUcbPe, Region, explore};
 use super::{Formulas, RuleState};
-use crate::compatibility::refusal;
+use crate::compatibility::at_most;
 use crate::error::Key;
 use crate::tuning::{MOST_FOR_DPP, MOST_IN_DPP};
 use crate::{Aim, Choice, DppKind, Result, Strategy};
@@ -52,11 +52,8 @@ impl Formulas for Dpp {
     }
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
-        let too_many = candidates.is_some_and(|count| count > MOST_FOR_DPP);
-        if strategy.dpp == DppKind::Sample && too_many {
-            let setting = Key::strategy("dpp").shown_as("dpp = \"sample\"");
-            let reason = "every one of them may be in its region; use dpp = \"max\" or fewer candidates";
-            return Err(refusal(setting, "more than 16384 candidates", reason));
+        if strategy.dpp == DppKind::Sample {
+            at_most(MOST_FOR_DPP, candidates, Key::strategy("dpp").shown_as("dpp = \"sample\""))?;
         }
         gp_ucb::check_width(strategy, candidates)
     }

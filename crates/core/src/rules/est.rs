@@ -14,10 +14,10 @@ use manyhands_gp::{Among, Marginal};
 
 use super::gp_pi::DistanceToTarget;
 use super::{Formulas, RuleState};
-use crate::compatibility::refusal;
+use crate::compatibility::at_most;
 use crate::normal::ln_cumulative;
 use crate::tuning::MOST_FOR_EST;
-use crate::{Choice, Result, Rule, Strategy};
+use crate::{Choice, Result, Strategy};
 
 /// Candidates so many sd below the floor or lower have no part in the maximum: each of them changes m by less than 1e-21 sd.
 const OUT_OF_REACH: f64 = 9.5;
@@ -46,15 +46,8 @@ impl Formulas for Est {
         &[]
     }
 
-    fn check(&self, _: &Strategy, candidates: Option<usize>) -> Result<()> {
-        match candidates {
-            Some(count) if count > MOST_FOR_EST => Err(refusal(
-                Rule::Est,
-                "more than 100000 candidates",
-                "it sums over all of them many times for every choice; use gp-ei, gp-pi or fewer candidates",
-            )),
-            _ => Ok(()),
-        }
+    fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
+        at_most(MOST_FOR_EST, candidates, strategy.rule)
     }
 }
 

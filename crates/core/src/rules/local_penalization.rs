@@ -22,7 +22,7 @@ use super::gp_ei::LogExpectedImprovement;
 use super::gp_ucb::{self, squared_width};
 use super::{Formulas, RuleState};
 use crate::chooser::{PointScore, by_differences};
-use crate::compatibility::refusal;
+use crate::compatibility::at_most;
 use crate::normal::{inverse_mills, ln_cumulative};
 use crate::strategy::BaseRule;
 use crate::tuning::MOST_FOR_LOCAL_PENALIZATION;
@@ -66,10 +66,7 @@ impl Formulas for LocalPenalization {
     }
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
-        if candidates.is_some_and(|count| count > MOST_FOR_LOCAL_PENALIZATION) {
-            let reason = "its penalty is computed for each of them; use gp-ucb, gp-ei or fewer candidates";
-            return Err(refusal(strategy.rule, "more than 16384 candidates", reason));
-        }
+        at_most(MOST_FOR_LOCAL_PENALIZATION, candidates, strategy.rule)?;
         match strategy.base {
             BaseRule::GpUcb => gp_ucb::check_width(strategy, candidates),
             BaseRule::GpEi => Ok(()),

@@ -13,6 +13,7 @@ mod gp_ucb;
 mod gp_ucb_pe;
 mod igp_bucb;
 mod local_penalization;
+mod pes;
 mod state;
 
 pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
@@ -49,6 +50,11 @@ pub(crate) trait Formulas: Sync {
 
     /// Whether it draws samples over the whole domain.
     fn samples(&self) -> bool {
+        false
+    }
+
+    /// Whether a learned model is searched by climbs on grids of more than 16,384 points, where other rules compute all of them.
+    fn climbs_on_large_grids(&self) -> bool {
         false
     }
 
@@ -131,6 +137,8 @@ rules! {
     /// Local penalization (Gonzalez et al. 2016): an upper bound, or expected improvement, less a penalty around pending
     /// points.
     LocalPenalization "local-penalization" local_penalization::LocalPenalization;
+    /// Predictive entropy search (Hernandez-Lobato et al. 2014): how much a value is expected to tell of where the maximum is.
+    Pes "pes" pes::Pes;
 }
 
 impl Rule {
@@ -184,6 +192,11 @@ impl Rule {
     /// Whether it draws samples over the whole domain.
     pub(crate) fn samples(self) -> bool {
         self.formulas().samples()
+    }
+
+    /// Whether a learned model is searched by climbs on grids of more than 16,384 points.
+    pub(crate) fn climbs_on_large_grids(self) -> bool {
+        self.formulas().climbs_on_large_grids()
     }
 
     /// Refuses settings that it cannot choose with, on a domain with so many candidates, or none where it is not finite.

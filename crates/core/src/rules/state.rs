@@ -3,7 +3,7 @@
 use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
 use rand_chacha::ChaCha8Rng;
 
-use crate::chooser::{Chooser, Context, LargestSd, PointScore, generator};
+use crate::chooser::{Chooser, Context, LargestSd, PointScore, SampledArgmax, generator};
 use crate::compatibility::NO_CLOSED_FORM;
 use crate::ledger::Ledger;
 use crate::strategy::{Hallucination, Information, Strategy};
@@ -254,6 +254,11 @@ impl<'a> RuleState<'a> {
     /// The argmax of a sample of GP(mu_S, multiplier^2 k_S): pending points are ignored.
     pub fn argmax_of_sample_of_observed(&mut self, multiplier: f64) -> Result<Choice> {
         self.chooser.argmax_of_sample(self.before_pending(), multiplier)
+    }
+
+    /// Where each of some samples of the posterior with all pending points hallucinated is highest.
+    pub fn argmaxes_of_samples(&mut self, count: usize) -> Result<Vec<SampledArgmax>> {
+        self.chooser.argmaxes_of_samples(self.with_pending(), count)
     }
 
     /// The multiplier times the strategy's `width`; refused where it is too large for a number.

@@ -10,6 +10,7 @@ mod importance;
 mod include;
 mod initialization;
 mod learning;
+mod located;
 mod outlook;
 mod predict;
 mod quantities;
@@ -185,6 +186,7 @@ impl Study {
 
     /// Appends an event to the log, if it can follow the events before it.
     pub fn apply(&mut self, event: Event) -> Result<()> {
+        let event = self.located(event)?;
         self.ledger.check(&event)?;
         match &event {
             Event::Asked(asked) => self.model_asked(asked)?,

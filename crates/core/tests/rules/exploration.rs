@@ -1,7 +1,7 @@
 //! GP-UCB-PE: which picks are first, which batch it is, and exploring the region where the maximum may be.
 
 use super::dense::{Dense, Rounded, highest};
-use super::states::{KINDS, ask, random_spec, visit};
+use super::states::{KINDS, ask, of, random_spec, visit};
 use super::ucb::{check_upper_bound, in_place_of, random_width, ucb_width};
 use crate::common::{f, line, matern, rng, se, spec, study, uniform};
 use manyhands_core::gp::Prior;
@@ -12,10 +12,6 @@ use rand::RngExt;
 
 /// On a space: a pick on the region's edge is in it up to the rounding of two posteriors.
 const EDGE: f64 = 1e-8;
-
-fn of(rule: Rule) -> Strategy {
-    Strategy { rule, ..Strategy::auto() }
-}
 
 /// The number of the batch that the next pick belongs to, and whether it is its first, from the log alone: each pick of the
 /// rule counts the values that were known when it was made.
@@ -111,8 +107,8 @@ fn dpp_of_the_largest_determinant_is_gp_ucb_pe() {
     }
 }
 
-/// Workers whose trials fail or are cancelled now and then, with results and runs from elsewhere in between.
-fn walk(study: &mut Study, seed: u64, asks: usize) -> usize {
+/// Workers as in `states`, with results and runs from elsewhere in between.
+fn walk_with_others(study: &mut Study, seed: u64, asks: usize) -> usize {
     let rng = &mut rng(seed);
     let (mut running, mut explored) = (vec![], 0);
     for _ in 0..asks {
@@ -144,7 +140,7 @@ fn walk(study: &mut Study, seed: u64, asks: usize) -> usize {
 fn gp_ucb_pe_counts_batches_of_its_own_picks_whatever_fails_or_comes_from_elsewhere() {
     for (seed, initial) in [(1, Initial::None), (2, Initial::Count(4)), (3, Initial::None), (4, Initial::Count(7))] {
         let strategy = Strategy { initial, ..of(Rule::GpUcbPe) };
-        let explored = walk(&mut study(&spec(line(60), matern(0.2), strategy)), seed, 40);
+        let explored = walk_with_others(&mut study(&spec(line(60), matern(0.2), strategy)), seed, 40);
         assert!((5..35).contains(&explored), "{explored} of 40 picks explored");
     }
 }

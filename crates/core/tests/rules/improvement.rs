@@ -2,14 +2,10 @@
 
 use super::dense::{Dense, Rounded, ranged};
 use super::special::log_improvement;
-use super::states::{KINDS, random_spec, visit};
+use super::states::{KINDS, of, random_spec, visit};
 use crate::common::{rng, se, study, uniform};
 use manyhands_core::gp::{Points, Prior};
 use manyhands_core::{Domain, Parameter, Phase, Rule, Space, Spec, Strategy, Study, Suggestion};
-
-fn of(rule: Rule) -> Strategy {
-    Strategy { rule, ..Strategy::auto() }
-}
 
 /// ln EI of every candidate: it grows with mean and sd and falls with tau.
 fn expected_improvements(dense: &Dense) -> Vec<Rounded> {

@@ -7,8 +7,11 @@ mod exploration;
 mod improvement;
 mod penalization;
 mod pes;
+mod propagation;
 mod properties;
 mod sampling;
 mod special;
 mod states;
 mod ucb;
+
+use states::{of, walk};

@@ -1,218 +1,262 @@
-//! Predictive entropy search: expectation propagation from dense matrices, sweep by sweep, given where the maximum is.
-//!
-//! | symbol | name | meaning |
-//! |---|---|---|
-//! | x\* | star | where the maximum is |
-//! | g_j = f(x\*) - f(x_j) | - | at least 0 at every other observed point x_j |
-//! | tau_j, nu_j | sites | precision and precision times mean of the Gaussian in place of the j-th condition |
-//! | v(x given x\*) | variances | the variance of f(x) given that the maximum is at x\* |
+//! Predictive entropy search: valid on every kind of domain, and the same again from the log.
 
-use super::dense::Dense;
-use super::special::{log_cdf, log_density};
-use super::states::ask;
-use crate::common::{rng, solve, uniform};
-use crate::oracle::definitions::{Rows, covariance};
-use manyhands_core::gp::{Covariance, Kernel, Points, Prior};
-use manyhands_core::{Direction, Domain, Rule, Spec, Strategy, Study, Suggestion};
-use rand::{Rng, RngExt};
-use rand_distr::{Distribution, StandardNormal};
+use super::{of, walk};
+use crate::common::{candidates, f, line, matern, on_one_and_two_threads, rng, scattered, se, spec, study};
+use manyhands_core::gp::{Kernel, Points, Prior};
+use manyhands_core::{
+    Constraint, Domain, Error, Parameter, Phase, Relation, Rule, Space, Spec, Strategy, Study, Suggestion,
+};
 
-type Matrix = Vec<Vec<f64>>;
-
-/// A Gaussian over all candidates.
-struct Belief {
-    mean: Vec<f64>,
-    covariance: Matrix,
-}
-
-/// The belief times the sites: precisions on the differences to the star, from scratch by the matrix inversion lemma.
-fn with_sites(belief: &Belief, star: usize, others: &[usize], sites: &[(f64, f64)]) -> Belief {
-    let k = &belief.covariance;
-    let n = k.len();
-    // Columns K a_j, a_j = e_star - e_j.
-    let columns: Matrix = others.iter().map(|&j| (0..n).map(|i| k[i][star] - k[i][j]).collect()).collect();
-    let along = |v: &[f64], j: usize| v[star] - v[others[j]];
-    // (I + A'KA T) z = A'K e_i and so on, with T the diagonal of the precisions.
-    let system: Matrix = (0..others.len())
-        .map(|p| {
-            let entry = |q: usize| f64::from(u8::from(p == q)) + along(&columns[q], p) * sites[q].0;
-            (0..others.len()).map(entry).collect()
-        })
-        .collect();
-    let mut sides: Matrix = (0..n).map(|i| (0..others.len()).map(|p| columns[p][i]).collect()).collect();
-    // The mean moves to m + K A (nu - T z), z = (I + A'KA T)^{-1} A'(m + K A nu).
-    let pushed: Vec<f64> =
-        (0..n).map(|i| belief.mean[i] + (0..others.len()).map(|p| columns[p][i] * sites[p].1).sum::<f64>()).collect();
-    sides.push((0..others.len()).map(|p| along(&pushed, p)).collect());
-    let (solved, _) = solve(system, sides);
-    let less = |i: usize, z: &[f64]| (0..others.len()).map(|p| columns[p][i] * sites[p].0 * z[p]).sum::<f64>();
-    Belief {
-        mean: (0..n).map(|i| pushed[i] - less(i, &solved[n])).collect(),
-        covariance: (0..n).map(|i| (0..n).map(|j| k[i][j] - less(i, &solved[j])).collect()).collect(),
-    }
-}
-
-/// phi(a)/Phi(a).
-fn hazard(a: f64) -> f64 {
-    (log_density(a) - log_cdf(a)).exp()
-}
-
-/// The site that gives a normal variable the mean and variance it has given that it is positive, from its cavity.
-fn site((mean, variance): (f64, f64), (tau, nu): (f64, f64)) -> (f64, f64) {
-    let (cavity_tau, cavity_nu) = (1.0 / variance - tau, mean / variance - nu);
-    let (cavity_mean, cavity_sd) = (cavity_nu / cavity_tau, cavity_tau.sqrt().recip());
-    let a = cavity_mean / cavity_sd;
-    let b = hazard(a);
-    let (mean, variance) = (cavity_mean + cavity_sd * b, cavity_sd.powi(2) * (1.0 - b * (b + a)));
-    ((1.0 / variance - cavity_tau).max(0.0), mean / variance - cavity_nu)
-}
-
-/// Sweeps until no site moves.
-fn propagate(belief: &Belief, star: usize, others: &[usize]) -> Belief {
-    let mut sites = vec![(0.0, 0.0); others.len()];
-    for _ in 0..400 {
-        let before = sites.clone();
-        for (p, &j) in others.iter().enumerate() {
-            let now = with_sites(belief, star, others, &sites);
-            let k = &now.covariance;
-            let difference = (now.mean[star] - now.mean[j], k[star][star] - 2.0 * k[star][j] + k[j][j]);
-            sites[p] = site(difference, sites[p]);
-        }
-        let near = |a: f64, b: f64| (a - b).abs() <= 1e-13 * a.abs();
-        if sites.iter().zip(&before).all(|(a, b)| near(a.0, b.0) && near(a.1, b.1)) {
-            break;
-        }
-    }
-    with_sites(belief, star, others, &sites)
-}
-
-/// v(x given x*) at every candidate.
-fn variances(belief: &Belief, star: usize, observed: &[usize]) -> Vec<f64> {
-    let others: Vec<usize> = observed.iter().copied().filter(|&j| j != star).collect();
-    let after = propagate(belief, star, &others);
-    let k = &after.covariance;
-    let at = |x: usize| {
-        if x == star || others.contains(&x) {
-            return k[x][x];
-        }
-        let r = k[x][x] + k[star][star] - 2.0 * k[x][star];
-        let a = (after.mean[star] - after.mean[x]) / r.sqrt();
-        let b = hazard(a);
-        k[x][x] - b * (b + a) * (k[x][x] - k[x][star]).powi(2) / r
-    };
-    (0..k.len()).map(at).collect()
-}
-
-/// For each star, by how much knowing it lowers the entropy of a value at every candidate.
-fn losses(dense: &Dense) -> Matrix {
-    let covariance = covariance(&dense.prior, &dense.points, &dense.rows.all());
-    let belief = Belief { mean: dense.means.iter().map(|mean| mean.0).collect(), covariance };
-    let observed: Vec<usize> = (0..dense.len()).filter(|&i| dense.rows.observed.contains(&dense.points[i])).collect();
-    let noise = dense.prior.noise();
-    let loss = |star: usize| {
-        let after = variances(&belief, star, &observed);
-        let at = |x: usize| 0.5 * ((belief.covariance[x][x] + noise) / (after[x] + noise)).ln();
-        (0..dense.len()).map(at).collect()
-    };
-    (0..dense.len()).map(loss).collect()
+/// The conditioning never adds variance, up to rounding.
+fn is_information(chosen: &Suggestion) -> bool {
+    chosen.choice.score >= -1e-12 && chosen.choice.multiplier == 0.0
 }
 
 #[test]
-fn expectation_propagation_of_one_condition_is_exact_by_simulation() {
-    const DRAWS: usize = 400_000;
-    let factor = [[1.0, 0.0, 0.0], [0.5, 0.8, 0.0], [0.3, 0.6, 0.7]];
-    let product = |i: usize, j: usize| (0..3).map(|d| factor[i][d] * factor[j][d]).sum::<f64>();
-    let covariance = (0..3).map(|i| (0..3).map(|j| product(i, j)).collect()).collect();
-    let belief = Belief { mean: vec![0.1, 0.9, -0.2], covariance };
-    // Nothing is known to be below the star 0 but 1, which is above it by the mean; 2 stays free.
-    let found = propagate(&belief, 0, &[1]);
-    let rng = &mut rng(7);
-    let mut draw = || {
-        let z: [f64; 3] = std::array::from_fn(|_| StandardNormal.sample(rng));
-        [0, 1, 2].map(|i| belief.mean[i] + (0..3).map(|d| factor[i][d] * z[d]).sum::<f64>())
-    };
-    let kept: Vec<[f64; 3]> = (0..DRAWS).map(|_| draw()).filter(|f| f[0] >= f[1]).collect();
-    let count = kept.len() as f64;
-    for i in 0..3 {
-        let mean = kept.iter().map(|f| f[i]).sum::<f64>() / count;
-        let squares: Vec<f64> = kept.iter().map(|f| (f[i] - mean).powi(2)).collect();
-        let variance = squares.iter().sum::<f64>() / count;
-        let fourth = squares.iter().map(|square| square * square).sum::<f64>() / count;
-        let (mean_error, variance_error) = ((variance / count).sqrt(), ((fourth - variance * variance) / count).sqrt());
-        assert!((found.mean[i] - mean).abs() <= 5.0 * mean_error, "{} of {mean}", found.mean[i]);
-        let off = (found.covariance[i][i] - variance).abs();
-        assert!(off <= 5.0 * variance_error, "{} of {variance} +- {variance_error}", found.covariance[i][i]);
-    }
-}
-
-const SAMPLES: usize = 50;
-const TOLERANCE: f64 = 1e-6;
-
-/// The ways in which 50 draws of the maximum can fall on three candidates.
-fn splits() -> impl Iterator<Item = [f64; 3]> {
-    let third = |a: usize, b: usize| [a, b, SAMPLES - a - b].map(|count| count as f64 / SAMPLES as f64);
-    (0..=SAMPLES).flat_map(move |a| (0..=SAMPLES - a).map(move |b| third(a, b)))
-}
-
-/// The score is the average of the losses over some 50 draws of the maximum, by which no candidate is better.
-fn check(before: &Study, s: &Suggestion) {
-    let dense = Dense::of(before);
-    let losses = losses(&dense);
-    let score = |split: &[f64; 3], x: usize| (0..3).map(|star| split[star] * losses[star][x]).sum::<f64>();
-    let i = s.choice.candidate;
-    let explains = |split: &[f64; 3]| {
-        let found = score(split, i);
-        let is_best = (0..3).all(|x| !dense.allowed[x] || score(split, x) <= found + 2.0 * TOLERANCE);
-        is_best && (found - s.choice.score).abs() <= TOLERANCE
-    };
-    assert!(dense.allowed[i]);
-    assert!(splits().any(|split| explains(&split)), "trial {}: no draws give {} at {i}: {losses:?}", s.trial, s.choice.score);
-    assert_eq!(s.choice.multiplier, 0.0);
-}
-
-/// Three correlated candidates.
-fn three(rng: &mut impl Rng) -> Spec {
-    let strategy = Strategy { rule: Rule::Pes, ..Strategy::auto() };
-    let kernel = match rng.random_range(0..4) {
-        0 => Kernel::squared_exponential(&[0.5]).unwrap(),
-        1 => Kernel::matern(2.5, &[0.4]).unwrap(),
-        2 => Kernel::matern(0.5, &[0.6]).unwrap(),
-        _ => {
-            let matrix = vec![1.0, 0.6, -0.2, 0.6, 1.3, 0.1, -0.2, 0.1, 0.7];
-            let prior = Prior::new(Kernel::empirical(Covariance::new(3, matrix).unwrap()), 1.0, 0.05).unwrap();
-            return Spec::new(Domain::Points(Points::indices(3)), prior, strategy).unwrap();
-        }
-    };
-    let points = Points::from_flat(2, (0..6).map(|_| uniform(rng, 0.0, 1.0)).collect()).unwrap();
-    let variance = [0.3, 5.0][rng.random_range(0..2)];
-    let noise = variance * [0.01, 0.2][rng.random_range(0..2)];
-    let prior = Prior::new(kernel.with_variance(variance).unwrap(), 2.0, noise).unwrap();
-    let spec = Spec::new(Domain::Points(points), prior, strategy).unwrap();
-    if rng.random_bool(0.5) { spec.with_direction(Direction::Minimize) } else { spec }
-}
-
-#[test]
-fn pes_scores_are_averages_of_dense_expectation_propagation_over_draws_of_the_maximum() {
-    for seed in 0..56 {
-        let rng = &mut rng(1100 + seed);
-        let spec = three(rng).with_seed(seed);
-        let spread = spec.prior().kernel().variance().sqrt();
-        let mut study = Study::new(spec.clone()).unwrap();
-        let (observed, unfinished) = (rng.random_range(1..=12), rng.random_range(0..=3));
-        // Often one candidate is never observed: there the last condition decides.
-        let known = rng.random_range(1..=3);
-        for i in 0..observed {
-            let value = spec.prior().mean() + spread * uniform(rng, -1.0, 1.0);
-            study.include_candidate((i + seed as usize) % known, Some(value)).unwrap();
-        }
-        for _ in 0..unfinished {
-            let trial = study.include_candidate(rng.random_range(0..3), None).unwrap();
-            if rng.random_bool(0.3) {
-                study.fail(trial, "broke").unwrap();
+fn pes_chooses_what_may_be_chosen_and_its_log_gives_the_same_again() {
+    let domains = [(line(40), se(0.2)), (scattered(&mut rng(5), 60, 2), matern(0.4)), (line(30), matern(0.1))];
+    for (seed, (domain, kernel)) in domains.into_iter().enumerate() {
+        let spec = spec(domain, kernel, of(Rule::Pes)).with_seed(seed as u64);
+        walk(&mut study(&spec), seed as u64, 25, |_, chosen| {
+            assert!(is_information(chosen) && chosen.choice.gap == Some(0.0), "{chosen:?}");
+        });
+        // Every candidate once: those that are taken can be the maximum, and are not chosen.
+        let mut once = study(&spec.without_repeats().unwrap());
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..10 {
+            for chosen in once.ask(3).unwrap() {
+                assert!(seen.insert(chosen.choice.candidate) && is_information(&chosen));
+                once.tell(chosen.trial, f(&chosen.point)).unwrap();
             }
         }
-        assert_eq!(Rows::of(&study).hallucinated.len(), unfinished);
-        ask(&mut study, rng.random_range(1..=4), &mut check);
-        Study::verify(&spec, study.events()).unwrap();
+        Study::verify(once.spec(), once.events()).unwrap();
+    }
+}
+
+#[test]
+fn pes_sees_pending_points() {
+    // With little noise a value at a pending point would tell nothing more.
+    let prior = Prior::new(matern(0.3), 0.0, 1e-6).unwrap();
+    for known in [false, true] {
+        let mut study = study(&Spec::new(line(60), prior.clone(), of(Rule::Pes)).unwrap());
+        if known {
+            for candidate in [5, 30, 48] {
+                study.include_candidate(candidate, Some(f(&[candidate as f64 / 59.0]))).unwrap();
+            }
+        }
+        let batch = study.ask(6).unwrap();
+        let mut chosen: Vec<usize> = batch.iter().map(|suggestion| suggestion.choice.candidate).collect();
+        assert!(batch.iter().all(is_information));
+        chosen.sort_unstable();
+        chosen.dedup();
+        assert_eq!(chosen.len(), 6, "{batch:?}");
+        Study::verify(study.spec(), study.events()).unwrap();
+    }
+}
+
+/// Nearly no noise: maxima are often at points that are observed, whose values are known up to rounding.
+#[test]
+fn pes_works_where_values_are_known_exactly_and_where_all_points_are() {
+    for (noise, kernel) in [(1e-10, se(0.2)), (1e-10, matern(0.5)), (1e-14, se(0.5)), (1e-20, matern(0.3))] {
+        let prior = Prior::new(kernel, 0.0, noise).unwrap();
+        let mut study = study(&Spec::new(line(25), prior, of(Rule::Pes)).unwrap());
+        for candidate in 0..25 {
+            study.include_candidate(candidate, Some(f(&[candidate as f64 / 24.0]))).unwrap();
+            for chosen in study.ask(2).unwrap() {
+                assert!(chosen.choice.score.is_finite() && chosen.choice.score >= -1e-6, "{noise}: {chosen:?}");
+                study.cancel(chosen.trial).unwrap();
+            }
+        }
+        Study::verify(study.spec(), study.events()).unwrap();
+    }
+    // Independent candidates.
+    let far = (0..6).map(|i| vec![100.0 * f64::from(i)]).collect::<Vec<_>>();
+    let spec = spec(Domain::Points(Points::from_rows(&far).unwrap()), se(0.2), of(Rule::Pes));
+    assert!(study(&spec).ask(6).unwrap().iter().all(is_information));
+}
+
+fn mixed() -> Vec<Parameter> {
+    vec![
+        Parameter::float("x", 0.0, 1.0).unwrap(),
+        Parameter::log_float("rate", 1e-4, 1.0).unwrap(),
+        Parameter::int("n", 0, 5).unwrap(),
+        Parameter::choice("kind", &["p", "q"]).unwrap(),
+    ]
+}
+
+#[test]
+fn pes_is_valid_on_spaces_with_given_and_learned_models() {
+    let float = |name: &str| Parameter::float(name, 0.0, 1.0).unwrap();
+    let sum = |names: &[&str], relation| Constraint {
+        terms: names.iter().map(|name| (name.to_string(), 1.0)).collect(),
+        relation,
+        bound: 1.0,
+    };
+    let spaces = [
+        Space::new(mixed(), vec![]).unwrap(),
+        Space::new(vec![float("a"), float("b")], vec![sum(&["a", "b"], Relation::AtMost)]).unwrap(),
+        Space::new(vec![float("a"), float("b"), float("c")], vec![sum(&["a", "b", "c"], Relation::Equals)]).unwrap(),
+    ];
+    for space in spaces {
+        let kernels = [
+            Kernel::matern(2.5, &[0.4]).unwrap(),
+            Kernel::squared_exponential(&[0.3]).unwrap(),
+            Kernel::matern(0.5, &[0.6]).unwrap(),
+            Kernel::linear(&[1.0]).unwrap(),
+        ];
+        let given = kernels.map(|kernel| {
+            let prior = Prior::new(kernel, 0.0, 1e-3).unwrap();
+            Spec::new(Domain::Space(space.clone()), prior, of(Rule::Pes)).unwrap()
+        });
+        let learned = Strategy { design: Some(4), ..of(Rule::Pes) };
+        let learned = Spec::learned(Domain::Space(space.clone()), learned).unwrap();
+        for spec in given.into_iter().chain([learned]) {
+            let mut study = study(&spec);
+            for asked in [2, 3, 2] {
+                for chosen in study.ask(asked).unwrap() {
+                    assert_eq!(space.embed(&chosen.choice.params).unwrap(), chosen.point);
+                    assert!(
+                        chosen.choice.phase == Phase::Design
+                            || (is_information(&chosen) && chosen.choice.gap.is_none())
+                    );
+                    if chosen.trial == 3 {
+                        study.fail(chosen.trial, "broke").unwrap();
+                    } else if chosen.trial != 4 {
+                        study.tell(chosen.trial, f(&chosen.point)).unwrap();
+                    }
+                }
+            }
+            Study::verify(study.spec(), study.events()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn pes_finds_the_optimum_on_a_space() {
+    let space = Space::new(vec![Parameter::float("x", 0.0, 1.0).unwrap()], vec![]).unwrap();
+    let prior = Prior::new(se(0.2), 0.0, 1e-4).unwrap();
+    let value = |x: f64| (-(x - 0.62) * (x - 0.62) / 0.05).exp() + 0.3 * (-(x - 0.1) * (x - 0.1) / 0.02).exp();
+    let mut study = study(&Spec::new(Domain::Space(space), prior, of(Rule::Pes)).unwrap());
+    for _ in 0..6 {
+        for chosen in study.ask(2).unwrap() {
+            study.tell(chosen.trial, value(chosen.point[0])).unwrap();
+        }
+    }
+    // It looks for the place, so that the mean is highest there, whatever was tried.
+    let means = (0..=1_000).map(|i| study.posterior().predict(&[f64::from(i) / 1e3]).unwrap().mean);
+    let (best, _) =
+        means.enumerate().fold((0, f64::MIN), |best, (i, mean)| if mean > best.1 { (i, mean) } else { best });
+    assert!((best as f64 / 1e3 - 0.62).abs() < 0.02, "{best}");
+}
+
+#[test]
+fn pes_chooses_the_same_on_one_and_two_threads() {
+    let [one, two] = on_one_and_two_threads(|| {
+        let mut study = study(&spec(scattered(&mut rng(9), 120, 2), matern(0.4), of(Rule::Pes)));
+        for candidate in (0..120).step_by(5) {
+            study.include_candidate(candidate, Some(f(&[candidate as f64 / 120.0]))).unwrap();
+        }
+        study.ask(4).unwrap();
+        study.events().to_vec()
+    });
+    assert_eq!(one, two);
+}
+
+#[test]
+fn pes_refuses_more_candidates_than_it_can_draw_over() {
+    let prior = || Prior::new(se(0.2), 0.0, 0.01).unwrap();
+    assert!(Spec::new(line(2_048), prior(), of(Rule::Pes)).is_ok());
+    let refused = Spec::new(line(2_049), prior(), of(Rule::Pes)).unwrap_err();
+    assert!(matches!(refused, Error::TooManyCandidates { candidates: 2_049, most: 2_048, .. }));
+    assert_eq!(refused.to_string(), "pes chooses from at most 2048 candidates, got 2049");
+    let hint = refused.hint().unwrap();
+    assert!(["points", "gp-ei", "est", "asy-ts"].iter().all(|name| hint.contains(name)), "{hint}");
+    let cube = Domain::Discretized { side: 1.0, dimension: 1 };
+    let strategy = Strategy { rule: Rule::Pes, ..Strategy::new(Rule::Pes, 1.0) };
+    assert!(matches!(Spec::new(cube, prior(), strategy), Err(Error::Incompatible { .. })));
+}
+
+#[test]
+#[ignore]
+fn scratch_costs() {
+    use std::time::Instant;
+    for points in [100usize, 500, 2048] {
+        for n in [20usize, 100, 300] {
+            for rule in [Rule::Pes, Rule::GpBts, Rule::GpEi] {
+                let strategy = Strategy { rule, ..Strategy::new(rule, 1.0) };
+                let s = spec(scattered(&mut rng(3), points, 2), se(0.2), strategy);
+                let mut study = study(&s);
+                let r = &mut rng(4);
+                for _ in 0..n {
+                    use rand::RngExt;
+                    let c = r.random_range(0..points);
+                    let x = candidates(s.domain())[c].clone();
+                    study.include_candidate(c, Some(f(&x) + crate::common::uniform(r, -0.1, 0.1))).unwrap();
+                }
+                study.ask(1).unwrap();
+                let start = Instant::now();
+                study.ask(4).unwrap();
+                println!("finite {points} n {n} {rule} {:.4} s per pick", start.elapsed().as_secs_f64() / 4.0);
+            }
+        }
+    }
+    for d in [2usize, 6] {
+        for n in [50usize, 200] {
+            for rule in [Rule::Pes, Rule::GpBts, Rule::GpEi] {
+                let space =
+                    Space::new((0..d).map(|i| Parameter::float(&format!("x{i}"), 0.0, 1.0).unwrap()).collect(), vec![])
+                        .unwrap();
+                let prior = Prior::new(Kernel::matern(2.5, &[0.2 * (d as f64).sqrt()]).unwrap(), 0.0, 1e-3).unwrap();
+                let strategy = Strategy { rule, ..Strategy::new(rule, 1.0) };
+                let mut study = study(&Spec::new(Domain::Space(space), prior, strategy).unwrap());
+                let r = &mut rng(4);
+                for _ in 0..n {
+                    let x: Vec<f64> = (0..d).map(|_| crate::common::uniform(r, 0.0, 1.0)).collect();
+                    let v = f(&x);
+                    study.include(&x.iter().map(|x| (*x).into()).collect::<Vec<_>>(), Some(v)).unwrap();
+                }
+                study.ask(1).unwrap();
+                let start = Instant::now();
+                study.ask(4).unwrap();
+                println!("space {d} n {n} {rule} {:.4} s per pick", start.elapsed().as_secs_f64() / 4.0);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore]
+fn scratch_regret() {
+    use crate::common::{in_batches, play, uniform, with_delay};
+    use rand_distr::{Distribution, StandardNormal};
+    for rule in [Rule::GpEi, Rule::Pes] {
+        let mut averages = [vec![], vec![]];
+        for number in 0..20u64 {
+            let r = &mut rng(100 + number);
+            let kernel = se(0.2);
+            let centres: Vec<f64> = (0..100).map(|_| uniform(r, 0.0, 1.0)).collect();
+            let weights: Vec<f64> = (0..100).map(|_| uniform(r, -1.0, 1.0)).collect();
+            let at =
+                |x: f64| -> f64 { centres.iter().zip(&weights).map(|(c, a)| a * kernel.covariance(&[*c], &[x])).sum() };
+            let raw: Vec<f64> = (0..100).map(|i| at(f64::from(i) / 99.0)).collect();
+            let largest = raw.iter().fold(0.0, |l: f64, v| v.abs().max(l));
+            let values: Vec<f64> = raw.iter().map(|v| v / largest).collect();
+            let best = values.iter().copied().fold(f64::MIN, f64::max);
+            let prior = Prior::new(kernel.clone(), 0.0, 0.025).unwrap();
+            for (k, mapping) in [in_batches::<5> as fn(usize) -> usize, with_delay::<5>].into_iter().enumerate() {
+                let mut study = study(&Spec::new(line(100), prior.clone(), of(rule)).unwrap().with_seed(number));
+                let noise = std::cell::RefCell::new(rng(7_000 + number));
+                let run = play(&mut study, mapping, 60, |s| {
+                    let e: f64 = StandardNormal.sample(&mut *noise.borrow_mut());
+                    values[s.choice.candidate] + 0.025f64.sqrt() * e
+                });
+                averages[k].push(run.iter().map(|s| best - values[s.choice.candidate]).sum::<f64>() / 60.0);
+            }
+        }
+        for (k, a) in averages.iter().enumerate() {
+            let mean = a.iter().sum::<f64>() / 20.0;
+            let sd = (a.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 19.0 / 20.0).sqrt();
+            println!("regret {rule} {} {mean:.4} +- {sd:.4}", ["batch", "delay"][k]);
+        }
     }
 }

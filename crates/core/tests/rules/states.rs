@@ -1,9 +1,9 @@
 //! Random states of studies: what rules are asked in, and every pick of theirs shown to a check.
 
-use crate::common::{f, line, scattered, uniform};
+use crate::common::{f, line, rng, scattered, uniform};
 use crate::oracle::definitions::Rows;
 use manyhands_core::gp::{Covariance, Grid, Kernel, Points, Prior};
-use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Suggestion, TrialState};
+use manyhands_core::{Direction, Domain, Rule, Spec, Strategy, Study, Suggestion, TrialState};
 use rand::{Rng, RngExt};
 
 /// The kernels of the tests, by name: a number of them per rule.
@@ -68,6 +68,32 @@ pub fn random_spec(rng: &mut impl Rng, kind: Kind, strategy: Strategy) -> Spec {
 fn value(spec: &Spec, point: &[f64], rng: &mut impl Rng) -> f64 {
     let scale = spec.prior().kernel().variance().sqrt();
     spec.prior().mean() + scale * (f(point) + uniform(rng, -0.3, 0.3))
+}
+
+/// A rule, the rest at its defaults.
+pub fn of(rule: Rule) -> Strategy {
+    Strategy { rule, ..Strategy::auto() }
+}
+
+/// Workers whose trials fail or are cancelled now and then; `check` sees the study before every ask, and what was chosen.
+pub fn walk(study: &mut Study, seed: u64, asks: usize, mut check: impl FnMut(&Study, &Suggestion)) {
+    let rng = &mut rng(seed);
+    let mut running: Vec<Suggestion> = vec![];
+    for _ in 0..asks {
+        let before = study.clone();
+        let next = study.ask(1).unwrap().remove(0);
+        check(&before, &next);
+        running.push(next);
+        while running.len() > rng.random_range(0..5) {
+            let done = running.remove(rng.random_range(0..running.len()));
+            match rng.random_range(0..12) {
+                0 => study.fail(done.trial, "broke").unwrap(),
+                1 => study.cancel(done.trial).unwrap(),
+                _ => study.tell(done.trial, f(&done.point) + uniform(rng, -0.1, 0.1)).unwrap(),
+            }
+        }
+    }
+    Study::verify(study.spec(), study.events()).unwrap();
 }
 
 /// Asks, and shows every pick to `check` with the study that the pick was made in.

@@ -26,6 +26,7 @@ mod products;
 mod progress;
 mod report;
 mod row_per_pick;
+mod rules;
 mod sample;
 mod scratch;
 mod suggest;
@@ -79,6 +80,8 @@ pub enum Section {
     Sample,
     /// How the cost of a suggestion grows.
     Growth,
+    /// What a batch of each rule costs.
+    Rules,
     /// Suggestions of a learned model, fits included.
     Suggest,
     /// Maxima with a proof, by branch and bound.
@@ -89,12 +92,13 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order in which they are run.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Append,
         Self::Live,
         Self::Million,
         Self::Sample,
         Self::Growth,
+        Self::Rules,
         Self::Suggest,
         Self::Certified,
         Self::Durable,
@@ -108,6 +112,7 @@ impl Section {
             Self::Million => "million",
             Self::Sample => "sample",
             Self::Growth => "growth",
+            Self::Rules => "rules",
             Self::Suggest => "suggest",
             Self::Certified => "certified",
             Self::Durable => "durable",
@@ -122,6 +127,7 @@ impl Section {
             Self::Million => "A live run on a million candidates",
             Self::Sample => "One exact posterior sample on a million candidates",
             Self::Growth => "How the cost of a suggestion grows",
+            Self::Rules => "What a batch of each rule costs",
             Self::Suggest => "Suggestions of a learned model, fits included",
             Self::Certified => "Maxima with a proof, by branch and bound",
             Self::Durable => {
@@ -171,6 +177,7 @@ impl Section {
             Self::Live => live::measure(setup)?,
             Self::Million => million::measure(setup)?,
             Self::Sample => sample::measure(setup)?,
+            Self::Rules => rules::measure(setup)?,
             Self::Suggest => suggest::measure(setup)?,
             Self::Certified => certified::measure(setup)?,
             Self::Durable => durable::measure(setup)?,

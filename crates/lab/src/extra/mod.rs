@@ -1,20 +1,22 @@
 //! Figures beyond the paper's, each with its arms and its table.
 
 mod bayesian;
+mod bounds;
 mod certificate;
+mod discretization;
 mod hallucination;
 mod initialization;
+mod rules;
 mod width;
 mod workers;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::arm::{Arm, PlayedArm};
 use crate::chart::{Chart, Series};
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
-use crate::{Error, Panel, Result, Settings};
+use crate::{Error, Panel, ReproductionRequest, Result};
 
 /// A further figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +33,12 @@ pub enum Extra {
     Bayesian,
     /// The certificate's bound against the truth.
     Certificate,
+    /// The bounds of the theorems against the measured regret.
+    Bounds,
+    /// GP-BTS on the appendix's growing discretization D_t.
+    Discretization,
+    /// Every rule, in pairs.
+    Rules,
 }
 
 /// Charts, their table, and how to read them.
@@ -50,8 +58,17 @@ pub struct FinishedExtra {
 
 impl Extra {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Workers, Self::Hallucination, Self::Width, Self::Initialization, Self::Bayesian, Self::Certificate];
+    pub const ALL: [Self; 9] = [
+        Self::Workers,
+        Self::Hallucination,
+        Self::Width,
+        Self::Initialization,
+        Self::Bayesian,
+        Self::Certificate,
+        Self::Bounds,
+        Self::Discretization,
+        Self::Rules,
+    ];
 
     /// Its name in files and options.
     pub fn name(self) -> &'static str {
@@ -62,6 +79,9 @@ impl Extra {
             Self::Initialization => "initialization",
             Self::Bayesian => "bayesian",
             Self::Certificate => "certificate",
+            Self::Bounds => "bounds",
+            Self::Discretization => "discretization",
+            Self::Rules => "rules",
         }
     }
 
@@ -74,6 +94,9 @@ impl Extra {
             Self::Initialization => "The initialization scheme",
             Self::Bayesian => "GP-BUCB with the width of its Bayesian case",
             Self::Certificate => "The certificate's bound and the truth",
+            Self::Bounds => "The theorems' bounds and the measured regret",
+            Self::Discretization => "GP-BTS on the growing discretization D_t",
+            Self::Rules => "Every rule, with 5 and 20 workers, in batches and with delays",
         }
     }
 
@@ -103,14 +126,20 @@ impl Extra {
             Self::Hallucination | Self::Initialization | Self::Certificate => &[Panel::A, Panel::B],
             Self::Width => &[Panel::A, Panel::B, Panel::E, Panel::F, Panel::G, Panel::H],
             Self::Bayesian => &Panel::PAPER,
+            Self::Bounds => &[Panel::A, Panel::B],
+            Self::Discretization => &[Panel::A],
+            Self::Rules => &rules::PANELS,
         }
     }
 
-    /// The arms that it needs; sensors are read from `data`, and left out where their files are missing.
-    pub fn arms(self, settings: &Settings, data: Option<&Path>) -> Result<Vec<Arm>> {
+    /// The arms that it needs; sensors are left out where their files are missing.
+    pub fn arms(self, request: &ReproductionRequest) -> Result<Vec<Arm>> {
+        let settings = &request.settings;
         let mut arms = Vec::new();
-        for panel in self.panels().iter().filter(|panel| panel.missing_files(data).is_empty()) {
-            let experiment = Arc::new(panel.experiment(settings, data.unwrap_or(Path::new("")))?);
+        for panel in self.panels().iter().filter(|panel| panel.missing_files(request.data.as_deref()).is_empty()) {
+            // Batches of several M are what that figure is about.
+            let arrival = request.arrival.as_ref().filter(|_| self != Self::Workers);
+            let experiment = Arc::new(request.experiment(*panel, arrival)?);
             arms.extend(match self {
                 Self::Workers => workers::arms(&experiment, settings),
                 Self::Hallucination => hallucination::arms(&experiment, settings),
@@ -118,6 +147,9 @@ impl Extra {
                 Self::Initialization => initialization::arms(&experiment, settings)?,
                 Self::Bayesian => bayesian::arms(&experiment, settings),
                 Self::Certificate => certificate::arms(&experiment, settings),
+                Self::Bounds => bounds::arms(&experiment, settings)?,
+                Self::Discretization => discretization::arms(&experiment, settings)?,
+                Self::Rules => rules::arms(&experiment, settings),
             });
         }
         Ok(arms)
@@ -132,6 +164,9 @@ impl Extra {
             Self::Initialization => initialization::finish(played),
             Self::Bayesian => bayesian::finish(played),
             Self::Certificate => certificate::finish(played),
+            Self::Bounds => bounds::finish(played),
+            Self::Discretization => discretization::finish(played),
+            Self::Rules => rules::finish(played),
         }
     }
 }

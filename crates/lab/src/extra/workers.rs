@@ -89,6 +89,7 @@ fn time_chart(title: &str, played: &[&PlayedArm]) -> Chart {
         log_x: true,
         log_y: true,
         series: series(played.iter().copied(), name, median),
+        ..Chart::default()
     }
 }
 

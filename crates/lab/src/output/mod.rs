@@ -45,7 +45,7 @@ fn chart(result: &PanelResult) -> Chart {
         style,
         points: played.regret_curve(),
     };
-    Chart::of_regret(result.panel.heading(), "t", result.played.iter().enumerate().map(curve).collect())
+    Chart::of_regret(result.heading(), "t", result.played.iter().enumerate().map(curve).collect())
 }
 
 fn sheet(result: &PanelResult) -> Sheet {

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::statistics::Estimate;
-use crate::{Comparison, Experiment, Finding, Observation, Panel, PanelResult, PlayedArm, Reproduction, Settings};
+use crate::{
+    Arrival, Comparison, Experiment, Finding, Observation, Panel, PanelResult, PlayedArm, Reproduction, Settings,
+};
 
 impl Reproduction {
     /// Settings and results for programs. The same settings give the same summary.
@@ -19,7 +21,7 @@ impl Reproduction {
         });
         json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "settings": settings(&self.settings),
+            "settings": settings(&self.settings, self.arrival.as_ref()),
             "panels": Map::from_iter(panels),
             "observations": self.observations.iter().map(observation).collect::<Vec<_>>(),
             "missing": missing.collect::<Vec<_>>(),
@@ -40,8 +42,8 @@ impl Reproduction {
         let experiment = &result.played[0].arm.experiment;
         let problem = experiment.instances[0].problem();
         json!({
-            "title": result.panel.title(),
-            "in_the_paper": result.panel != Panel::Field,
+            "title": result.panel.title_under(&experiment.arrival),
+            "in_the_paper": result.panel != Panel::Field && experiment.arrival == result.panel.arrival(),
             "arrival": experiment.arrival.name(),
             "functions": experiment.instances.len(),
             "candidates": problem.values().len(),
@@ -63,12 +65,16 @@ fn norms(experiment: &Experiment) -> Option<Vec<f64>> {
     Some(norms)
 }
 
-fn settings(settings: &Settings) -> Value {
-    json!({
+fn settings(settings: &Settings, arrival: Option<&Arrival>) -> Value {
+    let mut told = json!({
         "seed": settings.seed, "functions": settings.functions, "horizon": settings.horizon,
         "workers": settings.workers, "delta": settings.delta, "noise": settings.noise, "width": settings.width,
         "information": settings.information.to_string(), "hallucination": settings.hallucination.to_string(),
-    })
+    });
+    if let Some(arrival) = arrival {
+        told["feedback"] = arrival.name().into();
+    }
+    told
 }
 
 fn comparison(comparison: &Comparison) -> Value {

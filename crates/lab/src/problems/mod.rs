@@ -8,6 +8,6 @@ mod sensors;
 pub(crate) use benchmark::cosines_term;
 pub use benchmark::{cosines, rosenbrock};
 pub use field::field;
-pub use rkhs::rkhs_function;
+pub use rkhs::{RkhsFunction, rkhs_function};
 pub(crate) use sensors::{LIGHT, TEMPERATURE};
 pub use sensors::{Sensors, light, temperature};

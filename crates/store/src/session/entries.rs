@@ -224,7 +224,9 @@ impl<'a> Rehearsal<'a> {
     ) -> Result<Option<usize>> {
         // As a trial of a study without any: one that may be tried only once is there already.
         let included = self.spec.included(&Ledger::default(), &outside.params, None)?;
-        let is_candidate = |trial: &Trial| !self.spec.is_finite() || trial.candidate() == included.candidate;
+        // On a space the parameters identify the point; of a row of a pool the candidate says all.
+        let is_space = self.spec.domain().space().is_some();
+        let is_candidate = |trial: &Trial| is_space || trial.candidate() == included.candidate;
         let is_found = |number: &usize| {
             let trial = &self.ledger.trials()[*number];
             is_candidate(trial) && is_such(trial, &included)

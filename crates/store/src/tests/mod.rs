@@ -12,6 +12,7 @@ mod external;
 mod leases;
 mod many;
 mod mutations;
+mod older_engines;
 mod opening;
 mod postgres;
 mod session;
