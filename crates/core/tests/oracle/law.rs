@@ -7,7 +7,7 @@ use super::definitions::{Rows, covariance, maximized, multiplier};
 use crate::common::{Oracle, asked, candidates, dot, largest_eigenvalue, rng, uniform};
 
 /// Frequencies of the argmax of mean + factor z, z standard normal by Box and Muller.
-fn argmax_frequencies(means: &[f64], covariance: &[Vec<f64>], draws: usize) -> Vec<f64> {
+pub fn argmax_frequencies(means: &[f64], covariance: &[Vec<f64>], draws: usize) -> Vec<f64> {
     let n = means.len();
     let mut factor = vec![vec![0.0; n]; n];
     for i in 0..n {

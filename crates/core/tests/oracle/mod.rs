@@ -1,7 +1,7 @@
 //! Choices, multipliers, the law of GP-BTS and certificates, each against its definition computed from scratch.
 
-mod definitions;
-mod law;
+pub mod definitions;
+pub mod law;
 
 use std::sync::Arc;
 
