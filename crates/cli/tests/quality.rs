@@ -143,3 +143,26 @@ fn the_options_of_bench_do_not_mix_with_those_of_quality() {
         "{help}"
     );
 }
+
+#[test]
+fn rules_are_compared_with_auto_on_the_problems_that_are_named() {
+    let arguments = ["--rules", "--only", "forrester"];
+    let told = text(&manyhands(&[&SMALL[..], &arguments].concat()).stdout);
+    for part in
+        ["forrester", "all problems", "mean rank", "better than auto", "gp-ei", "gp-bts (multiplier 1)", "random"]
+    {
+        assert!(told.contains(part), "{part} is not in\n{told}");
+    }
+    let report: Value =
+        serde_json::from_slice(&manyhands(&[&SMALL[..], &arguments, &["--json"]].concat()).stdout).unwrap();
+    let names = |rules: &Value| -> Vec<String> {
+        let mut names: Vec<String> =
+            rules.as_array().unwrap().iter().map(|rule| rule["rule"].as_str().unwrap().to_string()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&report["rules"]), names(&report["problems"][0]["rules"]));
+    assert!(report["rules"].as_array().unwrap().iter().all(|rule| rule["mean_rank"].is_f64()));
+    let output = manyhands(&["--rules", "--data", "."]);
+    assert_eq!(output.status.code(), Some(2), "rules are not compared on pools: {output:?}");
+}
