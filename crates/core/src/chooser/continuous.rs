@@ -10,6 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{AskCandidates, Wanted};
+use super::listed::{NO_TRIAL, NOT_LISTED, listed_points};
 use super::point_score::ClimbedScore;
 use super::proof::{Proven, prove};
 use super::sampled_argmax::argmaxes_of_paths;
@@ -17,18 +18,12 @@ use super::{
     Chooser, Contest, Context, Extremes, LargestSd, Place, PointScore, SampledArgmax, SampledPeak, generator,
     without_nan,
 };
-use crate::maximize::{Maximum, Quasirandom, Search, descending};
+use crate::maximize::{Maximum, Quasirandom, Search, descending, lengthscales};
 use crate::tuning::{
-    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, LISTED_POINTS,
-    REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, REGION_STARTS,
+    SAME_POINT, SearchEffort, search_effort,
 };
-use crate::{Aim, Choice, Error, Result, Space, Spec};
-
-/// The stream of random numbers for searches that belong to no trial, such as a certificate's.
-const NO_TRIAL: usize = usize::MAX >> 1;
-
-/// Indices of listed points come from the list itself.
-const NOT_LISTED: Error = Error::Internal { what: "a point that is not listed was wanted" };
+use crate::{Aim, Choice, Error, Result, Space};
 
 /// A space that is searched. The moments of the candidates are kept between the picks of one ask.
 #[derive(Debug, Clone)]
@@ -140,14 +135,6 @@ impl Continuous {
         points.extend(search.neighbours(&best, candidates / 2, &mut rng));
         points.extend(best.into_iter().take(BEST_ROWS.1));
         Ok(Points::from_rows(&points)?)
-    }
-
-    /// The points that stand for the space where a rule needs a finite set: quasi-random ones, then the view's observed ones.
-    fn listed(&self, context: Context<'_>) -> Result<Points> {
-        let Context { spec, view, .. } = context;
-        let mut flat: Vec<f64> = quasirandom_points(spec, &self.space).flatten().collect();
-        flat.extend(view.posterior().points().iter().take(view.observed()).flatten());
-        Ok(Points::from_flat(self.space.dimension(), flat)?)
     }
 
     /// The scores of the best candidates inside a region, and minus infinity for all others. Each test costs a solve, so
@@ -277,13 +264,13 @@ impl Chooser for Continuous {
         _: Among,
         can_matter: &dyn Fn(f64, f64) -> bool,
     ) -> Result<Vec<(usize, Marginal)>> {
-        let moments = context.view.predict_all(self.listed(context)?.iter())?;
+        let moments = context.view.predict_all(listed_points(&self.space, context)?.iter())?;
         let matters = |(_, there): &(usize, Marginal)| can_matter(there.mean, there.sd * there.sd);
         Ok(moments.into_iter().enumerate().filter(matters).collect())
     }
 
     fn covariance(&self, context: Context<'_>, listed: &[usize]) -> Result<Vec<f64>> {
-        let (points, mut chosen) = (self.listed(context)?, vec![]);
+        let (points, mut chosen) = (listed_points(&self.space, context)?, vec![]);
         for &index in listed {
             chosen.extend_from_slice(points.iter().nth(index).ok_or(NOT_LISTED)?);
         }
@@ -291,7 +278,7 @@ impl Chooser for Continuous {
     }
 
     fn choice_of(&mut self, context: Context<'_>, listed: usize, score: f64) -> Result<Choice> {
-        let points = self.listed(context)?;
+        let points = listed_points(&self.space, context)?;
         let point = points.iter().nth(listed).ok_or(NOT_LISTED)?.to_vec();
         self.choice(context, &Maximum { point, score })
     }
@@ -386,23 +373,8 @@ impl Chooser for Continuous {
     }
 }
 
-/// The quasi-random points that stand for a space, the same for all trials.
-pub(super) fn quasirandom_points<'a>(spec: &Spec, space: &'a Space) -> impl Iterator<Item = Vec<f64>> + 'a {
-    let mut rng = generator(spec, NO_TRIAL);
-    let fallback = ChaCha8Rng::from_rng(&mut rng);
-    Quasirandom::new(space, 0, &mut rng, fallback).take(LISTED_POINTS)
-}
-
 /// The observed rows of highest posterior mean.
 fn best_rows(view: View<'_>, count: usize) -> Vec<Vec<f64>> {
     let best = descending(&view.row_means()).take(count);
     best.map(|i| view.posterior().points().get(i).to_vec()).collect()
-}
-
-/// The lengthscale of each coordinate, the unit of distances.
-fn lengthscales(prior: &Prior, dimension: usize) -> Vec<f64> {
-    match prior.kernel().lengthscales() {
-        [shared] => vec![*shared; dimension],
-        each => (0..dimension).map(|j| each.get(j).copied().unwrap_or(1.0)).collect(),
-    }
 }

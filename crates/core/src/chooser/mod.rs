@@ -5,6 +5,7 @@ mod contest;
 mod continuous;
 mod discretized;
 mod finite;
+mod listed;
 mod point_score;
 mod proof;
 mod sampled_argmax;

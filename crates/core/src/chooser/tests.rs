@@ -96,7 +96,7 @@ fn listed_points_of_a_space_have_dense_moments_and_covariances() {
     let space = Space::new(vec![float("x"), float("y")], vec![]).unwrap();
     let point = |spec: &Spec, posterior: &Posterior, index: usize| {
         let Domain::Space(space) = spec.domain() else { return vec![] };
-        super::continuous::quasirandom_points(spec, space)
+        super::listed::quasirandom_points(spec, space)
             .nth(index)
             .unwrap_or_else(|| posterior.points().get(index - LISTED_POINTS).to_vec())
     };

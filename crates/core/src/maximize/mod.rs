@@ -7,13 +7,21 @@ mod quasirandom;
 pub(crate) use descending::descending;
 pub(crate) use quasirandom::{Quasirandom, even_points};
 
-use manyhands_gp::climb;
+use manyhands_gp::{Prior, climb};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::Space;
 use crate::space::Block;
 use crate::tuning::{CHANGED_DRAW, DISTINCT_STARTS, EXCHANGE_ROUNDS, NEIGHBOUR_STEPS};
+
+/// The lengthscale of each coordinate, the unit of distances.
+pub(crate) fn lengthscales(prior: &Prior, dimension: usize) -> Vec<f64> {
+    match prior.kernel().lengthscales() {
+        [shared] => vec![*shared; dimension],
+        each => (0..dimension).map(|j| each.get(j).copied().unwrap_or(1.0)).collect(),
+    }
+}
 
 /// A point of the space and its score.
 #[derive(Debug, Clone, PartialEq)]

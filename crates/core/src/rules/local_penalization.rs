@@ -23,6 +23,7 @@ use super::gp_ucb::{self, squared_width};
 use super::{Formulas, RuleState};
 use crate::chooser::{PointScore, by_differences};
 use crate::compatibility::at_most;
+use crate::maximize::lengthscales;
 use crate::normal::{inverse_mills, ln_cumulative};
 use crate::strategy::BaseRule;
 use crate::tuning::MOST_FOR_LOCAL_PENALIZATION;
@@ -186,7 +187,7 @@ struct MeanSlope<'a> {
 impl<'a> MeanSlope<'a> {
     fn new(view: View<'a>) -> Result<Self> {
         let dimension = view.posterior().points().dimension();
-        let lengthscales = lengthscales(view.prior().kernel(), dimension);
+        let lengthscales = lengthscales(view.prior(), dimension);
         Ok(Self { slopes: Slopes::new(view)?, gradient: vec![0.0; dimension], lengthscales })
     }
 }
@@ -201,12 +202,6 @@ impl PointScore for MeanSlope<'_> {
         let lengthscales = self.lengthscales.clone();
         by_differences(self, (point, along), |j| lengthscales[j], slopes)
     }
-}
-
-/// The lengthscale of each coordinate.
-fn lengthscales(kernel: &Kernel, dimension: usize) -> Vec<f64> {
-    let given = kernel.lengthscales();
-    (0..dimension).map(|j| given.get(j).or(given.first()).copied().unwrap_or(1.0)).collect()
 }
 
 /// A pending or failed point, and the value that it may have.
@@ -279,7 +274,7 @@ impl PointScore for Penalized<'_> {
 
     fn value_and_slopes(&mut self, point: &[f64], along: &[usize], slopes: &mut [f64]) -> Result<f64> {
         let Some(of_moments) = &mut self.slopes else {
-            let lengthscales = lengthscales(self.view.prior().kernel(), point.len());
+            let lengthscales = lengthscales(self.view.prior(), point.len());
             return by_differences(self, (point, along), |j| lengthscales[j], slopes);
         };
         let mut gradient = vec![0.0; point.len()];

@@ -166,7 +166,12 @@ fn check(before: &Study, s: &Suggestion) {
         is_best && (found - s.choice.score).abs() <= TOLERANCE
     };
     assert!(dense.allowed[i]);
-    assert!(splits().any(|split| explains(&split)), "trial {}: no draws give {} at {i}: {losses:?}", s.trial, s.choice.score);
+    assert!(
+        splits().any(|split| explains(&split)),
+        "trial {}: no draws give {} at {i}: {losses:?}",
+        s.trial,
+        s.choice.score
+    );
     assert_eq!(s.choice.multiplier, 0.0);
 }
 

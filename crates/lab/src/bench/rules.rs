@@ -19,16 +19,16 @@ const REPEATS: usize = 3;
 const MOST: f64 = 5.0;
 
 /// A rule with its settings, on a grid of `side` x `side` points.
-struct Case {
+struct RuleCase {
     name: &'static str,
     strategy: Strategy,
     side: usize,
     limit: Option<f64>,
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<RuleCase> {
     let of = |rule| Strategy { rule, ..Strategy::auto() };
-    let case = |name, strategy, side, limit| Case { name, strategy, side, limit };
+    let case = |name, strategy, side, limit| RuleCase { name, strategy, side, limit };
     let upper = |rule: Rule| case(rule.name(), of(rule), 316, Some(MOST));
     let free = |rule: Rule, side| case(rule.name(), of(rule), side, None);
     vec![
@@ -52,13 +52,13 @@ pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     cases.iter().map(|case| row(case, rounds, task.as_ref())).collect()
 }
 
-fn row(case: &Case, rounds: usize, task: &dyn Task) -> Result<Measurement> {
+fn row(case: &RuleCase, rounds: usize, task: &dyn Task) -> Result<Measurement> {
     let (reference, seconds) = (
         batch_seconds(Strategy::new(Rule::IgpBucb, 2.0), case, rounds)?,
         batch_seconds(case.strategy.clone(), case, rounds)?,
     );
     task.advance(1);
-    let Case { name, side, .. } = case;
+    let RuleCase { name, side, .. } = case;
     let what = format!("batch of {BATCH} by {name}, {side} x {side}, n = {rounds}, {}", clock());
     let measurement =
         Measurement::new(SECTION, what, Unit::Seconds, Some(seconds)).against("igp-bucb there", Some(reference));
@@ -69,7 +69,7 @@ fn row(case: &Case, rounds: usize, task: &dyn Task) -> Result<Measurement> {
 }
 
 /// The median of a few batches, the values of each being told before the next.
-fn batch_seconds(strategy: Strategy, case: &Case, rounds: usize) -> Result<f64> {
+fn batch_seconds(strategy: Strategy, case: &RuleCase, rounds: usize) -> Result<f64> {
     let prior = Prior::new(black_box::kernel()?, 0.0, NOISE)?;
     let domain = Domain::Grid(black_box::grid(case.side)?);
     let mut study = Study::new(Spec::new(domain, prior, strategy)?)?;
@@ -102,7 +102,7 @@ mod tests {
         let like_igp_bucb = [Rule::Auto, Rule::IgpBucb, Rule::GpBucb, Rule::GpBucbBayesian];
         assert!(Rule::all().all(|rule| measured.contains(&rule) || like_igp_bucb.contains(&rule)));
         for case in cases() {
-            let small = Case { side: 6, ..case };
+            let small = RuleCase { side: 6, ..case };
             assert!(batch_seconds(small.strategy.clone(), &small, 8).is_ok(), "{}", small.name);
         }
     }

@@ -33,7 +33,7 @@ pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
 }
 
 pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
-    let cells: Vec<Cell<'_>> = played.chunks(ComparedRule::ALL.len() + 1).map(Cell::new).collect();
+    let cells: Vec<ComparedCell<'_>> = played.chunks(ComparedRule::ALL.len() + 1).map(ComparedCell::new).collect();
     let order = order(&cells);
     let charts = cells.chunks(ARRIVALS.len() * WORKERS.len()).map(|cells| chart(cells, &order)).collect();
     FinishedExtra {
@@ -46,13 +46,13 @@ pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
 }
 
 /// The arms that saw the same functions with the same noise, M and arrival: one for every rule, random search last.
-struct Cell<'a> {
+struct ComparedCell<'a> {
     played: &'a [PlayedArm],
     ranks: Vec<f64>,
     tests: Vec<Option<PairedTest>>,
 }
 
-impl<'a> Cell<'a> {
+impl<'a> ComparedCell<'a> {
     fn new(played: &'a [PlayedArm]) -> Self {
         let losses: Vec<Vec<f64>> = played.iter().map(PlayedArm::final_averages).collect();
         Self { played, ranks: mean_ranks(&losses), tests: against(0, &losses) }
@@ -78,7 +78,7 @@ impl<'a> Cell<'a> {
 }
 
 /// The rules by their mean rank over all cells, best first.
-fn order(cells: &[Cell<'_>]) -> Vec<usize> {
+fn order(cells: &[ComparedCell<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..=ComparedRule::ALL.len()).collect();
     let rank = |rule: usize| mean(cells.iter().map(|cell| cell.ranks[rule]));
     order.sort_by(|a, b| rank(*a).total_cmp(&rank(*b)));
@@ -90,7 +90,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Regrets at the milestones; ranks and tests at the last one.
-fn sheet(cells: &[Cell<'_>]) -> Sheet {
+fn sheet(cells: &[ComparedCell<'_>]) -> Sheet {
     let mut sheet = Sheet::new(&[
         "panel",
         "arrival",
@@ -135,7 +135,7 @@ fn regret(one: &PlayedArm, t: usize) -> Vec<SheetCell> {
 }
 
 /// The rank of a rule in its cell, and its test against the first one.
-fn compared(cell: &Cell<'_>, rule: usize) -> Vec<SheetCell> {
+fn compared(cell: &ComparedCell<'_>, rule: usize) -> Vec<SheetCell> {
     let rank = cell.ranks[rule].into();
     let Some(paired) = &cell.tests[rule] else { return [vec![rank], vec![SheetCell::Empty; 7]].concat() };
     let PairedTest { wins, ties, difference, test, p_holm } = paired;
@@ -145,7 +145,7 @@ fn compared(cell: &Cell<'_>, rule: usize) -> Vec<SheetCell> {
 }
 
 /// For every rule its mean ranks, and in how many cells it is better or worse than the first one.
-fn digest(cells: &[Cell<'_>], order: &[usize]) -> Sheet {
+fn digest(cells: &[ComparedCell<'_>], order: &[usize]) -> Sheet {
     let groups = ARRIVALS.map(|arrival| WORKERS.map(|workers| (arrival.clone(), workers)));
     let titles =
         groups.as_flattened().iter().map(|(arrival, workers)| format!("rank, {}, M = {workers}", arrival.name()));
@@ -172,9 +172,9 @@ fn digest(cells: &[Cell<'_>], order: &[usize]) -> Sheet {
 }
 
 /// One chart for the cells of the same functions: a row per rule, a mark per M and arrival.
-fn chart(cells: &[Cell<'_>], order: &[usize]) -> Chart {
+fn chart(cells: &[ComparedCell<'_>], order: &[usize]) -> Chart {
     let name = |rule: &usize| cells[0].played[*rule].algorithm().name().to_string();
-    let series = |(place, cell): (usize, &Cell<'_>)| {
+    let series = |(place, cell): (usize, &ComparedCell<'_>)| {
         // Marks of one rule stand beside each other in its row.
         let off = 0.2 * (place as f64 - 0.5 * (cells.len() - 1) as f64);
         let mark = |(row, rule): (usize, &usize)| (row as f64 + off, cell.played[*rule].regret());
@@ -197,7 +197,7 @@ fn chart(cells: &[Cell<'_>], order: &[usize]) -> Chart {
     }
 }
 
-fn note(cells: &[Cell<'_>]) -> String {
+fn note(cells: &[ComparedCell<'_>]) -> String {
     let tests = cells.first().map_or(0, |cell| cell.tests.iter().flatten().count());
     format!(
         "Every rule with the same functions and the same noise, for M = 5 and M = 20, in batches and with delays (panels a \

@@ -24,6 +24,7 @@ use self::given_maximum::{FixedPoints, GivenMaximum, rounding};
 use super::{Formulas, RuleState};
 use crate::chooser::{PointScore, SampledArgmax, by_differences};
 use crate::compatibility::at_most;
+use crate::maximize::lengthscales;
 use crate::tuning::{ENTROPY_CANDIDATES, ENTROPY_SAMPLES};
 use crate::{Aim, Choice, Result, Strategy};
 
@@ -117,9 +118,8 @@ impl PointScore for EntropyReduction<'_> {
     /// By central differences: the derivative would need those of the covariances with all fixed points.
     fn value_and_slopes(&mut self, point: &[f64], along: &[usize], slopes: &mut [f64]) -> Result<f64> {
         let view = self.view;
-        let lengthscales = view.prior().kernel().lengthscales();
-        let lengthscale = |j: usize| lengthscales.get(j).or(lengthscales.first()).map_or(1.0, |l| l.min(1.0));
-        by_differences(self, (point, along), lengthscale, slopes)
+        let lengthscales = lengthscales(view.prior(), point.len());
+        by_differences(self, (point, along), |j| lengthscales[j].min(1.0), slopes)
     }
 }
 
