@@ -101,6 +101,10 @@ mod trial;
 mod tuning;
 mod written;
 
+#[cfg(test)]
+#[path = "../../gp/tests/common/elimination.rs"]
+mod elimination;
+
 pub use caution::Caution;
 pub use choice::{Aim, Choice, Phase};
 pub use domain::Domain;

@@ -193,7 +193,8 @@ impl Spec {
         Ok(Self { repeats: false, ..self })
     }
 
-    /// With this many bytes for each of the caches and factors; 256 MiB unless set. Choices do not depend on it.
+    /// With this many bytes for each of the caches and factors; 256 MiB unless set. Choices do not depend on it, but samples
+    /// on an even grid whose lengthscales are too long for exact ones do.
     pub fn with_memory(self, memory: usize) -> Self {
         Self { memory, ..self }
     }

@@ -68,7 +68,9 @@ proptest! {
             Spec::new(domain.clone(), given, Strategy::new(Rule::GpBts, 1.0)).unwrap().with_seed(seed),
             Spec::learned(domain.clone(), Strategy { design: Some(3), ..Strategy::new(Rule::IgpBucb, 1.0) }).unwrap(),
         ];
-        let of = |rule| Strategy { beta: Some(4.0), ..Strategy::new(rule, 1.0) };
+        let is_slow = |rule| rule == Rule::Pes;
+        let design = |rule| is_slow(rule).then_some(2);
+        let of = |rule| Strategy { beta: Some(4.0), design: design(rule), ..Strategy::new(rule, 1.0) };
         let by_rule = Rule::all().filter_map(|rule| match Spec::learned(domain.clone(), of(rule)) {
             // It counts the candidates of a finite domain.
             Err(Error::Incompatible { .. }) if rule == Rule::GpBucbBayesian => None,
@@ -78,8 +80,9 @@ proptest! {
         });
         for spec in specs.into_iter().chain(by_rule) {
             let mut live = study(&spec);
+            let most = if is_slow(spec.strategy().rule) { 3 } else { 20 };
             for _ in 0..2 {
-                for s in live.ask(rng.random_range(1..=20)).unwrap() {
+                for s in live.ask(rng.random_range(1..=most)).unwrap() {
                     check_valid(&space, &s);
                     live.tell(s.trial, s.point.iter().sum::<f64>().sin() + uniform(rng, 0.0, 0.01)).unwrap();
                 }

@@ -90,7 +90,7 @@ impl Joint {
 
 /// A point as some fixed ones see it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Section<'a> {
+pub struct PointSection<'a> {
     /// Its mean, from observed points.
     pub mean: f64,
     /// Its variance given the rows of the view.
@@ -144,14 +144,18 @@ impl<'a> Sections<'a> {
     }
 
     /// A point as the fixed ones see it.
-    pub fn at(&mut self, point: &[f64]) -> Result<Section<'_>> {
+    pub fn at(&mut self, point: &[f64]) -> Result<PointSection<'_>> {
         self.solve(point)?;
         let (kernel, len) = (self.view.prior().kernel(), self.points.len());
         kernel.fill(point, &self.points, 0..len, &mut self.covariances);
         for (index, covariance) in self.covariances.iter_mut().enumerate() {
             *covariance -= vector::dot(fixed(&self.columns, self.column.len(), index), &self.column);
         }
-        Ok(Section { mean: self.mean(&self.column), variance: self.variance(point), covariances: &self.covariances })
+        Ok(PointSection {
+            mean: self.mean(&self.column),
+            variance: self.variance(point),
+            covariances: &self.covariances,
+        })
     }
 
     /// The fixed points jointly.

@@ -90,7 +90,7 @@ pub use factor::Factor;
 pub use fit::{Fit, Given, Hyperparameters, Priors};
 pub use greedy_gain::GreedyInformation;
 pub use grid::Grid;
-pub use joint::{Joint, Section, Sections};
+pub use joint::{Joint, PointSection, Sections};
 pub use kernel::{Clipped, Covariance, Family, Kernel};
 pub use optimize::{Peak, climb};
 pub use path::{SamplePath, SamplePaths};

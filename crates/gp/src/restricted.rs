@@ -157,6 +157,15 @@ impl Restricted {
         }
     }
 
+    /// Whether structure leaves room for samples, so that a sampler is not refused.
+    pub fn has_room_to_sample(&self) -> bool {
+        match (&self.structure, &self.domain) {
+            (Structure::PerAxis(_), _) => true,
+            (Structure::Stationary(_), Domain::Grid(grid)) => Circulant::fits(&grid.shape(), self.budget),
+            _ => false,
+        }
+    }
+
     pub(crate) fn structure(&self) -> &Structure {
         &self.structure
     }

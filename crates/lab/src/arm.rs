@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use manyhands_core::{Initial, Rule};
+use manyhands_core::{Initial, Rule, Strategy};
 use rayon::prelude::*;
 
 use crate::compared_rule::ComparedRule;
@@ -128,16 +128,13 @@ impl Arm {
                 reason: "its RKHS norm is not known".to_string(),
             })?,
         };
-        let mut strategy = match self.algorithm {
+        let strategy = match self.algorithm {
             Algorithm::Rule(rule) => self.settings.strategy(rule, problem, bound),
             Algorithm::Compared(compared) => compared.strategy(&self.settings, problem, bound),
-            Algorithm::Random => {
-                let regret = instance.regret(instance.search_at_random(rounds));
-                return Ok(ArmRun::of(regret));
-            }
+            Algorithm::Random => return Ok(ArmRun::of(instance.regret(instance.search_at_random(rounds)))),
         };
         let feedback = self.experiment.arrival.feedback(self.settings.workers);
-        (strategy.initial, strategy.max_pending) = (self.initial, Some(feedback.workers()));
+        let strategy = Strategy { initial: self.initial, max_pending: Some(feedback.workers()), ..strategy };
         if let Some(interval) = self.interval {
             return instance.play_on_interval(interval, strategy, (&feedback, rounds)).map(ArmRun::of);
         }

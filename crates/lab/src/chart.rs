@@ -28,15 +28,15 @@ const STYLES: [(&str, MarkerShape); 8] = [
 ];
 /// Type size of the legend.
 const LEGEND_SIZE: u32 = 15;
-/// Type size of a title.
-const TITLE_SIZE: u32 = 16;
 /// The height of a row of marks.
 const ROW_HEIGHT: f64 = 26.0;
+/// Type size of a title.
+const TITLE_SIZE: u32 = 16;
 /// Markers on a long curve.
 const MARKERS: usize = 7;
 
 /// How far a logarithmic axis of marks goes on beyond them, as a factor.
-const MARGIN: f64 = 0.75;
+const MARGIN: f64 = 0.9;
 /// A logarithmic x axis that spans a larger factor has numbers at powers of ten only.
 const MANY: f64 = 50.0;
 
@@ -77,7 +77,7 @@ pub fn draw(what: &str, charts: &[Chart]) -> Result<Picture> {
     let plots: Vec<Vec<Plot>> = charts.iter().map(Chart::plots).collect();
     let layouts = charts.iter().zip(&plots).map(|(chart, plots)| chart.layout(plots)).collect();
     let rows = charts.iter().map(|chart| chart.rows.len()).max().unwrap_or(0);
-    let (width, height) = if rows == 0 { (280.0, 245.0) } else { (380.0, 110.0 + ROW_HEIGHT * rows as f64) };
+    let (width, height) = if rows == 0 { (280.0, 245.0) } else { (430.0, 110.0 + ROW_HEIGHT * rows as f64) };
     let figure = Figure::new(charts.len().div_ceil(columns), columns)
         .with_plots(plots)
         .with_layouts(layouts)
@@ -127,9 +127,14 @@ impl Chart {
     fn marks(&self, series: &Series) -> Plot {
         let shown = series.points.iter().filter(|(_, x)| !self.log_x || x.mean > 0.0);
         let places = shown.clone().map(|(row, x)| (x.mean, self.rows.len() as f64 - row));
-        let bars = shown.map(|(_, x)| (if self.log_x { x.se.min(0.5 * x.mean) } else { x.se }, x.se));
+        let bars = shown.map(|(_, x)| self.bar(x));
         let plot = ScatterPlot::new().with_data(places).with_x_err_asymmetric(bars);
         Plot::Scatter(plot.with_color(series.color()).with_marker(series.marker()).with_size(4.0))
+    }
+
+    /// How far a bar goes to the left and to the right. One that reaches 0 cannot be drawn on a logarithmic scale.
+    fn bar(&self, x: &Estimate) -> (f64, f64) {
+        (if self.log_x { x.se.min(0.5 * x.mean) } else { x.se }, x.se)
     }
 
     fn band(&self, series: &Series) -> Plot {
@@ -167,8 +172,11 @@ impl Chart {
         if !self.log_x {
             return layout;
         }
-        let xs = self.series.iter().flat_map(|series| series.points.iter().map(|(_, x)| x.mean)).filter(|x| *x > 0.0);
-        let (least, most) = xs.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let shown = self.series.iter().flat_map(|series| series.points.iter().map(|(_, x)| x)).filter(|x| x.mean > 0.0);
+        let (least, most) = shown.fold((f64::INFINITY, 0.0f64), |(least, most), x| {
+            let (left, right) = self.bar(x);
+            (least.min(x.mean - left), most.max(x.mean + right))
+        });
         let layout = layout.with_log_x().with_x_tick_format(decimal(most > MANY * least));
         // Whole decades would leave most of a short axis empty.
         if most > 0.0 { layout.with_x_axis_min(MARGIN * least).with_x_axis_max(most / MARGIN) } else { layout }

@@ -69,6 +69,11 @@ impl ComparedRule {
         Self { name, rule, reads, set }
     }
 
+    /// Whether a choice takes time that grows with the cube of the number of candidates.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.rule == Rule::Pes
+    }
+
     /// Its strategy on a problem, with these constants as far as it reads them.
     pub fn strategy(&self, settings: &Settings, problem: &FiniteProblem, norm_bound: f64) -> Strategy {
         let (delta, max_pending) = (settings.delta, Some(settings.workers));

@@ -7,6 +7,7 @@ mod programs;
 mod quality;
 mod quality_problems;
 mod reproduction;
+mod rules;
 mod runs;
 /// What the tests of core share, of which a part is used here.
 #[allow(dead_code, unused_imports)]

@@ -5,6 +5,9 @@ use manyhands_gp::{Acquisition, Points, Screen, Shortlist, View};
 use crate::tuning::SCREENED_ROWS;
 use crate::{Error, Result};
 
+/// The candidates of an ask are drawn before they are read.
+const NOT_DRAWN: Error = Error::Internal { what: "candidates were not drawn" };
+
 /// Which candidates' scores are wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
@@ -63,7 +66,7 @@ impl AskCandidates {
                 screen.append(view);
                 Ok(screen.values(acquisition))
             }
-            (None, _) => Err(Error::Internal { what: "candidates were not drawn" }),
+            (None, _) => Err(NOT_DRAWN),
         }
     }
 
@@ -75,6 +78,11 @@ impl AskCandidates {
     /// One of them.
     pub fn get(&self, index: usize) -> &[f64] {
         self.list().map_or(&[], |points| points.get(index))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Result<&Points> {
+        self.list().ok_or(NOT_DRAWN)
     }
 
     fn list(&self) -> Option<&Points> {

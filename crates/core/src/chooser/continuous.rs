@@ -10,16 +10,17 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::candidates::{AskCandidates, Wanted};
+use super::point_score::ClimbedScore;
 use super::proof::{Proven, prove};
+use super::sampled_argmax::argmaxes_of_paths;
 use super::{
     Chooser, Contest, Context, Extremes, LargestSd, Place, PointScore, SampledArgmax, SampledPeak, generator,
     without_nan,
 };
 use crate::maximize::{Maximum, Quasirandom, Search, descending};
-use crate::space::Block;
 use crate::tuning::{
     BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, LISTED_POINTS,
-    REGION_STARTS, SAME_POINT, STENCIL_STEP, SearchEffort, search_effort,
+    REGION_STARTS, SAME_POINT, SearchEffort, search_effort,
 };
 use crate::{Aim, Choice, Error, Result, Space, Spec};
 
@@ -61,19 +62,10 @@ impl Continuous {
         self.sync_candidates(context)?;
         let scores =
             self.candidates.points().map(|point| score.value(point).map(without_nan)).collect::<Result<Vec<_>>>()?;
-        let blocks = self.space.blocks().iter().filter(|block| block.is_continuous());
-        let along: Vec<usize> = blocks.map(|block| block.coordinates().start).collect();
-        let mut failed = None;
-        // A climb ends where its objective is not finite.
-        let objective = |x: &[f64], gradient: &mut [f64]| {
-            gradient.fill(0.0);
-            score.value_and_slopes(x, &along, gradient).unwrap_or_else(|error| {
-                failed = Some(error);
-                f64::NEG_INFINITY
-            })
-        };
-        let found = self.climb(context, &scores, objective);
-        failed.map_or(Ok(found), Err)
+        let mut climbed = ClimbedScore::new(score, &self.space);
+        let found = self.climb(context, &scores, |x, gradient| climbed.at(x, gradient));
+        climbed.checked()?;
+        Ok(found)
     }
 
     /// As [`Continuous::maximum`], for an end of a band: with candidates of its own, as it belongs to no trial.
@@ -148,21 +140,6 @@ impl Continuous {
         points.extend(search.neighbours(&best, candidates / 2, &mut rng));
         points.extend(best.into_iter().take(BEST_ROWS.1));
         Ok(Points::from_rows(&points)?)
-    }
-
-    /// The points on both sides of one, along each continuous coordinate in which both are in the space.
-    fn around(&self, point: &[f64], lengthscales: &[f64]) -> Vec<[Vec<f64>; 2]> {
-        let beside = |block: &Block| {
-            let j = block.coordinates().start;
-            let step = STENCIL_STEP * lengthscales[j].min(1.0);
-            let moved = |by: f64| {
-                let mut other = point.to_vec();
-                other[j] += by;
-                ((0.0..=1.0).contains(&other[j]) && self.space.feasible(&other)).then_some(other)
-            };
-            Some([moved(step)?, moved(-step)?])
-        };
-        self.space.blocks().iter().filter(|block| block.is_continuous()).filter_map(beside).collect()
     }
 
     /// The points that stand for the space where a rule needs a finite set: quasi-random ones, then the view's observed ones.
@@ -276,16 +253,7 @@ impl Chooser for Continuous {
             evaluations: GAIN_EVALUATIONS,
         };
         let paths = SamplePaths::draw(context.view, GAIN_FEATURES, count, &mut rng)?;
-        let values = self.candidates.points().map(|x| paths.values(x)).collect::<manyhands_gp::Result<Vec<_>>>()?;
-        let argmax = |(index, path): (usize, &SamplePath)| {
-            let mut objective =
-                |x: &[f64], gradient: &mut [f64]| path.value_and_gradient(x, gradient).unwrap_or(f64::NEG_INFINITY);
-            let scores: Vec<f64> = values.iter().map(|values| values[index]).collect();
-            let found = search.maximize(|i| self.candidates.get(i), &scores, &mut objective);
-            let Maximum { point, .. } = found.ok_or(Error::Internal { what: "a sample path is finite nowhere" })?;
-            Ok(SampledArgmax { around: self.around(&point, &lengthscales), point })
-        };
-        paths.paths().iter().enumerate().map(argmax).collect()
+        argmaxes_of_paths(&search, self.candidates.all()?, &paths)
     }
 
     /// The best of the candidates that are not rows, if there is one.

@@ -27,7 +27,8 @@ const EXHAUSTED: Error = Error::PoolExhausted { asked: 1, left: 0 };
 #[derive(Debug, Clone)]
 pub(super) struct Finite {
     surface: Surface,
-    /// For rules that sample; made at the first sample where the rule needs few of the domain's points.
+    /// For rules that sample. Made when the first sample is drawn, where that cannot be refused or the rule needs few of the domain's
+    /// points.
     sampler: Option<Sampler>,
     greedy: Option<GreedyInformation>,
     /// The surface over all candidates, taken ones included. Certificates read it at past views, which would reset the
@@ -40,14 +41,24 @@ pub(super) struct Finite {
 impl Finite {
     pub fn new(spec: &Spec, domain: gp::Domain, prior: &Prior) -> Result<Self> {
         let restricted = Arc::new(Restricted::new(prior.kernel().clone(), domain, spec.memory())?);
-        let samples = spec.strategy().rule.samples();
-        let sampler = samples.then(|| Sampler::new(restricted.clone())).transpose()?;
+        // Otherwise the memory may not suffice, which is said at once.
+        let is_eager = spec.strategy().rule.samples() && !restricted.has_room_to_sample();
+        let sampler = is_eager.then(|| Sampler::new(restricted.clone())).transpose()?;
         let (left, repeats) = (restricted.domain().len(), spec.repeats());
         Ok(Self { surface: Surface::new(restricted), sampler, greedy: None, all_candidates: None, repeats, left })
     }
 
     fn domain(&self) -> &gp::Domain {
         self.surface.restricted().domain()
+    }
+
+    /// The sampler of the candidates.
+    fn sampler(&mut self) -> Result<&Sampler> {
+        let sampler = match self.sampler.take() {
+            Some(sampler) => sampler,
+            None => Sampler::new(self.surface.restricted().clone())?,
+        };
+        Ok(self.sampler.insert(sampler))
     }
 
     /// The surface over all candidates, taken ones included.
@@ -138,7 +149,7 @@ impl Chooser for Finite {
 
     fn argmax_of_sample(&mut self, context: Context<'_>, multiplier: f64) -> Result<Choice> {
         let Context { spec, view, trial } = context;
-        let Some(sampler) = &mut self.sampler else { return Err(Error::Internal { what: "a sampler is missing" }) };
+        let sampler = self.sampler()?;
         let sample = sampler.draw(view, multiplier, &mut generator(spec, trial));
         let is_exact = sampler.excess() == 0.0;
         let (index, score) = peak(&sample, |i| !self.surface.is_excluded(i)).ok_or(EXHAUSTED)?;
@@ -148,16 +159,12 @@ impl Chooser for Finite {
     }
 
     fn argmaxes_of_samples(&mut self, context: Context<'_>, count: usize) -> Result<Vec<SampledArgmax>> {
-        let sampler = match self.sampler.take() {
-            Some(sampler) => sampler,
-            None => Sampler::new(self.surface.restricted().clone())?,
-        };
-        let (sampler, mut rng) = (&*self.sampler.insert(sampler), generator(context.spec, context.trial));
-        let domain = self.surface.restricted().domain();
+        let restricted = self.surface.restricted().clone();
+        let (sampler, mut rng) = (self.sampler()?, generator(context.spec, context.trial));
         let argmax = |_| {
             let sample = sampler.draw(context.view, 1.0, &mut rng);
             let (index, _) = peak(&sample, |_| true).ok_or(Error::Internal { what: "a finite domain is empty" })?;
-            Ok(SampledArgmax { point: domain.point(index), around: vec![] })
+            Ok(SampledArgmax { point: restricted.domain().point(index), around: vec![] })
         };
         (0..count).map(argmax).collect()
     }

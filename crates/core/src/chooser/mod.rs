@@ -7,6 +7,7 @@ mod discretized;
 mod finite;
 mod point_score;
 mod proof;
+mod sampled_argmax;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ use self::continuous::Continuous;
 use self::discretized::Discretized;
 use self::finite::Finite;
 pub(crate) use self::point_score::{PointScore, by_differences};
+pub(crate) use self::sampled_argmax::SampledArgmax;
 use crate::compatibility::{CUBE, NO_GREEDY_GAIN, ONLY_GP_BTS_ON_A_CUBE, refusal};
 use crate::event::Asked;
 use crate::{Choice, Domain, Result, Spec, Value};
@@ -62,14 +64,6 @@ pub(crate) struct Extremes {
     /// Where `lower` is attained; no candidate on a space that is not finite.
     pub candidate: Option<usize>,
     pub point: Vec<f64>,
-}
-
-/// Where a sample is highest.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SampledArgmax {
-    pub point: Vec<f64>,
-    /// For each coordinate along which the domain goes on in both directions, a point on each side at the same small distance.
-    pub around: Vec<[Vec<f64>; 2]>,
 }
 
 /// A domain as rules use it. Choices are in the model's units, of phase `Rule`, and with multiplier 0 unless the search is

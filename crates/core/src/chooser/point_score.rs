@@ -1,6 +1,6 @@
 //! Scores that are a matter of the point itself, and not of mean and variance there alone.
 
-use crate::Result;
+use crate::{Error, Result, Space};
 
 /// The step of a difference quotient, in lengthscales: the cube root of the rounding of a double, where the errors of
 /// rounding and of the third derivative are alike.
@@ -38,6 +38,34 @@ pub(crate) fn by_differences(
         slopes[j] = (higher - lower) / (above - below);
     }
     score.value(point)
+}
+
+/// A score as climbs over a space read it: where it fails they end, and the error is kept.
+pub(super) struct ClimbedScore<'a> {
+    score: &'a mut dyn PointScore,
+    along: Vec<usize>,
+    failed: Option<Error>,
+}
+
+impl<'a> ClimbedScore<'a> {
+    pub fn new(score: &'a mut dyn PointScore, space: &Space) -> Self {
+        let blocks = space.blocks().iter().filter(|block| block.is_continuous());
+        Self { score, along: blocks.map(|block| block.coordinates().start).collect(), failed: None }
+    }
+
+    /// The score at a point, and its gradient, which is 0 along what is discrete.
+    pub fn at(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.fill(0.0);
+        self.score.value_and_slopes(point, &self.along, gradient).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            f64::NEG_INFINITY
+        })
+    }
+
+    /// The last error, if there was one.
+    pub fn checked(self) -> Result<()> {
+        self.failed.map_or(Ok(()), Err)
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! Moments and covariances of listed points, by the state of a rule, equal dense formulas on both kinds of domain.
 
-#[path = "../../../gp/tests/common/elimination.rs"]
-mod elimination;
-
-use elimination::{dot, solve};
 use manyhands_gp::{Among, Kernel, Key, Points, Posterior, Prior};
 
 use super::point_score::by_differences;
 use super::{Chooser, PointScore, chooser};
+use crate::elimination::{dot, solve};
 use crate::ledger::Ledger;
 use crate::rules::{Pick, RuleState, StudyState};
 use crate::tuning::LISTED_POINTS;

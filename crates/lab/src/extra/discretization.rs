@@ -114,3 +114,28 @@ fn points(one: &PlayedArm) -> Vec<(f64, Estimate)> {
     };
     (1..=one.arm.settings.horizon).map(|t| (t as f64, Estimate::of(&at(t)))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::Path;
+
+    use super::*;
+    use crate::Panel;
+    use crate::stream::ProblemFamily;
+
+    /// B L t^2 = 1e6 x 5 x 100^2 points are more than are sampled; the error comes before any run.
+    #[test]
+    fn a_growing_discretization_that_is_too_large_is_refused_before_the_work() {
+        let settings = Settings::default();
+        let panel = Panel::A.experiment(&settings, Path::new("")).unwrap();
+        assert!(arms(&Arc::new(panel.clone()), &settings).is_ok());
+        let problem = Arc::new(panel.instances[0].problem().clone().with_norm(1e6));
+        let family = (ProblemFamily::SquaredExponential, settings.seed);
+        let steep = Experiment::new("steep", panel.arrival.clone(), family, [problem]);
+        let told = arms(&Arc::new(steep), &settings).unwrap_err();
+        assert_eq!(told.code(), "discretization-too-large");
+        let expected = "D_t has 50000000000 points in each of 1 coordinates at t = 100, too many to sample jointly";
+        assert_eq!(told.to_string(), expected);
+    }
+}

@@ -138,7 +138,7 @@ impl Extra {
         let mut arms = Vec::new();
         for panel in self.panels().iter().filter(|panel| panel.missing_files(request.data.as_deref()).is_empty()) {
             // Batches of several M are what that figure is about.
-            let arrival = request.arrival.as_ref().filter(|_| self != Self::Workers);
+            let arrival = request.arrival.as_ref().filter(|_| !matches!(self, Self::Workers | Self::Rules));
             let experiment = Arc::new(request.experiment(*panel, arrival)?);
             arms.extend(match self {
                 Self::Workers => workers::arms(&experiment, settings),

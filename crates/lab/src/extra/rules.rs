@@ -9,10 +9,14 @@ use crate::compared_rule::ComparedRule;
 use crate::ranking::{PairedTest, Standing, against, mean_ranks};
 use crate::sheet::{Sheet, SheetCell};
 use crate::statistics::{Estimate, Quartiles};
-use crate::{Algorithm, Arrival, Experiment, Panel, Settings};
+use crate::{Algorithm, Arrival, Experiment, Instance, Panel, Settings};
 
 /// M.
 const WORKERS: [usize; 2] = [5, 20];
+/// Slow rules run on few functions where there are more candidates.
+const MANY_CANDIDATES: usize = 500;
+/// How many those are.
+const FEW_FUNCTIONS: usize = 5;
 /// Batches, then delays.
 const ARRIVALS: [Arrival; 2] = [Arrival::Batch, Arrival::Delay];
 /// The functions; those of (c) and (d) are those of (a) and (b), with delays.
@@ -22,14 +26,23 @@ pub const PANELS: [Panel; 6] = [Panel::A, Panel::B, Panel::E, Panel::F, Panel::G
 pub fn arms(experiment: &Arc<Experiment>, settings: &Settings) -> Vec<Arm> {
     let mut arms = Vec::new();
     for arrival in ARRIVALS {
-        let experiment = Arc::new(Experiment { arrival, ..(**experiment).clone() });
+        let whole = Arc::new(Experiment { arrival, ..(**experiment).clone() });
+        let part = Arc::new(first_functions(&whole));
         for workers in WORKERS {
-            let arm = |who| Arm::new(&experiment, who, Settings { workers, ..*settings });
-            arms.extend(ComparedRule::ALL.iter().map(|rule| arm(Algorithm::Compared(*rule))));
-            arms.push(arm(Algorithm::Random));
+            let arm = |experiment, who| Arm::new(experiment, who, Settings { workers, ..*settings });
+            let of = |rule: &ComparedRule| arm(if rule.is_slow() { &part } else { &whole }, Algorithm::Compared(*rule));
+            arms.extend(ComparedRule::ALL.iter().map(of));
+            arms.push(arm(&whole, Algorithm::Random));
         }
     }
     arms
+}
+
+/// The functions that slow rules run on: all, or the first few where there are many candidates.
+fn first_functions(experiment: &Experiment) -> Experiment {
+    let has_many = |instance: &Instance| instance.problem().values().len() > MANY_CANDIDATES;
+    let few = if experiment.instances.iter().any(has_many) { FEW_FUNCTIONS } else { usize::MAX };
+    Experiment { instances: experiment.instances.iter().take(few).cloned().collect(), ..experiment.clone() }
 }
 
 pub fn finish(played: &[PlayedArm]) -> FinishedExtra {
@@ -146,7 +159,7 @@ fn compared(cell: &Cell<'_>, rule: usize) -> Vec<SheetCell> {
 
 /// For every rule its mean ranks, and in how many cells it is better or worse than the first one.
 fn digest(cells: &[Cell<'_>], order: &[usize]) -> Sheet {
-    let groups = ARRIVALS.map(|arrival| WORKERS.map(|workers| (arrival.clone(), workers)));
+    let groups = ARRIVALS.each_ref().map(|arrival| WORKERS.map(|workers| (arrival, workers)));
     let titles =
         groups.as_flattened().iter().map(|(arrival, workers)| format!("rank, {}, M = {workers}", arrival.name()));
     let columns = [vec!["rule".to_string(), "mean rank".to_string()], titles.collect()].concat();
@@ -157,7 +170,7 @@ fn digest(cells: &[Cell<'_>], order: &[usize]) -> Sheet {
         let name = cells.first().map_or("", |cell| cell.played[rule].algorithm().name());
         let mut row: Vec<SheetCell> = vec![name.into(), mean(cells.iter().map(|cell| cell.ranks[rule])).into()];
         row.extend(groups.as_flattened().iter().map(|group| {
-            let of_group = cells.iter().filter(|cell| (cell.arrival(), cell.workers()) == (&group.0, group.1));
+            let of_group = cells.iter().filter(|cell| (cell.arrival(), cell.workers()) == *group);
             mean(of_group.map(|cell| cell.ranks[rule])).into()
         }));
         let count = |standing: Standing| {
@@ -198,6 +211,7 @@ fn chart(cells: &[Cell<'_>], order: &[usize]) -> Chart {
 }
 
 fn note(cells: &[Cell<'_>]) -> String {
+    let slow: Vec<&str> = ComparedRule::ALL.iter().filter(|rule| rule.is_slow()).map(|rule| rule.name).collect();
     let tests = cells.first().map_or(0, |cell| cell.tests.iter().flatten().count());
     format!(
         "Every rule with the same functions and the same noise, for M = 5 and M = 20, in batches and with delays (panels a \
@@ -206,9 +220,11 @@ fn note(cells: &[Cell<'_>]) -> String {
         smallest regret in a run. The norm bound is max |f|, and gamma, xi and the width are those of the settings, for the \
         rules that read them. Tests are paired signed-rank tests against {}, {tests} for each comparison; p_holm is corrected \
         for these {tests} (Holm 1979), not for the number of comparisons, and better or worse means below 5 %. On e and f \
-        there is one function with many noise seeds, so that a test there speaks of noise alone. dpp = \"max\" is gp-ucb-pe.",
+        there is one function with many noise seeds, so that a test there speaks of noise alone; there {} runs with the first \
+        {FEW_FUNCTIONS} seeds, too few for a test to decide, and ranks are taken over those. dpp = \"max\" is gp-ucb-pe.",
         cells.len(),
         ComparedRule::ALL.len() + 1,
         ComparedRule::ALL[0].name,
+        slow.join(", "),
     )
 }

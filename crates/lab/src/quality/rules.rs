@@ -19,6 +19,7 @@ fn rows() -> Vec<(&'static str, Strategy)> {
         ("gp-ei", of(Rule::GpEi)),
         ("gp-pi", of(Rule::GpPi)),
         ("est", of(Rule::Est)),
+        ("pes", of(Rule::Pes)),
         ("asy-ts", of(Rule::AsyTs)),
         ("gp-bts (multiplier 1)", sampled),
         ("gp-ucb (beta 4)", wide(Rule::GpUcb)),

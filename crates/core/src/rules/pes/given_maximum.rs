@@ -15,7 +15,7 @@
 //! with those. The points x* + h and x* - h stand for the slope and the curvature at x* along one coordinate; none of them
 //! are there on a finite domain.
 
-use manyhands_gp::{Factor, Joint, Section, Sections, View};
+use manyhands_gp::{Factor, Joint, PointSection, Sections, View};
 
 use super::propagation::{Truncation, nonnegative};
 use crate::Result;
@@ -23,9 +23,9 @@ use crate::Result;
 /// A sum of weights times values of f at fixed points, by their index.
 type Combination = Vec<(usize, f64)>;
 
-/// What the constraints are made of.
+/// The points whose values the constraints are made of.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct FixedPoints<'a> {
     /// The fixed points.
     pub joint: &'a Joint,
     /// How many of them are observed; they come first.
@@ -63,8 +63,8 @@ pub(super) struct GivenMaximum {
 impl GivenMaximum {
     /// For the fixed point `star`, after which come `pairs` pairs of points at the same distance on both sides, along one
     /// coordinate each; `share` is that of the samples that are highest there.
-    pub fn new(known: Known<'_>, star: usize, pairs: usize, share: f64) -> Result<Self> {
-        let Known { joint, observed, has_slopes, rounding } = known;
+    pub fn new(fixed: FixedPoints<'_>, star: usize, pairs: usize, share: f64) -> Result<Self> {
+        let FixedPoints { joint, observed, has_slopes, rounding } = fixed;
         let sides = |pair: usize| (star + 1 + 2 * pair, star + 2 + 2 * pair);
         let slope = |(above, below)| vec![(above, 1.0), (below, -1.0)];
         let curvature = |(above, below)| vec![(star, 2.0), (above, -1.0), (below, -1.0)];
@@ -111,7 +111,7 @@ impl GivenMaximum {
     }
 
     /// A point and x*, jointly.
-    pub fn with_star(&self, point: Section<'_>) -> Pair {
+    pub fn with_star(&self, point: PointSection<'_>) -> Pair {
         let column = self.column(|index| point.covariances[index]);
         Pair {
             mean: point.mean + dot(&column, &self.residuals),

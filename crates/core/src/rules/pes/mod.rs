@@ -18,9 +18,9 @@ mod propagation;
 #[cfg(test)]
 mod tests;
 
-use manyhands_gp::{Section, Sections, View};
+use manyhands_gp::{PointSection, Sections, View};
 
-use self::given_maximum::{GivenMaximum, Known, rounding};
+use self::given_maximum::{FixedPoints, GivenMaximum, rounding};
 use super::{Formulas, RuleState};
 use crate::chooser::{PointScore, SampledArgmax, by_differences};
 use crate::compatibility::at_most;
@@ -86,11 +86,11 @@ impl<'a> EntropyReduction<'a> {
         }
         let sections = Sections::new(view, points)?;
         let joint = sections.joint();
-        let known =
-            Known { joint: &joint, observed, has_slopes: has_slopes(view), rounding: rounding(view, &sections) };
+        let fixed =
+            FixedPoints { joint: &joint, observed, has_slopes: has_slopes(view), rounding: rounding(view, &sections) };
         let samples: usize = maxima.iter().map(|(_, count)| count).sum();
         let given = |(&place, (maximum, count)): (&usize, &(SampledArgmax, usize))| {
-            GivenMaximum::new(known, place, maximum.around.len(), *count as f64 / samples as f64)
+            GivenMaximum::new(fixed, place, maximum.around.len(), *count as f64 / samples as f64)
         };
         let maxima = places.iter().zip(maxima).map(given).collect::<Result<_>>()?;
         Ok(Self { view, sections, observed, maxima, noise: view.prior().noise() })
@@ -102,11 +102,11 @@ impl PointScore for EntropyReduction<'_> {
         let constrained = (0..self.observed).any(|index| self.sections.points().get(index) == point);
         let stars: Vec<bool> =
             self.maxima.iter().map(|given| self.sections.points().get(given.star()) == point).collect();
-        let Section { mean, variance, covariances } = self.sections.at(point)?;
+        let PointSection { mean, variance, covariances } = self.sections.at(point)?;
         let entropy = |variance: f64| 0.5 * (variance + self.noise).ln();
         let mut expected = 0.0;
         for (given, is_star) in self.maxima.iter().zip(stars) {
-            let pair = given.with_star(Section { mean, variance, covariances });
+            let pair = given.with_star(PointSection { mean, variance, covariances });
             // There the maximum has been conditioned on already.
             let left = if constrained || is_star { pair.variance } else { pair.variance_below_star() };
             expected += given.share() * entropy(left);
