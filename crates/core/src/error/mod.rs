@@ -4,8 +4,10 @@ mod code;
 mod fault;
 mod hint;
 mod key;
+mod phrases;
 
 pub use self::key::{Key, Need, ParameterPart, Subject, TablePlace};
+use self::phrases::{asked_for, many};
 use crate::space::Constraint;
 use crate::text::{counted, exact, names_instead, quoted, short};
 use crate::trial::TrialState;
@@ -386,18 +388,6 @@ impl Error {
     pub(crate) fn unknown_parameter<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         Self::UnknownParameter { name: name.to_string(), known: names.into_iter().map(str::to_string).collect() }
     }
-}
-
-fn asked_for(trials: usize) -> String {
-    match trials {
-        0 => "none was asked for yet".to_string(),
-        1 => "1 trial was asked for, numbered from 0".to_string(),
-        trials => format!("{trials} trials were asked for, numbered from 0"),
-    }
-}
-
-fn many(candidates: usize) -> String {
-    if candidates == 1 { "is 1".to_string() } else { format!("are {candidates}") }
 }
 
 /// The result of a study's operations.

@@ -15,7 +15,7 @@ use manyhands_gp::{Among, draw_k_dpp};
 use rand::RngExt;
 
 use super::gp_ucb::{self, squared_width};
-use super::gp_ucb_pe::{GpUcbPe, Region, explore};
+use super::gp_ucb_pe::{GpUcbPe, PromisingRegion, explore};
 use super::{Formulas, RuleState};
 use crate::compatibility::at_most;
 use crate::error::Key;
@@ -38,7 +38,7 @@ impl Formulas for Dpp {
         if !is_drawn || state.explorations_of_ask() > 0 {
             return Ok(vec![self.choose(state, multiplier)?]);
         }
-        let region = Region::new(state, multiplier)?;
+        let region = PromisingRegion::new(state, multiplier)?;
         let drawn = draw(state, &region, most)?;
         if drawn.is_empty() { Ok(vec![explore(state, &region)?]) } else { Ok(drawn) }
     }
@@ -60,7 +60,7 @@ impl Formulas for Dpp {
 }
 
 /// As many points of the region as are wanted, or all that may be chosen.
-fn draw(state: &mut RuleState<'_>, region: &Region, wanted: usize) -> Result<Vec<Choice>> {
+fn draw(state: &mut RuleState<'_>, region: &PromisingRegion, wanted: usize) -> Result<Vec<Choice>> {
     let mut rng = state.generator();
     let mut points = state.members(Among::Eligible, &region.level_set())?;
     thin(&mut points, &mut rng);

@@ -53,7 +53,7 @@ impl Formulas for Est {
 
 /// E max(floor, X_1, X_2, ...) of independent normals.
 fn expected_maximum(floor: f64, normals: Vec<Marginal>, tolerance: f64) -> f64 {
-    let maximum = Maximum::of(normals);
+    let maximum = NormalMaximum::of(normals);
     let highest = maximum.normals.iter().map(|x| x.mean + REACH * x.sd).fold(floor, f64::max);
     let pieces = f64::from(FIRST_PIECES);
     let end = |piece: u32| floor + (highest - floor) * f64::from(piece) / pieces;
@@ -62,12 +62,12 @@ fn expected_maximum(floor: f64, normals: Vec<Marginal>, tolerance: f64) -> f64 {
 }
 
 /// The maximum of independent normals.
-struct Maximum {
+struct NormalMaximum {
     /// From the one that reaches highest down.
     normals: Vec<Marginal>,
 }
 
-impl Maximum {
+impl NormalMaximum {
     fn of(mut normals: Vec<Marginal>) -> Self {
         normals.sort_by(|a, b| reach(b).total_cmp(&reach(a)));
         Self { normals }

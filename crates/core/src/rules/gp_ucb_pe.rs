@@ -28,7 +28,7 @@ impl Formulas for GpUcbPe {
         if state.is_first_of_batch() {
             return gp_ucb::upper(state, multiplier);
         }
-        let region = Region::new(state, multiplier)?;
+        let region = PromisingRegion::new(state, multiplier)?;
         explore(state, &region)
     }
 
@@ -42,12 +42,12 @@ impl Formulas for GpUcbPe {
 }
 
 /// The region where the maximum may be, from the multiplier sqrt(beta_t) of a batch.
-pub(super) struct Region {
+pub(super) struct PromisingRegion {
     upper: ConfidenceBound,
     threshold: f64,
 }
 
-impl Region {
+impl PromisingRegion {
     pub fn new(state: &mut RuleState<'_>, multiplier: f64) -> Result<Self> {
         let wider = squared_width(state, state.batch() + 1)?.sqrt();
         let upper = ConfidenceBound(2.0 * state.widened(wider)?);
@@ -60,7 +60,7 @@ impl Region {
 }
 
 /// The point of largest sd in the region, or anywhere if nothing of it may be chosen.
-pub(super) fn explore(state: &mut RuleState<'_>, region: &Region) -> Result<Choice> {
+pub(super) fn explore(state: &mut RuleState<'_>, region: &PromisingRegion) -> Result<Choice> {
     let choice = match state.argmax_within(&StandardDeviation, &region.level_set())? {
         Some(choice) => choice,
         None => state.argmax(&StandardDeviation)?,

@@ -127,6 +127,11 @@ fn scores(before: &Study, dense: &Dense, t: usize) -> Vec<Rounded> {
     let (there, spread) = (means(prior, centres, rows), sds(prior, centres, &rows.observed));
     let term = |i: usize, j: usize| {
         let apart = distance(prior.kernel(), &dense.points[i], &centres[j]);
+        if spread[j].0 == 0.0 {
+            // f(x_j) is known: it is above or it is not.
+            let is_above = slope.0 * apart.0 - dense.tau.0 + there[j].0 > 0.0;
+            return (if is_above { 0.0 } else { f64::NEG_INFINITY }, 0.0);
+        }
         ranged([slope, apart, dense.tau, there[j], spread[j]], |[slope, apart, tau, mean, sd]| {
             log_cdf((slope * apart - tau + mean) / sd)
         })
@@ -136,6 +141,7 @@ fn scores(before: &Study, dense: &Dense, t: usize) -> Vec<Rounded> {
             BaseRule::GpUcb => ranged([dense.means[i], dense.sds_observed[i]], |[mean, sd]| {
                 log_softplus((mean - prior.mean() + width * sd) / dense.scale)
             }),
+            BaseRule::GpEi if dense.sds_observed[i].0 == 0.0 => (f64::NEG_INFINITY, 0.0),
             BaseRule::GpEi => ranged([dense.means[i], dense.sds_observed[i], dense.tau], |[mean, sd, tau]| {
                 log_improvement(mean, sd, tau)
             }),

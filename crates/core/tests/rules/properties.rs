@@ -75,7 +75,7 @@ fn started(spec: &Spec, rng: &mut impl Rng) -> Study {
 }
 
 proptest! {
-    #![proptest_config(config(3))]
+    #![proptest_config(config(1))]
 
     #[test]
     fn any_batch_of_any_rule_verifies_and_replays_bit_for_bit(seed: u64) {
