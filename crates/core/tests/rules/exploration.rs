@@ -137,11 +137,13 @@ fn walk_with_others(study: &mut Study, seed: u64, asks: usize) -> usize {
 }
 
 #[test]
-fn gp_ucb_pe_counts_batches_of_its_own_picks_whatever_fails_or_comes_from_elsewhere() {
+fn gp_ucb_pe_and_dpp_count_batches_of_their_own_picks_whatever_fails_or_comes_from_elsewhere() {
     for (seed, initial) in [(1, Initial::None), (2, Initial::Count(4)), (3, Initial::None), (4, Initial::Count(7))] {
-        let strategy = Strategy { initial, ..of(Rule::GpUcbPe) };
-        let explored = walk_with_others(&mut study(&spec(line(60), matern(0.2), strategy)), seed, 40);
-        assert!((5..35).contains(&explored), "{explored} of 40 picks explored");
+        for rule in [Rule::GpUcbPe, Rule::Dpp] {
+            let strategy = Strategy { initial, ..of(rule) };
+            let explored = walk_with_others(&mut study(&spec(line(60), matern(0.2), strategy)), seed, 40);
+            assert!((5..35).contains(&explored), "{explored} of 40 picks explored");
+        }
     }
 }
 
