@@ -19,9 +19,15 @@ const THEOREM_OF_LEARNED_MODEL: (&str, &str) = (
      multiplier = 1.0, which is Thompson sampling that sees pending points",
 );
 
+const REPEATS_PENDING: (&str, &str) = (
+    "where the mean of a pending point is above the best one's, it is suggested again and again until its value arrives: a batch \
+     may be one point",
+    "use auto, or ask for one trial at a time and set max_pending = 1",
+);
+
 impl Spec {
     /// What the user should know before the first suggestion, if anything: that a theorem's multiplier is used although the model
-    /// is learned.
+    /// is learned, or that a rule will repeat pending points of a model without noise.
     ///
     /// ```
     /// use manyhands_core::{Domain, Parameter, Rule, Space, Spec, Strategy};
@@ -36,7 +42,14 @@ impl Spec {
     pub fn caution(&self) -> Option<Caution> {
         let strategy = self.strategy();
         let is_by_theorem = strategy.multiplier.is_none() && strategy.reads("multiplier") && strategy.width == 1.0;
-        let (what, hint) = THEOREM_OF_LEARNED_MODEL;
-        (self.learns() && is_by_theorem).then_some(Caution { rule: strategy.rule, what, hint })
+        let repeats =
+            matches!(strategy.rule, Rule::GpEi | Rule::GpPi) && strategy.max_pending != Some(1) && self.repeats();
+        let (what, hint) = match (is_by_theorem, repeats) {
+            _ if !self.learns() => return None,
+            (true, _) => THEOREM_OF_LEARNED_MODEL,
+            (false, true) => REPEATS_PENDING,
+            (false, false) => return None,
+        };
+        Some(Caution { rule: strategy.rule, what, hint })
     }
 }
