@@ -102,7 +102,8 @@ pub struct Choice {
     pub params: Vec<Value>,
     /// Its mean when chosen, mu_S(x_t); before a learned model has seen any value, 0.
     pub mean: f64,
-    /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t); before a learned model has
+    /// Its standard deviation given observed and pending points when chosen, sigma_{t-1}(x_t), or observed ones alone where the
+    /// rule ignores pending points (`asy-ts`, or `hallucination = "off"`); before a learned model has
     /// seen any value, relative to the unknown spread of the values.
     pub sd: f64,
     /// The multiplier beta_t or v_t; 0 for a rule without a multiplier, and for a pick by the sd alone (initialization
