@@ -8,7 +8,7 @@
 //! | kappa | largest_variance | max k(x,x); the paper takes 1 |
 //! | p | anti-concentration | 1/(4 e sqrt(pi)), Lemma 11 |
 //! | w_t, c_t | | sqrt(4 ln t + 2 ln |D_t|) and v_t (1 + w_t), Definition 4 |
-//! | a | tolerance | abs(f(x) - f([x]_t)) <= a/t^2: 1 for the appendix's D_t, 0 where D is finite and D_t = D |
+//! | a | tolerance | abs(f(x) - f(\[x\]_t)) <= a/t^2: 1 for the appendix's D_t, 0 where D is finite and D_t = D |
 //!
 //! What kappa changes: |f(x)| <= B sqrt(k(x,x)) by the reproducing property, so that a round's regret is at most
 //! 2 B sqrt(kappa) where the paper has 2 B, and sigma <= sqrt(kappa) where it has 1. Bands, multipliers, gamma and xi
@@ -95,7 +95,7 @@ const EARLY: usize = 4;
 ///
 /// The proof (Chowdhury and Gopalan 2017, Lemmas 9 to 13) with kappa in place of 1, where the band of v_t holds:
 /// - f_t leaves its own band with probability at most 1/t^2; otherwise, for the unsaturated x of least sigma,
-///   f([x*]_t) - f(x_t) <= c_t (2 sigma(x) + sigma(x_t)). As x_t is unsaturated with probability at least p - 1/t^2,
+///   f(\[x*\]_t) - f(x_t) <= c_t (2 sigma(x) + sigma(x_t)). As x_t is unsaturated with probability at least p - 1/t^2,
 ///   sigma(x) <= E sigma(x_t)/(p - 1/t^2) <= (5/p) E sigma(x_t), so that E r_t <= (11 c_t/p) E sigma(x_t) +
 ///   (2 B sqrt(kappa) + a)/t^2. This needs 1/t^2 < p, which is t >= 5: the paper's sum, (2 B + 1) pi^2/6, counts the rounds
 ///   before as well, of which the argument says nothing; here each counts the most it can cost.

@@ -15,7 +15,7 @@ const LARGEST: usize = 1 << 24;
 /// D_t: every coordinate of the cube [0, r]^d has B L r d t^2/a evenly spaced points, rounded up, with both ends.
 ///
 /// The spacing of n points is r/(n - 1), so that every x is within d r/(2 (n - 1)) <= r d/n of one of them in the 1-norm, and
-/// abs(f(x) - f([x]_t)) <= B L r d/n <= a/t^2.
+/// abs(f(x) - f(\[x\]_t)) <= B L r d/n <= a/t^2.
 ///
 /// ```
 /// use manyhands_core::theory::Discretization;
