@@ -47,8 +47,8 @@ impl Formulas for Dpp {
         strategy.dpp == DppKind::Sample
     }
 
-    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
-        &["delta", "width", "beta", "dpp"]
+    fn reads(&self, strategy: &Strategy) -> &'static [&'static str] {
+        if strategy.beta.is_some() { &["width", "beta", "dpp"] } else { &["delta", "width", "beta", "dpp"] }
     }
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
@@ -69,11 +69,11 @@ fn draw(state: &mut RuleState<'_>, region: &PromisingRegion, wanted: usize) -> R
     matrix.iter_mut().for_each(|entry| *entry /= noise);
     (0..len).for_each(|i| matrix[i * len + i] += 1.0);
     let drawn = draw_k_dpp(&matrix, wanted, &mut rng)?;
-    let choice = |item: usize| {
-        let choice = state.choice_of(points[item], 0.0)?;
+    let choice = |(later, item): (usize, usize)| {
+        let choice = state.choice_of(points[item], later)?;
         Ok(Choice { score: choice.sd, gap: None, aim: Some(Aim::Exploring), ..choice })
     };
-    drawn.into_iter().map(choice).collect()
+    drawn.into_iter().enumerate().map(choice).collect()
 }
 
 /// Leaves as many points as a draw takes, each set of them with the same probability, in their order.

@@ -49,7 +49,7 @@ impl Formulas for GpBucbBayesian {
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {
         // The union bound is over candidates.
-        let reason = "its multiplier counts the candidates; use igp-bucb";
+        let reason = "its multiplier counts the candidates; use gp-ucb with beta = 4.0, auto, or a grid of few points";
         if candidates.is_some() || strategy.multiplier.is_some() {
             Ok(())
         } else {

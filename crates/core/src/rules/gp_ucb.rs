@@ -17,13 +17,15 @@ use crate::{Choice, Error, Result, Strategy};
 
 const BETA: Need = Need {
     key: "beta",
-    meaning: "its squared width, on a space that is not finite: the theorem's value depends on the number of candidates",
-    hint: "set beta in [strategy], give every float `points`, or use gp-ei or auto",
+    meaning: "its squared width, where candidates are not listed: the theorem's value depends on their number",
+    hint: "set beta = 4.0 in [strategy] (two standard deviations), make a grid of few `points`, or use gp-ei or auto",
     code: "needs-beta",
 };
 
-/// What rules with this width read.
-pub(super) const READS: &[&str] = &["delta", "width", "beta"];
+/// What rules with this width read: the theorem's delta only where the width is not given.
+pub(super) fn reads(strategy: &Strategy) -> &'static [&'static str] {
+    if strategy.beta.is_some() { &["width", "beta"] } else { &["delta", "width", "beta"] }
+}
 
 pub(super) struct GpUcb;
 
@@ -36,8 +38,8 @@ impl Formulas for GpUcb {
         upper(state, multiplier)
     }
 
-    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
-        READS
+    fn reads(&self, strategy: &Strategy) -> &'static [&'static str] {
+        reads(strategy)
     }
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {

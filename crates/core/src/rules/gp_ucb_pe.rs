@@ -32,8 +32,8 @@ impl Formulas for GpUcbPe {
         explore(state, &region)
     }
 
-    fn reads(&self, _: &Strategy) -> &'static [&'static str] {
-        gp_ucb::READS
+    fn reads(&self, strategy: &Strategy) -> &'static [&'static str] {
+        gp_ucb::reads(strategy)
     }
 
     fn check(&self, strategy: &Strategy, candidates: Option<usize>) -> Result<()> {

@@ -61,6 +61,7 @@ impl Formulas for LocalPenalization {
 
     fn reads(&self, strategy: &Strategy) -> &'static [&'static str] {
         match strategy.base {
+            BaseRule::GpUcb if strategy.beta.is_some() => &["width", "beta", "base"],
             BaseRule::GpUcb => &["delta", "width", "beta", "base"],
             BaseRule::GpEi => &["base"],
         }

@@ -344,9 +344,11 @@ impl RuleState<'_> {
         self.chooser.covariance(self.with_pending(), listed)
     }
 
-    /// The choice of a point by its index, with this score.
-    pub fn choice_of(&mut self, listed: usize, score: f64) -> Result<Choice> {
-        self.chooser.choice_of(self.with_pending(), listed, score)
+    /// The choice of a point by its index, for the trial that is so many later than the next one, with the score 0.
+    pub fn choice_of(&mut self, listed: usize, later: usize) -> Result<Choice> {
+        // On a space every trial is a candidate of its own.
+        let context = Context { trial: self.pick.trial + later, ..self.with_pending() };
+        self.chooser.choice_of(context, listed, 0.0)
     }
 }
 

@@ -115,8 +115,8 @@ impl Strategy {
         }
         self.hallucination.check()?;
         if self.multiplier.is_some() && !self.reads("multiplier") {
-            let reason = "only igp-bucb, gp-bts, gp-bucb and gp-bucb-bayesian read it; use width or beta";
-            return Err(refusal(Key::strategy("multiplier"), "this rule", reason));
+            let reason = "only igp-bucb, gp-bts, gp-bucb and gp-bucb-bayesian read it";
+            return Err(refusal(Key::strategy("multiplier"), self.rule.name(), reason));
         }
         if let Initial::Until(target) = self.initial {
             let until = Key::INITIAL.shown_as("initial.until");
@@ -157,7 +157,8 @@ const MAX_PENDING: Need = Need {
 pub(crate) const NORM_BOUND: Need = Need {
     key: "norm_bound",
     meaning: "the bound B on the RKHS norm of the function",
-    hint: "set norm_bound, or let the model be learned (leave out the model)",
+    hint: "set norm_bound; or use a rule without it, such as gp-ei or gp-ucb, or gp-bts with multiplier = 1.0; or leave out [model] \
+           and use auto",
     code: "needs-norm-bound",
 };
 

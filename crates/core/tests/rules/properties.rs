@@ -148,4 +148,6 @@ fn a_batch_drawn_on_a_space_has_valid_points_in_its_region_and_verifies() {
         assert_eq!(s.choice.gap, None);
     }
     Study::verify(&spec, study.events()).unwrap();
+    // A study that is opened again has the log alone.
+    assert_eq!(Study::replay(spec, study.events()).unwrap().trials(), study.trials());
 }

@@ -6,16 +6,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::black_box::{self, BATCH, NOISE};
-use super::cost::{clock, worked};
+use super::cost::timed_wall;
 use super::report::{Limit, Measurement, Unit};
-use super::{Setup, Task};
+use super::{Setup, Size, Task};
 use crate::Result;
 use crate::statistics::median;
 
 const SECTION: &str = "rules";
 /// Batches that are measured, after a first one.
 const REPEATS: usize = 3;
-/// How many times as much as IGP-BUCB's a batch may cost whose score is a function of mean and sd, and bounds it by theirs.
+/// How many times as much as IGP-BUCB's a batch may cost that is chosen by upper bounds, at the full size.
 const MOST: f64 = 5.0;
 
 /// A rule with its settings, on a grid of `side` x `side` points.
@@ -33,9 +33,9 @@ fn cases() -> Vec<RuleCase> {
     let free = |rule: Rule, side| case(rule.name(), of(rule), side, None);
     vec![
         upper(Rule::GpUcb),
-        upper(Rule::GpEi),
-        upper(Rule::GpPi),
         upper(Rule::GpUcbPe),
+        free(Rule::GpEi, 316),
+        free(Rule::GpPi, 316),
         case("gp-bts, multiplier 1", Strategy { multiplier: Some(1.0), ..of(Rule::GpBts) }, 316, None),
         free(Rule::AsyTs, 316),
         free(Rule::Est, 316),
@@ -49,7 +49,9 @@ fn cases() -> Vec<RuleCase> {
 pub fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let (rounds, cases) = (setup.size.rounds(), cases());
     let task = setup.monitor.begin(SECTION, cases.len());
-    cases.iter().map(|case| row(case, rounds, task.as_ref())).collect()
+    let rows = cases.iter().map(|case| row(case, rounds, task.as_ref()));
+    rows.map(|row| row.map(|row| if setup.size == Size::Full { row } else { Measurement { limit: None, ..row } }))
+        .collect()
 }
 
 fn row(case: &RuleCase, rounds: usize, task: &dyn Task) -> Result<Measurement> {
@@ -59,7 +61,7 @@ fn row(case: &RuleCase, rounds: usize, task: &dyn Task) -> Result<Measurement> {
     );
     task.advance(1);
     let RuleCase { name, side, .. } = case;
-    let what = format!("batch of {BATCH} by {name}, {side} x {side}, n = {rounds}, {}", clock());
+    let what = format!("batch of {BATCH} by {name}, {side} x {side}, n = {rounds}");
     let measurement =
         Measurement::new(SECTION, what, Unit::Seconds, Some(seconds)).against("igp-bucb there", Some(reference));
     Ok(match case.limit {
@@ -82,7 +84,7 @@ fn batch_seconds(strategy: Strategy, case: &RuleCase, rounds: usize) -> Result<f
     }
     let mut seconds = Vec::new();
     for _ in 0..=REPEATS {
-        let (batch, cost) = worked(|| study.ask(BATCH));
+        let (batch, cost) = timed_wall(|| study.ask(BATCH));
         for s in batch? {
             study.tell(s.trial, black_box::value(s.trial, &s.point))?;
         }

@@ -26,7 +26,7 @@ use crate::chooser::{PointScore, SampledArgmax, by_differences};
 use crate::compatibility::at_most;
 use crate::maximize::lengthscales;
 use crate::tuning::{ENTROPY_CANDIDATES, ENTROPY_SAMPLES};
-use crate::{Aim, Choice, Result, Strategy};
+use crate::{Choice, Result, Strategy};
 
 pub(super) struct Pes;
 
@@ -34,8 +34,7 @@ impl Formulas for Pes {
     fn choose(&self, state: &mut RuleState<'_>, _: f64) -> Result<Choice> {
         let maxima = distinct(state.argmaxes_of_samples(ENTROPY_SAMPLES)?);
         let mut score = EntropyReduction::new(state.with_pending().view, &maxima)?;
-        let choice = state.argmax_by_point(&mut score)?;
-        Ok(Choice { aim: Some(Aim::Exploring), ..choice })
+        state.argmax_by_point(&mut score)
     }
 
     fn reads(&self, _: &Strategy) -> &'static [&'static str] {
