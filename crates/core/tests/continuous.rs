@@ -133,7 +133,7 @@ fn what_needs_every_candidate_is_refused_with_what_to_use_instead() {
         (Strategy { information: Information::Greedy, ..base() }, "use \"realised\""),
         (Strategy { information: Information::GreedyUpper, ..base() }, "use \"realised\""),
         (Strategy { initial: Initial::Until(2.0), ..base() }, "use a number"),
-        (Strategy { rule: Rule::GpBucbBayesian, ..base() }, "use igp-bucb"),
+        (Strategy { rule: Rule::GpBucbBayesian, ..base() }, "use gp-ucb with beta"),
         (Strategy { norm_bound: None, ..base() }, "norm"),
     ];
     for (strategy, told) in refused {

@@ -4,6 +4,7 @@ use super::error::{Checked, Fault};
 use super::model::ModelSection;
 use super::tree::{TomlEntry, TomlTable};
 use crate::strategy::{SETTINGS, SettingForm};
+use crate::text::likely_name;
 use crate::{Hallucination, Initial, Rule, Strategy, Value};
 
 /// Larger counts are assumed to be typos.
@@ -22,7 +23,8 @@ pub(super) fn read(table: Option<&TomlTable>, learns: bool) -> Checked<Strategy>
                 set(&mut strategy, entry.node.integer_in(key, least, LARGEST_COUNT)? as usize);
             }
             SettingForm::Word(_, set) => {
-                set(&mut strategy, entry.node.text(key)?).map_err(|error| Fault::of(entry.node.at, &error))?;
+                let word = entry.node.text(key)?;
+                set(&mut strategy, word).map_err(|error| meant(Fault::of(entry.node.at, &error), key, word))?;
             }
             SettingForm::Hallucination => strategy.hallucination = hallucination(entry)?,
             SettingForm::Initial => strategy.initial = initial(entry)?,
@@ -32,6 +34,14 @@ pub(super) fn read(table: Option<&TomlTable>, learns: bool) -> Checked<Strategy>
         strategy.rule = Rule::IgpBucb;
     }
     Ok(strategy)
+}
+
+/// The mistake, with the rule that was likely meant.
+fn meant(fault: Fault, key: &str, word: &str) -> Fault {
+    match likely_name(Rule::all().map(Rule::name), word).filter(|_| key == "name") {
+        Some(rule) => fault.hint(format!("did you mean \"{rule}\"?")),
+        None => fault,
+    }
 }
 
 /// The settings that certificates and predictions read where the model is given, whatever the rule.
