@@ -15,10 +15,9 @@
 
 use std::ops::Range;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor as blocked;
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
+use crate::dense;
 use crate::vector::{self, Rows};
 
 /// The side of the squares that are transposed together.
@@ -155,9 +154,7 @@ impl Factor {
         }
         let columns = &mut self.entries[..len * stride];
         let matrix = MatMut::from_column_major_slice_with_stride_mut(columns, len, len, stride);
-        let mut memory = MemBuffer::new(blocked::cholesky_in_place_scratch::<f64>(len, Par::Seq, Default::default()));
-        let stack = MemStack::new(&mut memory);
-        if blocked::cholesky_in_place(matrix, Default::default(), Par::Seq, stack, Default::default()).is_err() {
+        if dense::cholesky(matrix).is_none() {
             return false;
         }
         transpose_lower(&mut self.entries, stride, len);

@@ -11,13 +11,12 @@
 //! k(x, y) = variance * phi(x)' phi(y), so K(D, X) w costs the core plus one product per axis, and the variance over the
 //! whole grid, k(x,x) - |A phi(x)|^2, costs the products of its slices. Results go to bounds and to Thompson samples.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::lowrank::LowRank;
 use crate::posterior::remaining;
-use crate::{Factor, Grid, Kernel, Points, Result};
+use crate::{Factor, Grid, Kernel, Points, Result, dense};
 
 /// Entries of the grid that one task works on: fits a second-level cache, and does not depend on the thread count.
 const CHUNK: usize = 1 << 16;
@@ -88,7 +87,7 @@ impl Kron {
             let rest = right.nrows();
             // The row-major core (first x rest) is the column-major (rest x first).
             let out = MatMut::from_column_major_slice_mut(&mut core, rest, first);
-            matmul(out, Accum::Add, right.as_ref(), left.transpose(), 1.0, Par::Seq);
+            dense::multiply(out, Accum::Add, right.as_ref(), left.transpose(), 1.0);
         }
         core
     }
@@ -117,7 +116,7 @@ impl Kron {
             let right = self.rest_rows(positions);
             let mut product = Mat::zeros(first, positions.len());
             let core = MatRef::from_column_major_slice(core, rest, first);
-            matmul(product.as_mut(), Accum::Replace, core.transpose(), right.as_ref(), 1.0, Par::Seq);
+            dense::multiply(product.as_mut(), Accum::Replace, core.transpose(), right.as_ref(), 1.0);
             let phi = self.axes[0].factor();
             values.extend(
                 positions
@@ -160,7 +159,7 @@ impl Kron {
             if rest == 1 {
                 let input = MatRef::from_column_major_slice(&values, shape[a], outer);
                 let out = MatMut::from_column_major_slice_mut(&mut next, phi.nrows(), outer);
-                matmul(out, Accum::Replace, phi, input, 1.0, Par::Seq);
+                dense::multiply(out, Accum::Replace, phi, input, 1.0);
             } else {
                 let blocks = values.chunks(shape[a] * rest).zip(next.chunks_mut(phi.nrows() * rest));
                 blocks.for_each(|(input, out)| {
@@ -257,9 +256,9 @@ impl Kron {
         let phi = self.phi(self.axes.len() - 1);
         let b = MatRef::from_column_major_slice(b, n, phi.ncols());
         let mut gram = Mat::zeros(phi.ncols(), phi.ncols());
-        matmul(gram.as_mut(), Accum::Replace, b.transpose(), b, 1.0, Par::Seq);
+        dense::multiply(gram.as_mut(), Accum::Replace, b.transpose(), b, 1.0);
         let mut product = Mat::zeros(phi.nrows(), phi.ncols());
-        matmul(product.as_mut(), Accum::Replace, phi, gram.as_ref(), 1.0, Par::Seq);
+        dense::multiply(product.as_mut(), Accum::Replace, phi, gram.as_ref(), 1.0);
         let mut out = vec![0.0; phi.nrows()];
         for c in 0..phi.ncols() {
             let columns = product.col(c).iter().zip(phi.col(c).iter());
@@ -272,5 +271,5 @@ impl Kron {
 /// out (rest x count, column-major) = core (rest x r) * phi (count x r)'.
 fn contract(out: &mut [f64], core: MatRef<'_, f64>, phi: MatRef<'_, f64>) {
     let out = MatMut::from_column_major_slice_mut(out, core.nrows(), phi.nrows());
-    matmul(out, Accum::Replace, core, phi.transpose(), 1.0, Par::Seq);
+    dense::multiply(out, Accum::Replace, core, phi.transpose(), 1.0);
 }

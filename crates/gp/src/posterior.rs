@@ -17,8 +17,7 @@
 //!
 //! Every change is to the list of rows; the factor catches up, from the first row that is not as it was, when it is read.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat};
 
 use crate::prior::check_size;
 use crate::solution::{LazySolution, Solution};
@@ -285,7 +284,7 @@ impl Posterior {
         let block =
             Mat::from_fn(pending, pending, |i, j| if j <= i { self.factor().row(first + i)[first + j] } else { 0.0 });
         let mut product = Mat::zeros(pending, pending);
-        matmul(product.as_mut(), Accum::Replace, block.as_ref(), block.transpose(), 1.0, Par::Seq);
+        dense::multiply(product.as_mut(), Accum::Replace, block.as_ref(), block.transpose(), 1.0);
         let largest = dense::eigenvalues(product.as_ref())?.last().copied().unwrap_or(0.0);
         Ok((largest / self.prior.noise()).max(1.0))
     }

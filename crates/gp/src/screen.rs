@@ -8,13 +8,12 @@
 //! All columns are solved together, as matrix products, so values are those of the posterior up to rounding and not bit
 //! for bit. Threads take whole chunks of fixed size: no bit depends on how many there are.
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{MatMut, Par};
+use faer::MatMut;
 use rayon::prelude::*;
 
 use crate::acquisition::WithoutNan;
 use crate::posterior::remaining;
-use crate::{Acquisition, Error, Points, Result, View, vector};
+use crate::{Acquisition, Error, Points, Result, View, dense, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 256;
@@ -154,7 +153,7 @@ fn solve(view: View<'_>, start: usize, columns: &mut [f64], stride: usize) {
     } else if rows > 0 {
         let count = columns.len() / stride;
         let sides = MatMut::from_column_major_slice_with_stride_mut(columns, rows, count, stride);
-        solve_lower_triangular_in_place(factor.leading(rows), sides, Par::Seq);
+        dense::solve_lower(factor.leading(rows), sides);
     }
 }
 

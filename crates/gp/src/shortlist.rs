@@ -16,16 +16,14 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::reborrow::{Reborrow, ReborrowMut};
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat};
 use rayon::prelude::*;
 
 use crate::acquisition::WithoutNan;
 use crate::posterior::{most_correlated, remaining};
 use crate::tuning::{LEADERS, NEARBY, NEARBY_FROM_ROWS, STAGES};
-use crate::{Acquisition, Error, Factor, Points, Result, View, vector};
+use crate::{Acquisition, Error, Factor, Points, Result, View, dense, vector};
 
 /// Candidates that one task takes.
 const CHUNK: usize = 64;
@@ -227,9 +225,9 @@ fn solve_together(factor: &Factor, range: Range<usize>, columns: &mut [&mut Part
     let mut sides = Mat::from_fn(rows, columns.len(), |i, j| columns[j].entries[i]);
     let (known, mut wanted) = sides.as_mut().split_at_row_mut(start);
     let below = factor.leading(rows).submatrix(start, 0, rows - start, start);
-    matmul(wanted.rb_mut(), Accum::Add, below, known.rb(), -1.0, Par::Seq);
+    dense::multiply(wanted.rb_mut(), Accum::Add, below, known.rb(), -1.0);
     let own = factor.leading(rows).submatrix(start, start, rows - start, rows - start);
-    solve_lower_triangular_in_place(own, wanted.rb_mut(), Par::Seq);
+    dense::solve_lower(own, wanted.rb_mut());
     for (j, column) in columns.iter_mut().enumerate() {
         column.entries[start..rows].copy_from_slice(&sides.col_as_slice(j)[start..]);
     }

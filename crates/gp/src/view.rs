@@ -1,10 +1,8 @@
 //! The posterior given its first rows: what surfaces, samples and gradients are made from.
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, Par};
-
+use faer::{Accum, Mat};
 use rand::Rng;
+use rayon::prelude::*;
 
 use crate::posterior::remaining;
 use crate::sample::times_normals;
@@ -79,12 +77,14 @@ impl<'a> View<'a> {
     pub fn predict_all<'p>(&self, points: impl IntoIterator<Item = &'p [f64]>) -> Result<Vec<Marginal>> {
         let points: Vec<&[f64]> = points.into_iter().collect();
         points.iter().try_for_each(|point| self.posterior.check(point))?;
-        let mut marginals = Vec::with_capacity(points.len());
-        for together in points.chunks(TOGETHER) {
+        // Made by this thread: the others would wait for it, and it for them.
+        self.posterior.factor();
+        let marginals = |together: &[&[f64]]| {
             let columns = self.posterior.solved_columns(together);
-            marginals.extend(together.iter().zip(&columns).map(|(point, column)| self.marginal(point, column)));
-        }
-        Ok(marginals)
+            let one = |(point, column): (&&[f64], &Vec<f64>)| self.marginal(point, column);
+            together.iter().zip(&columns).map(one).collect::<Vec<_>>()
+        };
+        Ok(points.par_chunks(TOGETHER).flat_map_iter(marginals).collect())
     }
 
     /// The means of many points, without their standard deviations: as many products for each point as rows give the mean.
@@ -131,10 +131,10 @@ impl<'a> View<'a> {
             kernel.fill(point, self.posterior.points(), 0..self.rows, solved.col_as_slice_mut(j));
         }
         if self.rows > 0 {
-            solve_lower_triangular_in_place(self.posterior.factor().leading(self.rows), solved.as_mut(), Par::Seq);
+            dense::solve_lower(self.posterior.factor().leading(self.rows), solved.as_mut());
         }
         let mut explained = Mat::<f64>::zeros(count, count);
-        matmul(explained.as_mut(), Accum::Replace, solved.transpose(), solved.as_ref(), 1.0, Par::Seq);
+        dense::multiply(explained.as_mut(), Accum::Replace, solved.transpose(), solved.as_ref(), 1.0);
         let mut covariance = vec![0.0; count * count];
         for i in 0..count {
             for j in 0..i {

@@ -26,13 +26,12 @@
 //! What is given has no prior. Given noise may be too little for K to be factored: then K has the least ratio that learned
 //! noise may have, while s^2 is noise/rho all the same.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
-use faer::{Mat, Par};
+use faer::Mat;
+use faer::dyn_stack::MemBuffer;
 
 use super::{Fit, Given, Priors};
 use crate::kernel::Ratios;
-use crate::{Points, Result, vector};
+use crate::{Points, Result, dense, vector};
 
 /// Hyperparameters with the closed-form ones filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,11 +74,17 @@ struct Workspace {
 
 impl Workspace {
     fn new(n: usize) -> Self {
-        let factoring = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
-        let memory = MemBuffer::new(factoring.or(llt::inverse::inverse_scratch::<f64>(n, Par::Seq)));
         let (square, list) = (|| Mat::zeros(n, n), || vec![0.0; n]);
         let sides = Mat::zeros(n, 2);
-        Self { gram: square(), ratios: square(), inverse: square(), sides, alpha: list(), weights: list(), memory }
+        Self {
+            gram: square(),
+            ratios: square(),
+            inverse: square(),
+            sides,
+            alpha: list(),
+            weights: list(),
+            memory: dense::inverse_memory(n),
+        }
     }
 }
 
@@ -96,10 +101,8 @@ impl<'a> Density<'a> {
     pub fn value(&mut self, theta: &[f64]) -> Option<Profiled> {
         self.fill(theta);
         let n = self.values.len();
-        let Workspace { gram, memory, .. } = &mut self.work;
-        let (regularization, spec) = Default::default();
-        let stack = MemStack::new(memory);
-        llt::factor::cholesky_in_place(gram.as_mut(), regularization, Par::Seq, stack, spec).ok()?;
+        let Workspace { gram, .. } = &mut self.work;
+        dense::cholesky(gram.as_mut())?;
         let log_det: f64 = 2.0 * (0..n).map(|i| gram[(i, i)].ln()).sum::<f64>();
         let (mean, quadratic, mean_precision) = self.solve_mean();
         let (shape, scale) = self.priors.variance;
@@ -119,7 +122,7 @@ impl<'a> Density<'a> {
         let (n, last) = (self.values.len(), theta.len() - 1);
         let ratio_slope = self.ratio_slope(theta);
         let Workspace { gram, ratios, inverse, alpha, weights, memory, .. } = &mut self.work;
-        llt::inverse::inverse(inverse.as_mut(), gram.as_ref(), Par::Seq, MemStack::new(memory));
+        dense::inverse_by_cholesky(inverse.as_mut(), gram.as_ref(), memory);
         for j in 0..n {
             let weights = &mut weights[j + 1..];
             let (inverse, ratios) = (&inverse.col_as_slice(j)[j + 1..], &ratios.col_as_slice(j)[j + 1..]);
@@ -167,7 +170,7 @@ impl<'a> Density<'a> {
         let Workspace { gram, sides, alpha, .. } = &mut self.work;
         sides.col_as_slice_mut(0).copy_from_slice(self.values);
         sides.col_as_slice_mut(1).fill(1.0);
-        llt::solve::solve_in_place(gram.as_ref(), sides.as_mut(), Par::Seq, MemStack::new(&mut []));
+        dense::solve_by_cholesky(gram.as_ref(), sides.as_mut());
         let (solved, ones) = (sides.col_as_slice(0), sides.col_as_slice(1));
         let tight = self.priors.mean_spread.powi(-2);
         let precision = ones.iter().sum::<f64>() + tight;
