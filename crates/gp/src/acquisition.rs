@@ -75,6 +75,12 @@ pub trait Acquisition: Sync {
         if self.grows_with_variance() { self.value(mean, most) } else { f64::INFINITY }
     }
 
+    /// No less than [`bound`](Acquisition::bound), and cheaper where that is costly: searches compute the bound only where this
+    /// leaves it open whether a candidate matters.
+    fn quick_bound(&self, mean: f64, least: f64, most: f64) -> f64 {
+        self.bound(mean, least, most)
+    }
+
     /// The same function as one that has faster searches on finite domains and [proofs](crate::maximize) on boxes, if it
     /// is one.
     fn as_provable(&self) -> Option<Provable> {
@@ -229,6 +235,11 @@ impl Acquisition for WithoutNan<'_> {
 
     fn bound(&self, mean: f64, least: f64, most: f64) -> f64 {
         let bound = self.0.bound(mean, least, most);
+        if bound.is_nan() { f64::INFINITY } else { bound }
+    }
+
+    fn quick_bound(&self, mean: f64, least: f64, most: f64) -> f64 {
+        let bound = self.0.quick_bound(mean, least, most);
         if bound.is_nan() { f64::INFINITY } else { bound }
     }
 }

@@ -115,7 +115,7 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
         let multiplier = self.query.upper_multiplier(self.surface);
         let peak = |chunk: usize| match multiplier {
             Some(multiplier) => self.highest_upper(self.chunk(chunk), multiplier),
-            None => self.contenders(chunk).reduce(|best, other| if other.0 > best.0 { other } else { best }),
+            None => self.highest_bound(chunk),
         };
         let chunks = self.surface.means.len().div_ceil(CHUNK);
         if chunks < 4 { (0..chunks).map(peak).collect() } else { (0..chunks).into_par_iter().map(peak).collect() }
@@ -123,14 +123,30 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
 
     /// The candidates of a chunk whose bound is at least `threshold`.
     fn reaching(&self, chunk: usize, threshold: f64) -> impl Iterator<Item = BoundedCandidate> {
-        self.contenders(chunk).filter(move |(upper, _)| *upper >= threshold)
+        let is_open = move |index: &usize| self.quick_upper(*index) >= threshold;
+        let bounded = self.contenders(chunk).filter(is_open).map(|index| (self.upper(index), index));
+        bounded.filter(move |(upper, _)| *upper >= threshold)
     }
 
-    /// The candidates of a chunk that count, with their bounds.
+    /// The first candidate of a chunk with the highest bound.
+    fn highest_bound(&self, chunk: usize) -> Option<BoundedCandidate> {
+        let mut highest: Option<BoundedCandidate> = None;
+        for index in self.contenders(chunk) {
+            if highest.is_none_or(|(upper, _)| self.quick_upper(index) > upper) {
+                let upper = self.upper(index);
+                if highest.is_none_or(|(before, _)| upper > before) {
+                    highest = Some((upper, index));
+                }
+            }
+        }
+        highest
+    }
+
+    /// The candidates of a chunk that count.
     #[inline(always)]
-    fn contenders(&self, chunk: usize) -> impl Iterator<Item = BoundedCandidate> {
+    fn contenders(&self, chunk: usize) -> impl Iterator<Item = usize> {
         let counts = |index: &usize| !self.surface.is_excluded(*index) && self.may_be_inside(*index);
-        self.chunk(chunk).filter(counts).map(|index| (self.upper(index), index))
+        self.chunk(chunk).filter(counts)
     }
 
     fn chunk(&self, chunk: usize) -> Range<usize> {
@@ -152,6 +168,13 @@ impl<'a, A: Acquisition + ?Sized> Sweep<'a, A> {
     fn upper(&self, index: usize) -> f64 {
         let (least, most) = self.variances.at(index);
         self.query.acquisition.bound(self.upper_mean(index), least, most)
+    }
+
+    /// As [`Sweep::upper`], cheaper and higher.
+    #[inline(always)]
+    fn quick_upper(&self, index: usize) -> f64 {
+        let (least, most) = self.variances.at(index);
+        self.query.acquisition.quick_bound(self.upper_mean(index), least, most)
     }
 
     #[inline(always)]
