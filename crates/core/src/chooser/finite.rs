@@ -17,6 +17,9 @@ use crate::maximize::descending;
 use crate::tuning::{CHECKPOINT_PART, DESIGN_CANDIDATES, EVERY_CHECKPOINT, JOINT_CONTENDERS, predicted_candidates};
 use crate::{Aim, Choice, Error, Result, Spec};
 
+/// How many candidates are given to a score at once.
+const SCORED_TOGETHER: usize = 1 << 10;
+
 /// A large prime: its multiples are spread evenly over any remainders.
 const UNEVEN: usize = 7919;
 
@@ -129,9 +132,12 @@ impl Chooser for Finite {
         if self.left().is_some_and(|left| left == 0) {
             return Err(EXHAUSTED);
         }
+        let free: Vec<usize> = (0..self.domain().len()).filter(|&index| !self.surface.is_excluded(index)).collect();
         let mut scores = vec![f64::NEG_INFINITY; self.domain().len()];
-        for index in (0..scores.len()).filter(|&index| !self.surface.is_excluded(index)) {
-            scores[index] = without_nan(score.value(&self.domain().point(index))?);
+        for together in free.chunks(SCORED_TOGETHER) {
+            let points = self.domain().points_at(together);
+            let values = score.values(&points.iter().collect::<Vec<_>>())?;
+            together.iter().zip(values).for_each(|(&index, value)| scores[index] = without_nan(value));
         }
         let best = peak(&scores, |index| !self.surface.is_excluded(index)).filter(|(_, score)| score.is_finite());
         let choice = |(index, score)| {

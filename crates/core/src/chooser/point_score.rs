@@ -12,6 +12,11 @@ pub(crate) trait PointScore {
     /// The score at a point; larger is better, and a point with minus infinity is never chosen.
     fn value(&mut self, point: &[f64]) -> Result<f64>;
 
+    /// [`PointScore::value`] of many points, bit for bit, in less time where points can share work.
+    fn values(&mut self, points: &[&[f64]]) -> Result<Vec<f64>> {
+        points.iter().map(|point| self.value(point)).collect()
+    }
+
     /// The score at a point; sets its slope in each of the coordinates `along`, which a search moves, and leaves the other
     /// slopes as they are. Finite domains never ask for it.
     fn value_and_slopes(&mut self, point: &[f64], along: &[usize], slopes: &mut [f64]) -> Result<f64>;

@@ -16,7 +16,7 @@
 //! has no gradient (Matern kernels up to smoothness 1/2), the kernel's own distance d_k(x, y) = sqrt(k(x,x) - 2 k(x,y) + k(y,y))
 //! takes their place and the norm of the mean that of L: |mean(x) - mean(y)| <= ||mean||_k d_k(x, y).
 
-use manyhands_gp::{Acquisition, Family, Kernel, Slopes, View};
+use manyhands_gp::{Acquisition, Family, Kernel, Marginal, Slopes, View};
 
 use super::gp_ei::LogExpectedImprovement;
 use super::gp_ucb::{self, squared_width};
@@ -267,10 +267,21 @@ struct Penalized<'a> {
     balls: Balls<'a>,
 }
 
+impl Penalized<'_> {
+    /// The score at a point with these moments.
+    fn score(&self, point: &[f64], there: &Marginal) -> f64 {
+        self.base.value(there.mean, there.sd * there.sd) + self.balls.ln_outside(point)
+    }
+}
+
 impl PointScore for Penalized<'_> {
     fn value(&mut self, point: &[f64]) -> Result<f64> {
-        let there = self.view.predict(point)?;
-        Ok(self.base.value(there.mean, there.sd * there.sd) + self.balls.ln_outside(point))
+        Ok(self.score(point, &self.view.predict(point)?))
+    }
+
+    fn values(&mut self, points: &[&[f64]]) -> Result<Vec<f64>> {
+        let moments = self.view.predict_all(points.iter().copied())?;
+        Ok(points.iter().zip(&moments).map(|(point, there)| self.score(point, there)).collect())
     }
 
     fn value_and_slopes(&mut self, point: &[f64], along: &[usize], slopes: &mut [f64]) -> Result<f64> {
@@ -342,6 +353,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_scores_of_many_points_are_those_of_each_bit_for_bit() {
+        let posterior = posterior(Kernel::matern(2.5, &[0.3]).unwrap());
+        let mut score = penalized(posterior.view());
+        let points: Vec<[f64; 2]> = (0..300).map(|i| [f64::from(i) / 300.0, f64::from(i * 7 % 300) / 300.0]).collect();
+        let together = score.values(&points.iter().map(|point| &point[..]).collect::<Vec<_>>()).unwrap();
+        let each: Vec<f64> = points.iter().map(|point| score.value(point).unwrap()).collect();
+        assert_eq!(together, each);
     }
 
     #[test]
