@@ -55,10 +55,12 @@ impl Formulas for Est {
 fn expected_maximum(floor: f64, normals: Vec<Marginal>, tolerance: f64) -> f64 {
     let maximum = NormalMaximum::of(normals);
     let highest = maximum.normals.iter().map(|x| x.mean + REACH * x.sd).fold(floor, f64::max);
+    let above = |w: f64| maximum.probability_above(w);
     let pieces = f64::from(FIRST_PIECES);
-    let end = |piece: u32| floor + (highest - floor) * f64::from(piece) / pieces;
-    let piece = |i: u32| integral(&|w| maximum.probability_above(w), (end(i), end(i + 1)), tolerance / pieces, DEEPEST);
-    floor + (0..FIRST_PIECES).map(piece).sum::<f64>()
+    let end = |piece: u32| Place::of(&above, floor + (highest - floor) * f64::from(piece) / pieces);
+    let ends: Vec<Place> = (0..=FIRST_PIECES).map(end).collect();
+    let piece = |ends: &[Place]| integral(&above, (ends[0], ends[1]), tolerance / pieces, DEEPEST);
+    floor + ends.windows(2).map(piece).sum::<f64>()
 }
 
 /// The maximum of independent normals.
@@ -122,26 +124,73 @@ const KRONROD: [f64; 8] = [
 const GAUSS: [f64; 4] =
     [0.129_484_966_168_869_7, 0.279_705_391_489_276_67, 0.381_830_050_505_118_9, 0.417_959_183_673_469_4];
 
-/// The integral from `range.0` to `range.1`, halved until both rules agree within the tolerance.
-fn integral(f: &impl Fn(f64) -> f64, range: (f64, f64), tolerance: f64, deepest: u32) -> f64 {
-    let (middle, half) = (0.5 * (range.0 + range.1), 0.5 * (range.1 - range.0));
-    let (mut kronrod, mut gauss) = (0.0, 0.0);
-    for (i, node) in NODES.iter().enumerate() {
-        let value = if i == 7 { f(middle) } else { f(middle - half * node) + f(middle + half * node) };
-        kronrod += KRONROD[i] * value;
-        if i % 2 == 1 {
-            gauss += GAUSS[i / 2] * value;
-        }
+/// What the polynomial through the nodes, from -1 to 1, is at 1: a weight for each of their values.
+const EXTRAPOLATION: [f64; 15] = [
+    0.006_238_528_645_340_31,
+    -0.018_451_577_046_963_52,
+    0.030_438_309_530_368_07,
+    -0.043_250_815_978_174_144,
+    0.057_719_118_618_911_644,
+    -0.073_778_979_644_262_71,
+    0.091_687_296_848_571_28,
+    -0.112_929_172_918_981_87,
+    0.139_783_431_782_908_86,
+    -0.174_570_351_562_241_93,
+    0.221_175_970_224_893_55,
+    -0.291_418_695_919_991_75,
+    0.420_047_199_720_884_9,
+    -0.706_673_993_404_576_7,
+    1.453_983_731_103_314_1,
+];
+
+/// A place on the line, and a function's value there.
+#[derive(Clone, Copy)]
+struct Place {
+    at: f64,
+    value: f64,
+}
+
+impl Place {
+    fn of(f: &impl Fn(f64) -> f64, at: f64) -> Self {
+        Self { at, value: f(at) }
     }
-    if deepest == 0 || half * (kronrod - gauss).abs() <= tolerance {
+}
+
+/// The integral of a function that never rises, from one place to another, halved until it is known within the tolerance: both
+/// rules agree, and so do the values at the ends with those between. A step shows there that is next to an end and narrower
+/// than the gap to the first node, as one normal of little sd makes; elsewhere it lies between nodes and parts the rules.
+fn integral(f: &impl Fn(f64) -> f64, (from, to): (Place, Place), tolerance: f64, deepest: u32) -> f64 {
+    let half = 0.5 * (to.at - from.at);
+    let as_line = half * (from.value + to.value);
+    if half * (from.value - to.value) <= tolerance {
+        return as_line;
+    }
+    let middle = Place::of(f, from.at + half);
+    let mut values = [middle.value; 15];
+    for (i, node) in NODES[..7].iter().enumerate() {
+        values[i] = f(middle.at - half * node);
+        values[14 - i] = f(middle.at + half * node);
+    }
+    let symmetric = |i: usize| if i == 7 { values[7] } else { values[i] + values[14 - i] };
+    let kronrod: f64 = (0..8).map(|i| KRONROD[i] * symmetric(i)).sum();
+    let gauss: f64 = (0..4).map(|i| GAUSS[i] * symmetric(2 * i + 1)).sum();
+    let step_at = |end: Place, values: &mut dyn Iterator<Item = &f64>| {
+        let expected: f64 = EXTRAPOLATION.iter().zip(values).map(|(weight, value)| weight * value).sum();
+        (expected - end.value).abs()
+    };
+    let steps = step_at(to, &mut values.iter()) + step_at(from, &mut values.iter().rev());
+    let error = half * (kronrod - gauss).abs().max((1.0 - NODES[0]) * steps);
+    if deepest == 0 || error <= tolerance {
         return half * kronrod;
     }
-    integral(f, (range.0, middle), 0.5 * tolerance, deepest - 1)
-        + integral(f, (middle, range.1), 0.5 * tolerance, deepest - 1)
+    integral(f, (from, middle), 0.5 * tolerance, deepest - 1) + integral(f, (middle, to), 0.5 * tolerance, deepest - 1)
 }
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
     use crate::normal::{cumulative, density};
 
@@ -149,13 +198,59 @@ mod tests {
         Marginal { mean, sd, sd_observed: sd }
     }
 
+    fn integrated(f: impl Fn(f64) -> f64, (from, to): (f64, f64), tolerance: f64, deepest: u32) -> f64 {
+        integral(&f, (Place::of(&f, from), Place::of(&f, to)), tolerance, deepest)
+    }
+
     #[test]
     fn the_quadrature_is_exact_for_polynomials_and_converges_at_steps() {
         // Kronrod's rule of 15 points is exact up to degree 22.
-        let found = integral(&|x| 23.0 * x.powi(22), (0.0, 1.0), 0.0, 0);
-        assert!((found - 1.0).abs() < 1e-14, "{found}");
-        let step = integral(&|x| f64::from(x < 0.3), (0.0, 1.0), 1e-12, DEEPEST);
-        assert!((step - 0.3).abs() < 1e-11, "{step}");
+        let found = integrated(|x| -23.0 * x.powi(22), (0.0, 1.0), 0.0, 0);
+        assert!((found + 1.0).abs() < 1e-14, "{found}");
+        for place in [1e-9, 1e-4, 0.003, 0.3, 0.997, 1.0 - 1e-4] {
+            let step = integrated(|x| f64::from(x < place), (0.0, 1.0), 1e-12, DEEPEST);
+            assert!((step - place).abs() < 1e-11, "{place}: {step}");
+        }
+    }
+
+    #[test]
+    fn a_polynomial_is_extrapolated_from_the_nodes_to_the_end() {
+        let node = |i: usize| if i < 8 { -NODES[i] } else { NODES[14 - i] };
+        for degree in 0..15 {
+            let found: f64 = (0..15).map(|i| EXTRAPOLATION[i] * node(i).powi(degree)).sum();
+            assert!((found - 1.0).abs() < 1e-13, "{degree}: {found}");
+        }
+    }
+
+    /// As [`expected_maximum`], in pieces so small that no normal changes much in any of them.
+    fn in_small_pieces(floor: f64, normals: &[Marginal]) -> f64 {
+        let steps = || (-44..=44).map(|step| 0.25 * f64::from(step));
+        let mut ends: Vec<f64> = normals.iter().flat_map(|x| steps().map(|step| x.mean + step * x.sd)).collect();
+        ends.retain(|end| *end > floor);
+        ends.push(floor);
+        ends.sort_by(f64::total_cmp);
+        let maximum = NormalMaximum::of(normals.to_vec());
+        floor
+            + ends
+                .windows(2)
+                .map(|ends| integrated(|w| maximum.probability_above(w), (ends[0], ends[1]), 0.0, 0))
+                .sum::<f64>()
+    }
+
+    #[test]
+    fn the_sd_of_one_normal_may_be_a_thousandth_or_less_of_the_others() {
+        let rng = &mut ChaCha8Rng::seed_from_u64(5);
+        for sd in [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.02] {
+            for mean in [0.0, 0.5 * sd, -3.0 * sd, 10.0 * sd, 1e-3, 0.4] {
+                for low in [-2.0, -0.5, 0.1] {
+                    let wide = normal(low, rng.random_range(0.1..0.8));
+                    let normals = vec![normal(mean, sd), wide, normal(mean - sd, 30.0 * sd)];
+                    let (exact, found) = (in_small_pieces(0.0, &normals), expected_maximum(0.0, normals, 1e-10));
+                    assert!((found - exact).abs() < 1e-10, "{sd}, {mean}, {wide:?}: {found}, {exact}");
+                    assert!(found >= mean, "{sd}, {mean}, {wide:?}: {found}");
+                }
+            }
+        }
     }
 
     #[test]
