@@ -3,13 +3,14 @@
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
-//! | t | batch | how many different counts of values this rule's picks were based on, the present one included |
+//! | t | batch | how many different counts of arrived values this rule's picks were based on, the present one included |
 //! | beta_t | squared_width | 2 ln(\|D\| t^2 pi^2/(6 delta)), or the strategy's `beta` |
 //! | y* | threshold | max over D of mean - sqrt(beta_t) sd, from observed points alone |
 //! | R | region | mean + 2 sqrt(beta_{t+1}) sd >= y*, from observed points alone |
 //!
 //! A pick is first when no pending pick of this rule was made at the present number of values. The first pick sees pending
-//! points in its sd: in a synchronous batch there are none, and asynchronously it would otherwise repeat them.
+//! points in its sd: in a synchronous batch there are none, and asynchronously it would otherwise repeat them. Values are
+//! counted as they arrive; to amend one changes no count.
 
 use manyhands_gp::{ConfidenceBound, LevelSet, StandardDeviation};
 

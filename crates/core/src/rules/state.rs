@@ -105,10 +105,10 @@ impl<'a> RuleState<'a> {
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
     }
 
-    /// The number of the batch: how many different counts of values the rule's picks were based on, this one's included.
+    /// The number of the batch: how many different counts of arrived values the rule's picks were based on, this one's included.
     pub fn batch(&self) -> usize {
-        let mut counts: Vec<usize> = self.values_known_to_picks().into_iter().map(|(_, count)| count).collect();
-        counts.push(self.posterior.observed());
+        let Arrivals { at_picks, by_now } = self.arrivals();
+        let mut counts: Vec<usize> = at_picks.into_iter().map(|(_, count)| count).chain([by_now]).collect();
         counts.sort_unstable();
         counts.dedup();
         counts.len()
@@ -126,23 +126,24 @@ impl<'a> RuleState<'a> {
 
     /// Whether no pending pick of an earlier ask was made with the present number of values.
     fn ask_begins_a_batch(&self) -> bool {
-        let now = self.posterior.observed();
+        let Arrivals { at_picks, by_now } = self.arrivals();
         let is_pending = |trial: usize| self.ledger.pending_trial(trial).is_ok();
-        !self.values_known_to_picks().into_iter().any(|(trial, count)| count == now && is_pending(trial))
+        !at_picks.into_iter().any(|(trial, count)| count == by_now && is_pending(trial))
     }
 
-    /// The rule's logged picks, each with how many values had arrived when it was made.
-    fn values_known_to_picks(&self) -> Vec<(usize, usize)> {
-        let events = self.ledger.events();
-        let mut arrived = vec![0; events.len() + 1];
-        for (position, event) in events.iter().enumerate() {
-            arrived[position + 1] = arrived[position] + usize::from(event.brings_a_value());
+    /// When the rule's logged picks were made, on the clock that ticks with every value. An amendment brings none.
+    fn arrivals(&self) -> Arrivals {
+        let (mut by_now, mut before, mut at_picks) = (0, vec![0], vec![]);
+        for event in self.ledger.events() {
+            if let Event::Asked(asked) = event
+                && asked.choice.phase == Phase::Rule
+            {
+                at_picks.push((asked.trial, before[asked.seen]));
+            }
+            by_now += usize::from(event.brings_a_value());
+            before.push(by_now);
         }
-        let pick = |event: &Event| match event {
-            Event::Asked(asked) if asked.choice.phase == Phase::Rule => Some((asked.trial, arrived[asked.seen])),
-            _ => None,
-        };
-        events.iter().filter_map(pick).collect()
+        Arrivals { at_picks, by_now }
     }
 
     /// Whether any value has arrived.
@@ -322,6 +323,13 @@ impl<'a> RuleState<'a> {
             }
         }
     }
+}
+
+/// How many values had arrived, failed and cancelled trials not counted.
+struct Arrivals {
+    /// When each logged pick of the rule was made, with its trial.
+    at_picks: Vec<(usize, usize)>,
+    by_now: usize,
 }
 
 /// For rules that sum or draw over many points at once, as entropy search and determinantal point processes do.

@@ -166,6 +166,44 @@ fn a_batch_of_gp_ucb_pe_is_one_first_pick_and_explorations_however_it_is_asked_f
 }
 
 #[test]
+fn an_amended_value_begins_no_batch_and_five_asks_stay_one() {
+    let spec = spec(line(80), se(0.15), of(Rule::GpUcbPe));
+    let revisions: [fn(&mut Study); 4] = [
+        |study| study.amend(2, Err("contaminated".to_string())).unwrap(),
+        |study| study.amend(5, Ok(0.7)).unwrap(),
+        |study| {
+            study.amend(2, Err("contaminated".to_string())).unwrap();
+            study.restore(2).unwrap();
+        },
+        |study| {
+            study.amend(2, Err("contaminated".to_string())).unwrap();
+            study.reopen(2).unwrap();
+            study.tell(2, 0.1).unwrap();
+        },
+    ];
+    for (revision, revise) in revisions.into_iter().enumerate() {
+        let mut study = study(&spec);
+        for s in study.ask(6).unwrap() {
+            if s.trial < 5 { study.tell(s.trial, f(&s.point)).unwrap() } else { study.fail(s.trial, "broke").unwrap() }
+        }
+        let asked = study.ask(2).unwrap();
+        assert!(asked[0].choice.multiplier > 0.0 && asked[1].choice.multiplier == 0.0);
+        revise(&mut study);
+        // Only the last of the revisions brings a result.
+        let begins = revision == 3;
+        let mut together = study.clone();
+        let one_by_one: Vec<Suggestion> = (0..5).flat_map(|_| study.ask(1).unwrap()).collect();
+        assert_eq!(together.ask(5).unwrap(), one_by_one);
+        for (i, s) in one_by_one.iter().enumerate() {
+            assert_eq!(s.choice.multiplier > 0.0, begins && i == 0, "revision {revision}, pick {i}");
+        }
+        study.tell(one_by_one[4].trial, 0.3).unwrap();
+        assert!(study.ask(1).unwrap()[0].choice.multiplier > 0.0);
+        Study::verify(&spec, study.events()).unwrap();
+    }
+}
+
+#[test]
 fn one_worker_of_gp_ucb_pe_is_gp_ucb() {
     let mut study = study(&spec(line(70), matern(0.2), of(Rule::GpUcbPe)));
     for t in 1..=15 {
