@@ -17,7 +17,7 @@ pub(crate) const NO_CLOSED_FORM: Error = Error::Incompatible {
 pub(crate) const CUBE: &str = "a discretized cube";
 pub(crate) const BOX: &str = "a space that is continuous or too large to list";
 
-const ONLY_GP_BTS: &str = "only gp-bts chooses from the appendix's discretization";
+const ONLY_GP_BTS: &str = "only gp-bts and asy-ts choose from the appendix's discretization";
 
 /// The appendix's discretization is for samples.
 pub(crate) const ONLY_GP_BTS_ON_A_CUBE: Error =

@@ -1,5 +1,7 @@
 //! The posterior given its first rows: what surfaces, samples and gradients are made from.
 
+use std::collections::HashSet;
+
 use faer::{Accum, Mat};
 use rand::Rng;
 use rayon::prelude::*;
@@ -53,6 +55,18 @@ impl<'a> View<'a> {
     #[inline]
     pub fn keys(&self) -> &'a [Key] {
         &self.posterior.keys()[..self.rows]
+    }
+
+    /// The points of the rows that give the mean, in the order of these, each once.
+    pub fn distinct_observed(&self) -> Result<Points> {
+        let (rows, mut known) = (self.posterior.points(), HashSet::new());
+        let mut points = rows.clone();
+        points.truncate(0);
+        // The sum makes -0 and 0 the same.
+        let bits = |row: &[f64]| row.iter().map(|x| (x + 0.0).to_bits()).collect::<Vec<_>>();
+        let mut news = rows.iter().take(self.observed).filter(|row| known.insert(bits(row)));
+        news.try_for_each(|row| points.push(row))?;
+        Ok(points)
     }
 
     /// How many rows give the mean.

@@ -137,6 +137,21 @@ impl Continuous {
         Ok(Points::from_rows(&points)?)
     }
 
+    /// The point that is most inside of a region, for regions that no candidate is in; none if it is outside too.
+    fn most_inside(
+        &mut self,
+        context: Context<'_>,
+        acquisition: &dyn Acquisition,
+        region: &LevelSet<'_>,
+    ) -> Result<Option<Choice>> {
+        let found = self.maximum(Context { view: context.view.observed_only(), ..context }, region.acquisition)?;
+        let Some(Maximum { point, .. }) = found.filter(|found| found.score >= region.threshold) else {
+            return Ok(None);
+        };
+        let score = Slopes::new(context.view)?.value(&point, acquisition, &mut vec![0.0; point.len()]);
+        self.choice(context, &Maximum { point, score }).map(Some)
+    }
+
     /// The scores of the best candidates inside a region, and minus infinity for all others. Each test costs a solve, so
     /// candidates are tested in the order of their scores, until a fixed number of them is inside.
     fn scores_within(&self, view: View<'_>, scores: &[f64], region: &LevelSet<'_>) -> Result<Vec<f64>> {
@@ -194,6 +209,9 @@ impl Chooser for Continuous {
     ) -> Result<Option<Choice>> {
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
         let scores = self.scores_within(context.view, &scores, region)?;
+        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
+            return self.most_inside(context, acquisition, region);
+        }
         let mut slopes = Slopes::new(context.view)?;
         let mut observed = Slopes::new(context.view.observed_only())?;
         let (mut mean_gradient, mut variance_gradient) =
@@ -351,9 +369,23 @@ impl Chooser for Continuous {
         self.candidates.begin_ask();
     }
 
-    /// At the farthest corner of the unit cube: the linear kernel's variance grows towards it.
+    /// Where every parameter is as far from 0 as it can be, which is what the linear kernel's variance grows with. Constraints
+    /// may leave less.
     fn largest_variance(&self, prior: &Prior) -> f64 {
-        prior.kernel().variance_at(&vec![1.0; self.space.dimension()])
+        let kernel = prior.kernel();
+        let mut farthest = vec![1.0; self.space.dimension()];
+        for block in self.space.blocks() {
+            let mut largest = f64::NEG_INFINITY;
+            for option in block.options().into_iter().flatten() {
+                let mut point = vec![0.0; farthest.len()];
+                point[block.coordinates()].copy_from_slice(option);
+                if kernel.variance_at(&point) > largest {
+                    largest = kernel.variance_at(&point);
+                    farthest[block.coordinates()].copy_from_slice(option);
+                }
+            }
+        }
+        kernel.variance_at(&farthest)
     }
 
     fn refactors_rows(&self) -> bool {

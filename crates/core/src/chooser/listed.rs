@@ -15,11 +15,11 @@ pub(super) const NO_TRIAL: usize = usize::MAX >> 1;
 /// Indices of listed points come from the list itself.
 pub(super) const NOT_LISTED: Error = Error::Internal { what: "a point that is not listed was wanted" };
 
-/// Quasi-random points, then the view's observed ones.
+/// Quasi-random points, then the different ones that the view has observed.
 pub(super) fn listed_points(space: &Space, context: Context<'_>) -> Result<Points> {
     let Context { spec, view, .. } = context;
     let mut flat: Vec<f64> = quasirandom_points(spec, space).flatten().collect();
-    flat.extend(view.posterior().points().iter().take(view.observed()).flatten());
+    flat.extend(view.distinct_observed()?.iter().flatten());
     Ok(Points::from_flat(space.dimension(), flat)?)
 }
 

@@ -1,6 +1,6 @@
 //! Moments and covariances of listed points, by the state of a rule, equal dense formulas on both kinds of domain.
 
-use manyhands_gp::{Among, Kernel, Key, Points, Posterior, Prior};
+use manyhands_gp::{Among, ConfidenceBound, Kernel, Key, LevelSet, Points, Posterior, Prior, StandardDeviation};
 
 use super::point_score::by_differences;
 use super::{Chooser, PointScore, chooser};
@@ -170,4 +170,46 @@ fn a_score_of_points_is_climbed_on_a_space_and_discrete_parameters_are_exchanged
     assert_eq!((choice.params[1].clone(), choice.gap), (3.into(), None));
     // Differences err by 1e-16/6e-6, and the climb ends where a step gains less than 1e-15: 1e-7 off.
     assert!((choice.params[0].number().unwrap() - 0.37).abs() < 1e-6, "{choice:?}");
+}
+
+#[test]
+fn the_largest_prior_variance_on_a_space_is_that_of_brute_force() {
+    let parameters = vec![
+        Parameter::float("x", 0.0, 2.0).unwrap(),
+        Parameter::int("n", 1, 900).unwrap(),
+        Parameter::choice("kind", &["a", "b", "c", "d", "e", "f", "g"]).unwrap(),
+    ];
+    let space = Space::new(parameters, vec![]).unwrap();
+    let kernel = Kernel::linear(&vec![0.7; space.dimension()]).unwrap();
+    let prior = Prior::new(kernel.clone(), 0.0, NOISE).unwrap();
+    let spec =
+        Spec::new(Domain::Space(space.clone()), prior.clone(), Strategy { rule: Rule::GpPi, ..Strategy::auto() });
+    let chooser = chooser(&spec.unwrap(), &prior).unwrap();
+    let kinds = ["a", "b", "c", "d", "e", "f", "g"].into_iter();
+    let corners = kinds.flat_map(|kind| [0.0, 2.0].map(|x| [1i64, 900].map(|n| (x, n, kind)))).flatten();
+    let variance =
+        |(x, n, kind): (f64, i64, &str)| kernel.variance_at(&space.embed(&[x.into(), n.into(), kind.into()]).unwrap());
+    let brute = corners.map(variance).fold(0.0, f64::max);
+    assert_eq!(chooser.largest_variance(&prior), brute);
+}
+
+#[test]
+fn a_region_that_no_candidate_is_in_is_found() {
+    let parameters = ["x", "y"].map(|name| Parameter::float(name, 0.0, 1.0).unwrap()).to_vec();
+    let spec = spec_of(Domain::Space(Space::new(parameters, vec![]).unwrap()));
+    let mut chooser = chooser(&spec, spec.prior()).unwrap();
+    let mut posterior = Posterior::new(spec.prior().clone(), 2).unwrap();
+    for (id, (x, y)) in [([0.1, 0.2], 0.3), ([0.7, 0.6], 0.9), ([0.4, 0.9], -0.2)].into_iter().enumerate() {
+        posterior.observe(Key { id: id as u64, site: id }, &x, y).unwrap();
+    }
+    let (ledger, upper) = (Ledger::default(), ConfidenceBound(0.5));
+    let known = StudyState { spec: &spec, ledger: &ledger, posterior: &posterior, warp: None };
+    let mut state = RuleState::new(known, &mut *chooser, Pick { trial: 3, by_rule: 0 });
+    let top = state.argmax(&upper).unwrap().score;
+    // A disc of some 1e-5 around the maximum.
+    let region = LevelSet { acquisition: &upper, threshold: top - 1e-9 };
+    let found = state.argmax_within(&StandardDeviation, &region).unwrap().expect("the region is not empty");
+    assert!(found.mean + 0.5 * found.sd >= region.threshold && found.score == found.sd);
+    let nowhere = LevelSet { acquisition: &upper, threshold: top + 1e-3 };
+    assert!(state.argmax_within(&StandardDeviation, &nowhere).unwrap().is_none());
 }

@@ -75,7 +75,7 @@ const LARGEST_DENSITY: f64 = 0.398_942_280_401_433;
 
 /// A little more than a bound, so that rounding never puts it below what it bounds.
 fn with_margin(bound: f64) -> f64 {
-    bound + 1e-12 * bound.abs().max(1.0)
+    if bound.is_finite() { bound + 1e-12 * bound.abs().max(1.0) } else { bound }
 }
 
 /// ln h(z).

@@ -49,6 +49,10 @@ impl Formulas for GpUcb {
 
 /// The argmax of mean + multiplier x sd, which never ignores pending points.
 pub(super) fn upper(state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
+    if multiplier == 0.0 && !state.has_values() {
+        // All bounds are the prior mean.
+        return state.largest_sd().map(|found| found.choice);
+    }
     let choice = state.argmax(&ConfidenceBound(multiplier))?;
     Ok(Choice { multiplier, ..choice })
 }

@@ -385,6 +385,28 @@ mod tests {
     }
 
     #[test]
+    fn the_penalty_is_that_of_trieste() {
+        // `soft_local_penalizer` of Trieste 4.6.1, which minimizes: Lipschitz constant 2.5, eta = 0.5, pending means 0.9, 1.4, 0.55
+        // and variances 0.04, 0.25, 0.0009; the logarithms of its values.
+        let ball =
+            |centre: [f64; 2], mean: f64, sd: f64| Ball { centre: centre.to_vec(), above_highest: 0.5 - mean, sd };
+        let balls = vec![ball([0.5, 0.5], 0.9, 0.2), ball([0.9, 0.1], 1.4, 0.5), ball([0.2, 0.3], 0.55, 0.03)];
+        let balls = Balls { metric: Metric::Euclidean, slope: 2.5, balls };
+        for (point, expected) in [
+            ([0.45, 0.55], -2.110_725_310_394_53),
+            ([0.2, 0.3], -3.080_471_978_470_104_2),
+            ([0.85, 0.15], -2.603_353_174_667_635_3),
+            ([0.0, 1.0], -2.509_877_162_585_02e-6),
+            ([0.6, 0.3], -0.930_820_459_331_157_5),
+            ([0.22, 0.31], -0.601_316_738_019_249_9),
+        ] {
+            let found = balls.ln_outside(&point);
+            // Its values near 1 are rounded to 1e-16.
+            assert!((found - expected).abs() < 1e-13 * f64::max(1.0, expected.abs()), "{point:?}: {found}");
+        }
+    }
+
+    #[test]
     fn the_positive_upper_bound_is_that_of_the_definition_and_does_not_underflow() {
         for a in [-30.0, -3.0, 0.0, 0.5, 20.0f64] {
             assert!((ln_softplus(a) - a.exp().ln_1p().ln()).abs() < 1e-12, "{a}");

@@ -30,7 +30,7 @@ pub(crate) trait Formulas: Sync {
         Ok(0.0)
     }
 
-    /// The next pick, with this multiplier, the strategy's `width` included.
+    /// The next pick, with this multiplier, the strategy's `width` included where it is read.
     fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice>;
 
     /// The next picks of an ask that wants `most` more: at least one, several where they are drawn jointly.
@@ -163,14 +163,14 @@ impl Rule {
         }
     }
 
-    /// The multiplier of the next pick: as the strategy fixes it, or the rule's times the strategy's `width`; refused where it
-    /// is too large for a number.
+    /// The multiplier of the next pick: as the strategy fixes it, or the rule's times the strategy's `width`, if the rule reads
+    /// that; refused where it is too large for a number.
     pub(crate) fn multiplier(self, state: &mut RuleState<'_>) -> Result<f64> {
         if let Some(multiplier) = state.strategy().multiplier {
             return Ok(multiplier);
         }
         let formula = self.formulas().multiplier(state)?;
-        state.widened(formula)
+        if state.strategy().reads("width") { state.widened(formula) } else { Ok(formula) }
     }
 
     /// The next picks of an ask that wants `most` more: at least one, several where the rule draws them jointly.

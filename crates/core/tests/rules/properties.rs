@@ -1,13 +1,15 @@
 //! What every rule promises, whatever it maximizes: batches, pending points, replay.
 
 use super::states::{Kind, ask, random_spec};
-use crate::common::{config, rng, uniform};
+use crate::common::{config, line, rng, se, spec, study, uniform};
 use manyhands_core::gp::{Kernel, Prior};
 use manyhands_core::{
-    Constraint, Domain, DppKind, Parameter, Relation, Rule, Space, Spec, Strategy, Study, TrialState,
+    Constraint, Domain, DppKind, Hallucination, Information, Parameter, Relation, Rule, Space, Spec, Strategy, Study,
+    TrialState,
 };
 use proptest::prelude::*;
-use rand::{Rng, RngExt};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// What the rules need, none of them with a setting that it does not read.
 fn strategies() -> impl Iterator<Item = Strategy> {
@@ -123,6 +125,52 @@ proptest! {
                 ask(&mut study, 4, &mut |_, _| {});
                 prop_assert_eq!((means(&study), study.count(TrialState::Observed)), (before, values), "{}", strategy.rule);
             }
+        }
+    }
+}
+
+#[test]
+fn settings_that_a_rule_does_not_read_change_no_choice() {
+    let unread = |strategy: &Strategy| {
+        let changed = Strategy {
+            norm_bound: Some(7.0),
+            noise_bound: Some(0.7),
+            information: Information::Log,
+            hallucination: Hallucination::Number(9.0),
+            ..strategy.clone()
+        };
+        let reads_width = matches!(strategy.rule, Rule::GpUcb | Rule::GpUcbPe | Rule::Dpp | Rule::LocalPenalization);
+        if reads_width { changed } else { Strategy { width: 0.3, delta: 0.01, beta: Some(0.5), ..changed } }
+    };
+    let names = ["gp-ucb", "gp-ei", "gp-pi", "est", "pes", "asy-ts", "gp-ucb-pe", "dpp", "local-penalization"];
+    let rules: Vec<Strategy> = strategies().filter(|strategy| names.contains(&strategy.rule.name())).collect();
+    assert_eq!(rules.len(), names.len());
+    for strategy in rules {
+        let rng = &mut rng(17);
+        for kind in [Kind::SquaredExponential, Kind::Matern(2.5)] {
+            let seed = rng.next_u64();
+            let spec = |strategy| random_spec(&mut ChaCha8Rng::seed_from_u64(seed), kind, strategy);
+            let study = started(&spec(strategy.clone()), rng);
+            let mut changed = Study::replay(spec(unread(&strategy)), study.events()).unwrap();
+            let mut study = study;
+            for _ in 0..2 {
+                assert_eq!(study.ask(3).unwrap(), changed.ask(3).unwrap(), "{}", strategy.rule);
+            }
+        }
+    }
+}
+
+#[test]
+fn with_beta_0_the_first_batch_is_of_largest_sd() {
+    for rule in [Rule::GpUcb, Rule::GpUcbPe, Rule::Dpp] {
+        let strategy = Strategy { rule, beta: Some(0.0), ..Strategy::auto() };
+        let mut study = study(&spec(line(40), se(0.2), strategy));
+        let mut sd = f64::INFINITY;
+        let mut chosen = vec![];
+        for s in study.ask(4).unwrap() {
+            assert!(s.choice.sd <= sd + 1e-12 && !chosen.contains(&s.choice.candidate), "{rule}");
+            sd = s.choice.sd;
+            chosen.push(s.choice.candidate);
         }
     }
 }

@@ -71,13 +71,7 @@ struct EntropyReduction<'a> {
 
 impl<'a> EntropyReduction<'a> {
     fn new(view: View<'a>, maxima: &[(SampledArgmax, usize)]) -> Result<Self> {
-        let mut points = view.posterior().points().clone();
-        points.truncate(0);
-        let rows = view.posterior().points().iter().take(view.observed());
-        rows.enumerate().try_for_each(|(index, row)| {
-            let is_repeat = view.posterior().points().iter().take(index).any(|earlier| earlier == row);
-            if is_repeat { Ok(()) } else { points.push(row) }
-        })?;
+        let mut points = view.distinct_observed()?;
         let (observed, mut places) = (points.len(), vec![]);
         for (maximum, _) in maxima {
             places.push(points.len());
@@ -122,12 +116,12 @@ impl PointScore for EntropyReduction<'_> {
     }
 }
 
-/// Whether samples are differentiable twice, so that the slope at a maximum is 0 and central differences next to it are close
-/// to that.
+/// Whether samples have a slope that is 0 at a maximum, and central differences next to it are close to that: with Matern kernels
+/// of smoothness nu these differ from the slope by the step to the power nu - 1, in sd.
 fn has_slopes(view: View<'_>) -> bool {
     use manyhands_gp::Family;
     match view.prior().kernel().family() {
-        Family::Matern { smoothness } => smoothness > 2.0,
+        Family::Matern { smoothness } => smoothness >= 1.5,
         Family::SquaredExponential | Family::Linear => true,
         Family::Empirical => false,
     }
