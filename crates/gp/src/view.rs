@@ -231,3 +231,24 @@ impl<'a> View<'a> {
         4.0 * n * f64::EPSILON * (size + largest_variance.sqrt() * n.sqrt()) * norm * largest_variance.sqrt()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::{Kernel, Key, Posterior, Prior};
+
+    #[test]
+    fn distinct_observed_points_are_those_with_values_each_once() {
+        let prior = Prior::new(Kernel::matern(1.5, &[0.5]).unwrap(), 0.0, 0.1).unwrap();
+        let mut posterior = Posterior::new(prior, 2).unwrap();
+        let key = |id: u64| Key { id, site: 0 };
+        assert!(posterior.view().distinct_observed().unwrap().is_empty());
+        let points = [[0.5, 0.0], [0.2, 1.0], [0.5, -0.0], [0.5, 0.25], [0.2, 1.0]];
+        for (id, point) in (0..).zip(points) {
+            posterior.observe(key(id), &point, 1.0).unwrap();
+        }
+        posterior.hallucinate(key(9), &[0.7, 0.7]).unwrap();
+        let distinct = posterior.view().distinct_observed().unwrap();
+        assert_eq!(distinct.iter().collect::<Vec<_>>(), [[0.5, 0.0], [0.2, 1.0], [0.5, 0.25]]);
+    }
+}

@@ -9,6 +9,7 @@ mod quality_problems;
 mod reproduction;
 mod rules;
 mod runs;
+mod sensor_files;
 /// What the tests of core share, of which a part is used here.
 #[allow(dead_code, unused_imports)]
 #[path = "../../core/tests/common/mod.rs"]

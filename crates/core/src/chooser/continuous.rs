@@ -18,7 +18,7 @@ use super::{
     Chooser, Contest, Context, Extremes, LargestSd, Place, PointScore, SampledArgmax, SampledPeak, generator,
     without_nan,
 };
-use crate::maximize::{Maximum, Quasirandom, Search, descending, lengthscales};
+use crate::maximize::{Maximum, Quasirandom, Search, descending, largest_variance, lengthscales};
 use crate::tuning::{
     BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, REGION_STARTS,
     SAME_POINT, SearchEffort, search_effort,
@@ -369,23 +369,8 @@ impl Chooser for Continuous {
         self.candidates.begin_ask();
     }
 
-    /// Where every parameter is as far from 0 as it can be, which is what the linear kernel's variance grows with. Constraints
-    /// may leave less.
     fn largest_variance(&self, prior: &Prior) -> f64 {
-        let kernel = prior.kernel();
-        let mut farthest = vec![1.0; self.space.dimension()];
-        for block in self.space.blocks() {
-            let mut largest = f64::NEG_INFINITY;
-            for option in block.options().into_iter().flatten() {
-                let mut point = vec![0.0; farthest.len()];
-                point[block.coordinates()].copy_from_slice(option);
-                if kernel.variance_at(&point) > largest {
-                    largest = kernel.variance_at(&point);
-                    farthest[block.coordinates()].copy_from_slice(option);
-                }
-            }
-        }
-        kernel.variance_at(&farthest)
+        largest_variance(&self.space, prior)
     }
 
     fn refactors_rows(&self) -> bool {

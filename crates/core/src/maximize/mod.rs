@@ -23,6 +23,25 @@ pub(crate) fn lengthscales(prior: &Prior, dimension: usize) -> Vec<f64> {
     }
 }
 
+/// The largest prior variance: where every parameter is as far from 0 as it can be, which is what the linear kernel's grows with.
+/// Constraints may leave less.
+pub(crate) fn largest_variance(space: &Space, prior: &Prior) -> f64 {
+    let kernel = prior.kernel();
+    let mut farthest = vec![1.0; space.dimension()];
+    for block in space.blocks() {
+        let mut largest = f64::NEG_INFINITY;
+        for option in block.options().into_iter().flatten() {
+            let mut point = vec![0.0; farthest.len()];
+            point[block.coordinates()].copy_from_slice(option);
+            if kernel.variance_at(&point) > largest {
+                largest = kernel.variance_at(&point);
+                farthest[block.coordinates()].copy_from_slice(option);
+            }
+        }
+    }
+    kernel.variance_at(&farthest)
+}
+
 /// A point of the space and its score.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Maximum {
