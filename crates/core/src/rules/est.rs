@@ -57,9 +57,9 @@ fn expected_maximum(floor: f64, normals: Vec<Marginal>, tolerance: f64) -> f64 {
     let highest = maximum.normals.iter().map(|x| x.mean + REACH * x.sd).fold(floor, f64::max);
     let above = |w: f64| maximum.probability_above(w);
     let pieces = f64::from(FIRST_PIECES);
-    let end = |piece: u32| Place::of(&above, floor + (highest - floor) * f64::from(piece) / pieces);
-    let ends: Vec<Place> = (0..=FIRST_PIECES).map(end).collect();
-    let piece = |ends: &[Place]| integral(&above, (ends[0], ends[1]), tolerance / pieces, DEEPEST);
+    let end = |piece: u32| Abscissa::of(&above, floor + (highest - floor) * f64::from(piece) / pieces);
+    let ends: Vec<Abscissa> = (0..=FIRST_PIECES).map(end).collect();
+    let piece = |ends: &[Abscissa]| integral(&above, (ends[0], ends[1]), tolerance / pieces, DEEPEST);
     floor + ends.windows(2).map(piece).sum::<f64>()
 }
 
@@ -143,14 +143,14 @@ const EXTRAPOLATION: [f64; 15] = [
     1.453_983_731_103_314_1,
 ];
 
-/// A place on the line, and a function's value there.
+/// A point of the line, and a function's value there.
 #[derive(Clone, Copy)]
-struct Place {
+struct Abscissa {
     at: f64,
     value: f64,
 }
 
-impl Place {
+impl Abscissa {
     fn of(f: &impl Fn(f64) -> f64, at: f64) -> Self {
         Self { at, value: f(at) }
     }
@@ -159,13 +159,13 @@ impl Place {
 /// The integral of a function that never rises, from one place to another, halved until it is known within the tolerance: both
 /// rules agree, and so do the values at the ends with those between. A step shows there that is next to an end and narrower
 /// than the gap to the first node, as one normal of little sd makes; elsewhere it lies between nodes and parts the rules.
-fn integral(f: &impl Fn(f64) -> f64, (from, to): (Place, Place), tolerance: f64, deepest: u32) -> f64 {
+fn integral(f: &impl Fn(f64) -> f64, (from, to): (Abscissa, Abscissa), tolerance: f64, deepest: u32) -> f64 {
     let half = 0.5 * (to.at - from.at);
     let as_line = half * (from.value + to.value);
     if half * (from.value - to.value) <= tolerance {
         return as_line;
     }
-    let middle = Place::of(f, from.at + half);
+    let middle = Abscissa::of(f, from.at + half);
     let mut values = [middle.value; 15];
     for (i, node) in NODES[..7].iter().enumerate() {
         values[i] = f(middle.at - half * node);
@@ -174,7 +174,7 @@ fn integral(f: &impl Fn(f64) -> f64, (from, to): (Place, Place), tolerance: f64,
     let symmetric = |i: usize| if i == 7 { values[7] } else { values[i] + values[14 - i] };
     let kronrod: f64 = (0..8).map(|i| KRONROD[i] * symmetric(i)).sum();
     let gauss: f64 = (0..4).map(|i| GAUSS[i] * symmetric(2 * i + 1)).sum();
-    let step_at = |end: Place, values: &mut dyn Iterator<Item = &f64>| {
+    let step_at = |end: Abscissa, values: &mut dyn Iterator<Item = &f64>| {
         let expected: f64 = EXTRAPOLATION.iter().zip(values).map(|(weight, value)| weight * value).sum();
         (expected - end.value).abs()
     };
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn integrated(f: impl Fn(f64) -> f64, (from, to): (f64, f64), tolerance: f64, deepest: u32) -> f64 {
-        integral(&f, (Place::of(&f, from), Place::of(&f, to)), tolerance, deepest)
+        integral(&f, (Abscissa::of(&f, from), Abscissa::of(&f, to)), tolerance, deepest)
     }
 
     #[test]
