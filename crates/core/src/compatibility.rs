@@ -1,7 +1,8 @@
 //! Which settings of a spec exclude each other, and why.
 
-use manyhands_gp::{Family, Prior};
+use manyhands_gp::{Family, Prior, most_sampled_without_structure};
 
+use crate::domain::can_be_sampled;
 use crate::error::{Key, Subject};
 use crate::strategy::{Hallucination, Information, Initial, NORM_BOUND, Strategy, require};
 use crate::{Domain, Error, Result, Spec};
@@ -39,6 +40,16 @@ pub(crate) fn refusal(setting: impl Into<Subject>, with: &'static str, reason: &
 pub(crate) fn at_most(most: usize, candidates: Option<usize>, what: impl Into<Subject>) -> Result<()> {
     match candidates {
         Some(candidates) if candidates > most => Err(Error::TooManyCandidates { what: what.into(), candidates, most }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a rule that samples where the samples over the listed candidates do not fit the memory.
+pub(crate) fn check_room_to_sample(spec: &Spec) -> Result<()> {
+    match spec.finite() {
+        Some(all) if spec.strategy().rule.samples() && !can_be_sampled(all, spec.prior().kernel(), spec.memory()) => {
+            at_most(most_sampled_without_structure(spec.memory()), Some(all.len()), spec.strategy().rule)
+        }
         _ => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use manyhands_gp::{self as gp, Grid, Kernel, Points, has_structure};
+use manyhands_gp::{self as gp, Grid, Kernel, Points, has_structure, most_sampled_without_structure};
 
 use crate::tuning::{DEFAULT_MEMORY, FINITE_GRID_POINTS, FINITE_POINTS};
 use crate::{Coordinates, Error, Pool, Result, Space, Value};
@@ -272,6 +272,15 @@ pub(crate) fn nearest(points: impl Iterator<Item = impl AsRef<[f64]>>, point: &[
 }
 
 /// The points of a space, if they are few.
+/// Whether exact samples over all candidates fit the memory: they have structure, or are few.
+pub(crate) fn can_be_sampled(candidates: &gp::Domain, kernel: &Kernel, memory: usize) -> bool {
+    let has_structure = match candidates {
+        gp::Domain::Grid(grid) => has_structure(kernel, grid, memory),
+        gp::Domain::Points(_) => false,
+    };
+    has_structure || candidates.len() <= most_sampled_without_structure(memory)
+}
+
 fn finite_space(space: &Space, largest_grid: usize) -> Option<gp::Domain> {
     // The size first: a single axis may have too many points to list.
     if space.size().is_some_and(|size| size <= largest_grid)

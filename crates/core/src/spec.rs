@@ -5,6 +5,7 @@ use std::sync::Arc;
 use manyhands_gp::{self as gp, Given, Kernel, Prior, Priors};
 
 use crate::compatibility::{BOX, CUBE, check_combination, refusal};
+use crate::domain::can_be_sampled;
 use crate::error::Key;
 use crate::strategy::{NORM_BOUND, Strategy};
 use crate::theory::Assumptions;
@@ -158,7 +159,10 @@ impl Spec {
             (false, rule) if rule.samples() => domain.finite_recomputed(prior.kernel(), FINITE_GRID_POINTS),
             (false, _) => domain.finite(),
         };
-        let finite = finite.map(Arc::new);
+        // Where samples over all points do not fit, a space is searched; a list of candidates cannot be.
+        let is_sampled = |all: &gp::Domain| can_be_sampled(all, prior.kernel(), memory);
+        let may_be_finite = |all: &gp::Domain| !strategy.rule.samples() || domain.space().is_none() || is_sampled(all);
+        let finite = finite.filter(may_be_finite).map(Arc::new);
         let spec = Self { domain, prior, strategy, direction, seed, repeats, memory, given, nodes, tuning, finite };
         check_combination(&spec)?;
         Ok(spec)
@@ -257,7 +261,8 @@ impl Spec {
     /// The candidates, if choices among them are exact: as [`Domain::finite`], but where the model is learned or the rule
     /// samples, both of which compute all of them again, a grid of more than 16,384 points is finite only where its structure
     /// makes that cheap. It does on evenly spaced grids, and for the squared exponential on all. With a learned model the
-    /// largest is 131,072 points (65,536 with four parameters, 32,768 with five), and for `auto` 16,384.
+    /// largest is 131,072 points (65,536 with four parameters, 32,768 with five), and for `auto` 16,384. For rules that sample, a
+    /// space without that structure has at most 4,096.
     pub fn finite(&self) -> Option<&gp::Domain> {
         self.finite.as_deref()
     }

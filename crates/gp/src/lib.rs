@@ -98,7 +98,7 @@ pub use points::Points;
 pub use posterior::{Key, Marginal, Posterior};
 pub use prior::Prior;
 pub use restricted::{Domain, Restricted, has_structure};
-pub use sample::{Sampler, draw_on_grid};
+pub use sample::{Sampler, draw_on_grid, most_sampled_without_structure};
 pub use screen::Screen;
 pub use shortlist::Shortlist;
 pub use slopes::Slopes;

@@ -169,10 +169,18 @@ pub(crate) fn times_normals(factor: MatRef<'_, f64>, rng: &mut impl Rng) -> Vec<
     out
 }
 
+/// How many points without structure can be sampled exactly with so many bytes: their covariance and its factor fit.
+pub fn most_sampled_without_structure(budget: usize) -> usize {
+    (budget / BYTES_OF_PAIR).isqrt()
+}
+
+/// An entry of the covariance and one of its factor.
+const BYTES_OF_PAIR: usize = 2 * size_of::<f64>();
+
 fn dense_factor(restricted: &Restricted) -> Result<Mat<f64>> {
     let len = restricted.domain().len();
-    let bytes = len.saturating_mul(len).saturating_mul(2 * size_of::<f64>());
-    if bytes > restricted.budget() {
+    if len > most_sampled_without_structure(restricted.budget()) {
+        let bytes = len.saturating_mul(len).saturating_mul(BYTES_OF_PAIR);
         return Err(Error::NoRoomToSample { points: len, bytes, budget: restricted.budget() });
     }
     let all: Vec<usize> = (0..len).collect();

@@ -12,9 +12,9 @@ impl Error {
             Self::MultiplierTooLarge { .. } => Some("use hallucination = \"realised\", or smaller bounds"),
             Self::Contradiction { .. } => Some("raise norm_bound or noise_bound, or change the kernel"),
             Self::Needs { need, .. } => Some(need.hint),
-            Self::TooManyCandidates { .. } => {
-                Some("give floats fewer `points`, list fewer candidates, or use gp-ei, gp-pi or asy-ts")
-            }
+            Self::TooManyCandidates { .. } => Some(
+                "list fewer candidates; or leave out `points`, as a space with a float is searched; or use gp-ucb, gp-ei or gp-pi",
+            ),
             Self::TooManyPending { .. } => {
                 Some("tell, fail or cancel pending trials first, ask for fewer, or raise max_pending")
             }

@@ -27,6 +27,7 @@ use self::model::{KernelName, ModelSection};
 use self::placing::place;
 use self::tree::LARGEST_INTEGER;
 pub use self::tree::{TomlEntry, TomlNode, TomlTable};
+use crate::compatibility::check_room_to_sample;
 use crate::{Coordinates, Direction, Domain, Space, Spec, Strategy};
 
 const KEYS: [&str; 9] = ["name", "direction", "seed", "space", "constraint", "candidates", "model", "strategy", "run"];
@@ -282,6 +283,7 @@ impl Parts {
         };
         let spec = spec.map(|spec| spec.with_seed(seed).with_direction(direction));
         let spec = spec.and_then(|spec| if repeats { Ok(spec) } else { spec.without_repeats() });
+        let spec = spec.and_then(|spec| check_room_to_sample(&spec).map(|()| spec));
         let spec = spec.map_err(|error| place(&root, &error))?;
         Ok(StudyFile { name, spec, text, run, identity })
     }

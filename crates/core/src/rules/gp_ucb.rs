@@ -13,13 +13,21 @@ use manyhands_gp::ConfidenceBound;
 use super::{Formulas, RuleState};
 use crate::error::Need;
 use crate::theory::gp_ucb_squared_width;
-use crate::{Choice, Error, Result, Strategy};
+use crate::{Choice, Error, Result, Rule, Strategy};
 
 const BETA: Need = Need {
     key: "beta",
-    meaning: "its squared width, where candidates are not listed: the theorem's value depends on their number",
-    hint: "set beta = 4.0 in [strategy] (two standard deviations), make a grid of few `points`, or use gp-ei or auto",
+    meaning: "its squared width, where the candidates are too many to list: the theorem's value depends on their number",
+    hint: "set beta = 4.0 in [strategy] (two standard deviations); or use gp-ei or auto; or give every float evenly spaced `points` (up to \
+           131,072 candidates are listed where the model is learned, and a million where it is given)",
     code: "needs-beta",
+};
+
+/// As [`BETA`], for `local-penalization`.
+const BETA_OF_BASE: Need = Need {
+    hint: "set base = \"gp-ei\", which has no width, or beta = 4.0 in [strategy] (two standard deviations); or use gp-ei or auto; or give \
+           every float few `points`",
+    ..BETA
 };
 
 /// What rules with this width read: the theorem's delta only where the width is not given.
@@ -71,6 +79,7 @@ pub(super) fn check_width(strategy: &Strategy, candidates: Option<usize>) -> Res
     if candidates.is_some() || strategy.beta.is_some() {
         Ok(())
     } else {
-        Err(Error::Needs { what: strategy.rule.into(), need: &BETA })
+        let need = if strategy.rule == Rule::LocalPenalization { &BETA_OF_BASE } else { &BETA };
+        Err(Error::Needs { what: strategy.rule.into(), need })
     }
 }

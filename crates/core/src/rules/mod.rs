@@ -17,7 +17,7 @@ mod pes;
 mod state;
 
 pub(crate) use self::state::{Pick, RuleState, StudyState, assumptions};
-use crate::{Choice, Error, Result, Strategy};
+use crate::{Choice, Error, Hallucination, Result, Strategy};
 
 /// What the rules read whose multiplier is a theorem's.
 const OF_THEOREMS: &[&str] =
@@ -155,11 +155,12 @@ impl Rule {
     /// The keys of `[strategy]` that it reads, beside those that come before a rule.
     pub(crate) fn reads(self, strategy: &Strategy) -> &'static [&'static str] {
         let reads = self.formulas().reads(strategy);
-        // A multiplier that is fixed depends on nothing else.
-        if strategy.multiplier.is_some() && reads.contains(&"multiplier") {
-            &["hallucination", "multiplier"]
-        } else {
-            reads
+        // A multiplier that is fixed depends on nothing else: pending points count, or they do not.
+        match strategy.multiplier {
+            Some(_) if !reads.contains(&"multiplier") => reads,
+            Some(_) if strategy.hallucination == Hallucination::Off => &["hallucination", "multiplier"],
+            Some(_) => &["multiplier"],
+            None => reads,
         }
     }
 

@@ -138,9 +138,12 @@ impl Strategy {
 
     /// The setting that needs M, if there is one.
     fn needs_max_pending(&self) -> Option<Subject> {
+        let has_xi = self.reads("hallucination");
         match (self.hallucination, self.initial) {
-            (Hallucination::APriori, _) => Some(Key::HALLUCINATION.shown_as("hallucination = \"a-priori\"")),
-            (Hallucination::WorstCase, _) => Some(Key::HALLUCINATION.shown_as("hallucination = \"worst-case\"")),
+            (Hallucination::APriori, _) if has_xi => Some(Key::HALLUCINATION.shown_as("hallucination = \"a-priori\"")),
+            (Hallucination::WorstCase, _) if has_xi => {
+                Some(Key::HALLUCINATION.shown_as("hallucination = \"worst-case\""))
+            }
             (_, Initial::Until(_)) => Some(Key::INITIAL.shown_as("initial = { until = ... }")),
             _ => None,
         }

@@ -170,7 +170,7 @@ fn pes_refuses_more_candidates_than_it_can_draw_over() {
     assert!(matches!(refused, Error::TooManyCandidates { candidates: 2_049, most: 2_048, .. }));
     assert_eq!(refused.to_string(), "pes chooses from at most 2048 candidates, got 2049");
     let hint = refused.hint().unwrap();
-    assert!(["points", "gp-ei", "gp-pi", "asy-ts"].iter().all(|name| hint.contains(name)), "{hint}");
+    assert!(["points", "gp-ei", "gp-pi", "gp-ucb"].iter().all(|name| hint.contains(name)), "{hint}");
     let cube = Domain::Discretized { side: 1.0, dimension: 1 };
     let strategy = Strategy { rule: Rule::Pes, ..Strategy::new(Rule::Pes, 1.0) };
     assert!(matches!(Spec::new(cube, prior(), strategy), Err(Error::Incompatible { .. })));
