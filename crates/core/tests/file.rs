@@ -386,34 +386,3 @@ proptest! {
         check(&lines, Draft::parse(&lines));
     }
 }
-
-#[test]
-fn rules_that_sample_search_what_they_cannot_hold_and_refuse_a_pool_of_that_size() {
-    let rows = |count: usize| (0..count).fold("x,y\n".to_string(), |rows, i| rows + &format!("{i},{}\n", i * 7 % 1000));
-    for rule in ["asy-ts", "gp-bts"] {
-        let more = if rule == "gp-bts" { "\nmultiplier = 1.0" } else { "" };
-        let pool = in_pool(&format!("[strategy]\nname = \"{rule}\"{more}\n"));
-        assert!(read_with(&pool, &[&rows(4_096)]).spec.is_finite());
-        let refused = finish(&pool, &[&rows(4_097)]).unwrap_err();
-        assert_eq!(refused.message, format!("{rule} chooses from at most 4096 candidates, got 4097"));
-        assert_eq!((refused.line, refused.hint.unwrap().contains("gp-ucb")), (5, true));
-        // With a choice there is no structure.
-        let space = |levels: usize| {
-            format!(
-                "name = \"a\"\n[space]\nx = {{ int = [1, {levels}] }}\nc = {{ choice = [\"a\", \"b\"] }}\n[strategy]\nname = \
-                 \"{rule}\"{more}\ndesign = 1\n"
-            )
-        };
-        for (levels, is_finite) in [(2_048, true), (2_049, false), (8_000, false)] {
-            let spec = read(&space(levels)).spec;
-            assert_eq!(spec.is_finite(), is_finite, "{rule}, {levels}");
-            if !is_finite {
-                let mut study = Study::new(spec).unwrap();
-                study.ask(1).unwrap();
-                study.tell(0, 0.3).unwrap();
-                study.ask(2).unwrap();
-                Study::verify(study.spec(), study.events()).unwrap();
-            }
-        }
-    }
-}

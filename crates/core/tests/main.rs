@@ -25,6 +25,7 @@ mod reference;
 mod refusals;
 mod revisions;
 mod rules;
+mod sampled;
 mod space;
 mod stopping;
 mod structure;
