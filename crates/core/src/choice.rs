@@ -109,14 +109,27 @@ pub struct Choice {
     /// The multiplier beta_t or v_t; 0 for a rule without a multiplier, and for a pick by the sd alone (initialization
     /// scheme, or a search that has converged).
     pub multiplier: f64,
-    /// The value of the acquisition function: mean + multiplier x sd, the value of the sample, ln EI, or the sd. Larger is
-    /// better, whatever the direction; in the model's own units, which are those of warped values where the model is
-    /// learned.
+    /// The value of the acquisition function. Larger is better, whatever the direction; in the model's own units, which are those
+    /// of warped values where the model is learned.
+    ///
+    /// | pick | score |
+    /// |---|---|
+    /// | by an upper bound: `auto`, `igp-bucb`, `gp-bucb`, `gp-bucb-bayesian`, `gp-ucb`, the first of a batch by `gp-ucb-pe` and `dpp` | mean + multiplier x sd |
+    /// | by exploration: the others by `gp-ucb-pe` and `dpp`, designs, the initialization scheme, a search that has converged | sd |
+    /// | `gp-bts`, `asy-ts` | the value of the sample |
+    /// | `gp-ei` | ln EI |
+    /// | `gp-pi` | z = (mean - target)/sd |
+    /// | `est` | -(m - mean)/sd, m the estimate of the maximum |
+    /// | `pes` | the expected gain of information on where the maximum is, in nats |
+    /// | `local-penalization` | the logarithm of the penalized base rule |
+    /// | an enqueued point | mean |
     pub score: f64,
-    /// No point of the domain has a score higher by more than this. It is 0 on a finite domain, where picks of the first
-    /// design claim none. On a space that is searched it is proven for picks by a band's upper end under a given model, and
-    /// none is claimed for others. Nor is it where the noise is so small for the number of values that allowances for rounding
-    /// are at least half of the gap known without a search: a noise of 1e-10 of the variance at 300 values, for example.
+    /// No point of the domain that may be chosen has a score higher by more than this. On a finite domain it is 0, and none is
+    /// claimed for picks that are not the highest of an exact score: the first design, enqueued points, what `dpp = "sample"`
+    /// draws, and samples that are not exact draws. On a space that is searched it is proven for picks by a band's upper end
+    /// under a given model, and none is claimed for others. Nor is it where the noise is so small for the number of values that
+    /// allowances for rounding are at least half of the gap known without a search: a noise of 1e-10 of the variance at 300
+    /// values, for example.
     pub gap: Option<f64>,
     /// What picked it.
     pub phase: Phase,

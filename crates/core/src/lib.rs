@@ -2,7 +2,9 @@
 //!
 //! A [`Study`] keeps a Gaussian process over an expensive black box, suggests batches of trials, and certifies how far from
 //! the optimum the best point can still be. It implements "On Batch Bayesian Optimization" (Chowdhury and Gopalan): IGP-BUCB,
-//! GP-BTS and the baseline GP-BUCB; also expected improvement, GP-UCB-PE, and the default for learned models, `auto`.
+//! GP-BTS and the baseline GP-BUCB, the latter also in its Bayesian case. Further rules are GP-UCB, expected improvement (GP-EI),
+//! probability of improvement (GP-PI), EST, predictive entropy search (PES), parallel Thompson sampling (`asy-ts`), GP-UCB-PE,
+//! DPP batches, local penalization, and the default for learned models, `auto`. [`Rule`] lists them.
 //!
 //! This crate only decides: a suggestion is a pure function of (spec, events, seed). It opens no file, starts no process and
 //! reads no clock.
@@ -67,7 +69,7 @@
 //! | to | see |
 //! |---|---|
 //! | describe what may be chosen | [`Domain`], [`Space`], [`Parameter`], [`Constraint`], [`Pool`] |
-//! | set the acquisition function and its constants | [`Strategy`], [`Rule`], [`Hallucination`], [`Information`], [`Initial`] |
+//! | set the acquisition function and its constants | [`Strategy`], [`Rule`], [`Hallucination`], [`Information`], [`Initial`], [`DppKind`], [`BaseRule`] |
 //! | give kernel, noise and priors of hyperparameters | [`Spec`], [`gp`], [`Tuning`] |
 //! | read what was chosen and why | [`Suggestion`], [`Choice`], [`Trial`], [`Ledger`] |
 //! | say what to deploy, and what may still be gained | [`Best`], [`Certificate`], [`Outlook`], [`theory`] |

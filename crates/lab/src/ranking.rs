@@ -86,6 +86,18 @@ pub(crate) fn against(reference: usize, losses: &[Vec<f64>]) -> Vec<Option<Paire
     tests
 }
 
+/// The fewest pairs with which one of so many tests can reach the level after the correction. The least two-sided level of a
+/// signed-rank test of n pairs is 2^(1-n), and the correction multiplies it by the number of tests.
+pub(crate) fn fewest_pairs(tests: usize) -> usize {
+    let mut pairs = 1;
+    let mut least = tests as f64;
+    while least >= LEVEL {
+        pairs += 1;
+        least *= 0.5;
+    }
+    pairs
+}
+
 /// The mean over runs of every method's rank in a run, 1 for the smallest loss; equal losses share their mean rank. Runs that
 /// not all methods have are left out.
 pub(crate) fn mean_ranks(losses: &[Vec<f64>]) -> Vec<f64> {
@@ -108,6 +120,21 @@ mod tests {
     fn ranks_of_ties_are_shared_and_runs_of_some_methods_alone_are_left_out() {
         let losses = [vec![0.1, 9.0, 5.0], vec![0.2, 8.0], vec![0.2, 7.0, 5.0], vec![0.3, 6.0, 5.0]];
         assert_eq!(mean_ranks(&losses), [2.5, 2.75, 2.25, 2.5]);
+    }
+
+    /// The best that n pairs can do is not enough with one pair less.
+    #[test]
+    fn the_fewest_pairs_are_those_with_which_something_can_be_decided() {
+        for tests in [1, 3, 14, 16] {
+            let least = |pairs: usize| {
+                let worse: Vec<f64> = (1..=pairs).map(|i| 0.1 * i as f64).collect();
+                let losses = [vec![vec![0.0; pairs]], vec![worse; tests]].concat();
+                against(0, &losses)[1].as_ref().unwrap().standing()
+            };
+            let fewest = fewest_pairs(tests);
+            assert_eq!((least(fewest), least(fewest - 1)), (Standing::Worse, Standing::Undecided), "{tests} tests");
+        }
+        assert_eq!([1, 14].map(fewest_pairs), [6, 10]);
     }
 
     #[test]

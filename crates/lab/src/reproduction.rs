@@ -125,7 +125,7 @@ impl ReproductionPlan {
         let mut take = |arms: &[Arm]| -> Vec<PlayedArm> { played.by_ref().take(arms.len()).collect() };
         let panels: Vec<PanelResult> =
             self.panels.iter().map(|(panel, arms)| PanelResult { panel: *panel, played: take(arms) }).collect();
-        let extras = self.extras.iter().map(|(extra, arms)| extra.finish(&take(arms))).collect();
+        let extras = self.extras.iter().map(|(extra, arms)| extra.finish(&take(arms), &self.settings)).collect();
         let observations = Observation::all(|panel, algorithm| {
             panels.iter().find(|result| result.panel == panel)?.final_averages(algorithm)
         });

@@ -134,6 +134,36 @@ fn every_extra_runs_with_every_arrival() {
     }
 }
 
+/// What the header says of M, S(t), gamma, xi and T is true of a figure unless its section says otherwise.
+#[test]
+fn a_figure_with_settings_of_its_own_says_so() {
+    let own = |extra: Extra, settings: Settings| {
+        let request = ReproductionRequest {
+            settings: Settings { functions: 2, ..settings },
+            panels: vec![],
+            extras: vec![extra],
+            arrival: Some(Arrival::Delay),
+            ..ReproductionRequest::default()
+        };
+        let report = reproduce(&request).report();
+        assert!(report.contains("S(t) delay. Further figures with settings of their own say so.\n"), "{report}");
+        let (_, section) = report.split_once(&format!("## {}\n\n", extra.title())).unwrap();
+        let told = section.strip_prefix("Settings of its own: ").map(|rest| rest.split_once(". ").unwrap().0);
+        told.map(String::from)
+    };
+    let short = Settings { horizon: 6, ..small() };
+    assert_eq!(own(Extra::Rules, short).as_deref(), Some("M = 5, 20; S(t) batch, delay"));
+    assert_eq!(own(Extra::Workers, short).as_deref(), Some("M = 1, 5, 10, 20, 40; S(t) batch; xi 1, off"));
+    assert_eq!(own(Extra::Bounds, short).as_deref(), Some("gamma realised; xi realised"));
+    let realised = Settings { information: Information::Realised, hallucination: Hallucination::Realised, ..short };
+    assert_eq!(own(Extra::Bounds, realised), None);
+    let long = Settings { horizon: 101, ..realised };
+    assert_eq!(own(Extra::Discretization, long).as_deref(), Some("T = 100"));
+    let told = own(Extra::Initialization, Settings { horizon: 50, ..small() }).unwrap();
+    assert!(told.starts_with("xi from 1 to "), "{told}");
+    assert_eq!(own(Extra::Certificate, short), None);
+}
+
 /// The CSV's mean and standard error, from the runs by hand.
 #[test]
 fn a_panels_csv_has_every_algorithm_and_round() {

@@ -30,7 +30,8 @@ with delays (c, d); (e) Cosines, (f) Rosenbrock; (g) temperature and (h) light s
 Further figures: workers (what M workers cost and save), hallucination (the factor xi and whether bands hold), width (a
 factor on the multiplier), initialization (T_init picks of largest variance), bayesian (GP-BUCB with its Bayesian width),
 certificate (its bound and the truth), bounds (Theorems 1 and 2 beside the regret), discretization (GP-BTS on the growing
-D_t of [0, 1]), rules (every rule in pairs, with 5 and 20 workers, in batches and with delays: some 10 minutes).
+D_t of [0, 1], for at most 100 rounds), rules (every rule in pairs, with 5 and 20 workers, in batches and with delays: some
+10 minutes).
 
 Feedback: when x_t is chosen the rewards of rounds 1 to S(t) are known. A file has a line per round, S(t) alone or t and
 S(t) with a comma between, and a header if you like. S never falls, S(t) < t, and t - S(t) is at most M (--workers). The

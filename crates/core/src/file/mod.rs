@@ -129,10 +129,10 @@ impl Draft {
     /// ```
     /// use manyhands_core::file::{Draft, TomlTable};
     /// let workers = |run: &TomlTable| run.integer_in("workers", 1, 64);
-    /// let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n[run]\nworkers = 4\n[strategy]\ndelta = 0.2\n";
+    /// let text = "name = \"s\"\n[space]\nx = { float = [0.0, 1.0] }\n[run]\nworkers = 4\n[strategy]\nwidth = 0.2\n";
     /// assert_eq!(Draft::parse_with(text, workers)?.1, Some(Some(4)));
     ///
-    /// let wrong = text.replace('4', "0").replace("0.2", "2");
+    /// let wrong = text.replace('4', "0").replace("0.2", "-2");
     /// let refused = Draft::parse_with(&wrong, workers).map_err(|error| error.line);
     /// assert_eq!(refused.err(), Some(5));
     /// # Ok::<(), manyhands_core::file::FileError>(())

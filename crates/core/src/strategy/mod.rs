@@ -26,6 +26,9 @@ pub enum Initial {
 
 /// How to choose, and what is assumed of the black box.
 ///
+/// A setting that the rule does not read has no influence on what it chooses, but is checked as any other; only a `multiplier`
+/// that is not read is refused. A study file that has a setting its rule does not read is refused: see [`file`](crate::file).
+///
 /// ```
 /// use manyhands_core::{Hallucination, Information, Rule, Strategy};
 /// // The constants of the paper's experiments, for ten workers.
@@ -60,8 +63,8 @@ pub struct Strategy {
     /// How many quasi-random points come first, before those of `initial`, which counts them too. None means a number that
     /// depends on the dimension where the model is learned, and 0 where it is given.
     pub design: Option<usize>,
-    /// Fixes the multiplier of the paper's rules: with `gp-bts` and 1 it is Thompson sampling that sees pending points. None
-    /// stands for that of the theorem times `width`.
+    /// Fixes the multiplier of `igp-bucb`, `gp-bts`, `gp-bucb` and `gp-bucb-bayesian`, and needs no norm bound: with `gp-bts` and
+    /// 1 it is Thompson sampling that sees pending points. None stands for that of the theorem times `width`.
     pub multiplier: Option<f64>,
     /// beta, the squared width of `gp-ucb`, `gp-ucb-pe`, `dpp` and `local-penalization`; none stands for that of the theorem,
     /// which counts the candidates of a finite domain.
@@ -69,9 +72,9 @@ pub struct Strategy {
     /// How far above the highest mean, relative to the prior's sd, a value counts as an improvement to `gp-pi`; 0.01 unless
     /// set.
     pub zeta: f64,
-    /// How `dpp` draws a batch.
+    /// How `dpp` draws a batch; [`DppKind::Max`] unless set.
     pub dpp: DppKind,
-    /// What `local-penalization` penalizes.
+    /// What `local-penalization` penalizes; [`BaseRule::GpUcb`] unless set.
     pub base: BaseRule,
     /// M: the most trials pending at once, if bounded.
     pub max_pending: Option<usize>,

@@ -40,8 +40,8 @@ pub enum Hallucination {
     /// A number; the paper's experiments use 1.
     Number(f64),
     /// Pending points are ignored: the rule uses sigma_S in place of sigma_{t-1}, with xi = 1. For comparisons: the UCB
-    /// rules then choose the same point until a result arrives (and a failed one again and again), and GP-BTS is parallel
-    /// Thompson sampling without hallucination (Kandasamy et al. 2018).
+    /// rules then choose the same point until a result arrives (and a failed one again and again), and GP-BTS samples without
+    /// hallucination. With a multiplier of 1 that is parallel Thompson sampling (Kandasamy et al. 2018), [`Rule::AsyTs`].
     Off,
 }
 

@@ -44,6 +44,7 @@ pub struct Batch {
 impl Study {
     /// A batch of adaptive size: at least one suggestion, at most `most`, and no more once the realised hallucination factor
     /// xi would exceed `limit` (from 1). The quasi-random first design of a learned model is exempt from the limit.
+    /// Refused with `dpp = "sample"`, which draws the picks of an ask jointly.
     ///
     /// xi compares the variance at pending points with the noise: values of a few tens are usual where noise is a tenth of
     /// the function's spread; without noise xi is in the thousands, and a small limit means one suggestion at a time.
@@ -68,8 +69,8 @@ impl Study {
         if strategy.rule.draws_jointly(strategy) {
             return Err(Error::Incompatible {
                 setting: "a batch of adaptive size".into(),
-                with: "this rule",
-                reason: "it draws the picks of an ask jointly, so their number must be given",
+                with: "dpp = \"sample\"",
+                reason: "it draws the picks of an ask jointly, so their number must be given; use dpp = \"max\"",
             });
         }
         self.discard_tentative();

@@ -195,6 +195,15 @@ fn an_ask_that_is_not_the_first_of_a_dpp_batch_is_a_draw_as_a_whole() {
 }
 
 #[test]
+fn picks_that_are_drawn_jointly_claim_no_gap_and_their_number_must_be_given() {
+    let mut study = state(&sampling(points(), 0.4), VALUES);
+    let told = study.ask_adaptive(2, 5.0).unwrap_err().to_string();
+    assert!(told.starts_with("a batch of adaptive size does not work with dpp = \"sample\": "), "{told}");
+    let gaps: Vec<Option<f64>> = study.ask(3).unwrap().iter().map(|s| s.choice.gap).collect();
+    assert_eq!(gaps, [Some(0.0), None, None]);
+}
+
+#[test]
 fn a_dpp_batch_larger_than_its_region_takes_all_of_it_and_then_explores() {
     let mut study = state(&sampling(points(), 0.4), VALUES);
     study.ask(1).unwrap();

@@ -6,17 +6,19 @@ mod certificate;
 mod discretization;
 mod hallucination;
 mod initialization;
+mod own_settings;
 mod rules;
 mod width;
 mod workers;
 
 use std::sync::Arc;
 
+use self::own_settings::own_settings;
 use crate::arm::{Arm, PlayedArm};
 use crate::chart::{Chart, Series};
 use crate::sheet::Sheet;
 use crate::statistics::Estimate;
-use crate::{Error, Panel, ReproductionRequest, Result};
+use crate::{Error, Panel, ReproductionRequest, Result, Settings};
 
 /// A further figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,13 +134,17 @@ impl Extra {
         }
     }
 
+    /// Whether it keeps its own M and arrivals, which are what it is about.
+    fn has_own_arrivals(self) -> bool {
+        matches!(self, Self::Workers | Self::Rules)
+    }
+
     /// The arms that it needs; sensors are left out where their files are missing.
     pub fn arms(self, request: &ReproductionRequest) -> Result<Vec<Arm>> {
         let settings = &request.settings;
         let mut arms = Vec::new();
         for panel in self.panels().iter().filter(|panel| panel.missing_files(request.data.as_deref()).is_empty()) {
-            // Batches of several M are what that figure is about.
-            let arrival = request.arrival.as_ref().filter(|_| !matches!(self, Self::Workers | Self::Rules));
+            let arrival = request.arrival.as_ref().filter(|_| !self.has_own_arrivals());
             let experiment = Arc::new(request.experiment(*panel, arrival)?);
             arms.extend(match self {
                 Self::Workers => workers::arms(&experiment, settings),
@@ -155,9 +161,9 @@ impl Extra {
         Ok(arms)
     }
 
-    /// The figure of these finished arms.
-    pub fn finish(self, played: &[PlayedArm]) -> FinishedExtra {
-        match self {
+    /// The figure of these finished arms; its note says in which settings they differ from the shared ones.
+    pub fn finish(self, played: &[PlayedArm], shared: &Settings) -> FinishedExtra {
+        let finished = match self {
             Self::Workers => workers::finish(played),
             Self::Hallucination => hallucination::finish(played),
             Self::Width => width::finish(played),
@@ -167,6 +173,10 @@ impl Extra {
             Self::Bounds => bounds::finish(played),
             Self::Discretization => discretization::finish(played),
             Self::Rules => rules::finish(played),
+        };
+        match own_settings(self, played, shared) {
+            Some(own) => FinishedExtra { note: format!("{own} {}", finished.note), ..finished },
+            None => finished,
         }
     }
 }

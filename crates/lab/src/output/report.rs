@@ -52,9 +52,10 @@ impl Reproduction {
         let Settings { seed, functions, horizon, workers, delta, noise, width, information, hallucination } =
             self.settings;
         let arrival = self.arrival.as_ref().map(|arrival| format!(", S(t) {arrival}"));
+        let own = if self.extras.is_empty() { "" } else { ". Further figures with settings of their own say so" };
         format!(
             "seed {seed}: {functions} functions, T = {horizon}, M = {workers}, delta = {delta}, lambda = R^2 = {noise} (sensors \
-         0.05), gamma {information} (sensors: log where there is no closed form), xi {hallucination}, width {width}{}",
+         0.05), gamma {information} (sensors: log where there is no closed form), xi {hallucination}, width {width}{}{own}",
             arrival.unwrap_or_default()
         )
     }

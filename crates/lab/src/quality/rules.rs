@@ -1,4 +1,7 @@
-//! The rules with learned models on the problems: one row for each, with its settings, and a bench of all of them.
+//! The rules with learned models on the problems: one row for each, with its settings, and a bench of them.
+//!
+//! `gp-bucb`, whose multiplier is wider than that of `igp-bucb`, and `gp-bucb-bayesian`, which needs a finite domain, are not
+//! among them.
 
 use manyhands_core::{BaseRule, DppKind, Rule, Strategy, Tuning};
 use manyhands_gp::Kernel;
@@ -32,7 +35,7 @@ fn rows() -> Vec<(&'static str, Strategy)> {
     ]
 }
 
-/// Every rule on some problems, with learned models; checked and ready.
+/// These rules on some problems, with learned models; checked and ready.
 #[derive(Debug, Clone)]
 pub struct RulesBench {
     problems: Vec<SpaceProblem>,

@@ -4,9 +4,9 @@ use serde_json::{Value as Json, json};
 
 use super::{CostClock, Optimizer, OptimizerRuns, Protocol, Schedule, SpaceProblem};
 use crate::machine::Machine;
-use crate::ranking::{PairedTest, Standing, against, mean_ranks};
+use crate::ranking::{PairedTest, Standing, against, fewest_pairs, mean_ranks};
 use crate::statistics::{Quartiles, median};
-use crate::terminal::{align_right, digits, framed};
+use crate::terminal::{align_right, digits, framed, probability};
 
 /// What the default optimizer is called beside other rules.
 const DEFAULT: &str = "auto";
@@ -51,10 +51,21 @@ impl RulesReport {
              for the smallest regret. p: paired signed-rank test against {DEFAULT}, corrected for the tests of the problem \
              (Holm)\n"
         );
+        text += &self.too_few_runs().unwrap_or_default();
         for problem in &self.problems {
             text += &format!("\n{}\n{}\n", problem.problem.name(), problem.table(evaluations));
         }
         text + &format!("\nall problems\n{}", self.summary())
+    }
+
+    /// How many runs are needed, where there are too few for any test to be decided.
+    fn too_few_runs(&self) -> Option<String> {
+        let tests = self.problems.first()?.tests.iter().flatten().count();
+        let (runs, needed) = (self.protocol.seeds, fewest_pairs(tests));
+        let told = || {
+            format!("{runs} runs decide nothing: with {tests} tests, that takes at least {needed} (--seeds {needed})\n")
+        };
+        (tests > 0 && runs < needed).then(told)
     }
 
     /// The rules by mean rank over the problems, best first.
@@ -132,9 +143,7 @@ impl ComparedProblem {
             let Quartiles { lower, median, upper } = runs.log10_regret(evaluations);
             let row = [format!("{median:.2}"), format!("[{lower:.2}, {upper:.2}]"), format!("{:.2}", self.ranks[rule])];
             let tested = match &self.tests[rule] {
-                Some(test) => {
-                    [test.wins.to_string(), format!("{:.2e}", test.p_holm), test.standing().name().to_string()]
-                }
+                Some(test) => [test.wins.to_string(), probability(test.p_holm), test.standing().name().to_string()],
                 None => ["", "", ""].map(String::from),
             };
             let row = [vec![name(&runs.optimizer).to_string()], row.to_vec(), tested.to_vec()].concat();
