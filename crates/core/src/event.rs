@@ -15,7 +15,7 @@ use crate::{Choice, Value};
 /// magnitude; engine 3 factors the rows of large studies on spaces in another order; engine 4 logs
 /// what a choice is for and what it expects, and on a space takes the better point where a proof finds one; engine 5 computes
 /// every point of large grids where the model is learned or the rule samples, and numbers them.
-pub const ENGINE: u32 = 5;
+pub const ENGINE: u32 = 6;
 
 /// One entry of a study's log. Sequence numbers start at 1.
 ///

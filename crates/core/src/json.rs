@@ -1,6 +1,6 @@
 //! Events as JSON and back, bit for bit: the kind is stored beside the body, not in it. Parameters as a JSON object.
 
-use manyhands_gp::{Hyperparameters, Warp};
+use manyhands_gp::{Hyperparameters, Structure, Warp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -96,13 +96,50 @@ struct FittedBody {
     seen: usize,
     #[serde(default = "first_engine", deserialize_with = "engine")]
     engine: u32,
+    #[serde(default, skip_serializing_if = "KernelStructure::is_joint")]
+    structure: KernelStructure,
+}
+
+/// How parameters act together in a fitted kernel; left out where the kernel depends on all of them together.
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum KernelStructure {
+    #[default]
+    Joint,
+    PartlyAdditive,
+}
+
+impl KernelStructure {
+    fn is_joint(&self) -> bool {
+        *self == Self::Joint
+    }
+}
+
+impl From<Structure> for KernelStructure {
+    fn from(structure: Structure) -> Self {
+        match structure {
+            Structure::Joint => Self::Joint,
+            Structure::PartlyAdditive => Self::PartlyAdditive,
+        }
+    }
+}
+
+impl From<KernelStructure> for Structure {
+    fn from(structure: KernelStructure) -> Self {
+        match structure {
+            KernelStructure::Joint => Self::Joint,
+            KernelStructure::PartlyAdditive => Self::PartlyAdditive,
+        }
+    }
 }
 
 impl From<&Fitted> for FittedBody {
     fn from(fitted: &Fitted) -> Self {
-        let Hyperparameters { lengthscales, noise, variance, mean, density } = fitted.hyperparameters.clone();
+        let Hyperparameters { lengthscales, noise, variance, mean, density, structure } =
+            fitted.hyperparameters.clone();
         let (warp, seen, engine) = (fitted.warp.numbers(), fitted.seen, fitted.engine);
-        Self { lengthscales, noise, variance, mean, density, warp, seen, engine }
+        let structure = structure.into();
+        Self { lengthscales, noise, variance, mean, density, warp, seen, engine, structure }
     }
 }
 
@@ -110,9 +147,10 @@ impl TryFrom<FittedBody> for Fitted {
     type Error = FormatError;
 
     fn try_from(body: FittedBody) -> Result<Self, FormatError> {
-        let FittedBody { lengthscales, noise, variance, mean, density, warp, seen, engine } = body;
+        let FittedBody { lengthscales, noise, variance, mean, density, warp, seen, engine, structure } = body;
         let warp = Warp::from_numbers(warp).ok_or_else(|| malformed(format!("{warp:?} is not a warp")))?;
-        let hyperparameters = Hyperparameters { lengthscales, noise, variance, mean, density };
+        let structure = structure.into();
+        let hyperparameters = Hyperparameters { lengthscales, noise, variance, mean, density, structure };
         Ok(Self { hyperparameters, warp, seen, engine })
     }
 }

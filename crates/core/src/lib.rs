@@ -127,7 +127,7 @@ pub use tuning::Tuning;
 pub mod gp {
     pub use manyhands_gp::{
         Covariance, Domain, Error, Family, Given, Grid, Hyperparameters, Kernel, Points, Posterior, Prior, Priors,
-        Result, Warp,
+        Result, Structure, Warp,
     };
 }
 

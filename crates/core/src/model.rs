@@ -1,6 +1,6 @@
 //! Learning the model: which warp and hyperparameters, from which trials, and when to fit again.
 
-use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Warp};
+use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Structure, Warp};
 use rand::Rng;
 
 use crate::maximize::descending;
@@ -21,6 +21,8 @@ const LEAST_NOISE: f64 = 1e-24;
 #[derive(Debug, Clone)]
 pub(crate) struct Learner {
     family: Kernel,
+    /// The same, partly as a sum over parameters, where that is tried: with the log density that it must have in addition.
+    additive: Option<(Kernel, f64)>,
     groups: Vec<usize>,
     extents: Vec<f64>,
     parameters: usize,
@@ -41,7 +43,13 @@ impl Learner {
         }
         let (domain, family) = (spec.domain(), spec.prior().kernel().clone().with_variance(1.0)?);
         let (groups, extents, parameters) = (domain.groups(), domain.extents(), domain.parameters());
-        Ok(Some(Self { family, groups, extents, parameters, tuning, given }))
+        let additive = match tuning.additive_margin {
+            Some(margin) if parameters > 1 && given.lengthscales.is_none() => {
+                Some((family.partly_additive(&groups)?, margin))
+            }
+            _ => None,
+        };
+        Ok(Some(Self { family, additive, groups, extents, parameters, tuning, given }))
     }
 
     /// How many lengthscales there are: one for each parameter.
@@ -66,6 +74,14 @@ impl Learner {
             unit.kernel().lengthscales().iter().zip(&self.extents).map(|(l, extent)| l * extent).collect();
         let noise = unit.noise().max(LEAST_NOISE * unit.kernel().variance());
         Ok(Prior::new(unit.kernel().with_lengthscales(&each)?, unit.mean(), noise)?)
+    }
+
+    /// The kernel's family, with this structure.
+    fn family(&self, structure: Structure) -> &Kernel {
+        match (&self.additive, structure) {
+            (Some((additive, _)), Structure::PartlyAdditive) => additive,
+            _ => &self.family,
+        }
     }
 
     /// The warp and the hyperparameters that explain the values best. Values are larger-is-better.
@@ -99,7 +115,7 @@ impl Learner {
         let mut near: Option<Hyperparameters> = None;
         for bend in std::iter::once(first).chain(bends.iter().copied().filter(|bend| *bend != first)) {
             let (warp, warped) = data.warped(bend);
-            let fit = self.fit(FIT_EVALUATIONS, &warp);
+            let fit = self.fit(FIT_EVALUATIONS, &warp, Structure::Joint);
             let found = match &near {
                 Some(near) if data.values.len() > VERY_FEW_VALUES => fit.refine(&data.points, &warped, near)?,
                 _ => fit.run(&data.points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?,
@@ -110,14 +126,33 @@ impl Learner {
                 best = Some((density, warp, found));
             }
         }
-        let standard = || (Warp::identity(), self.fit(0, &Warp::identity()).medians());
-        Ok(best.map_or_else(standard, |(_, warp, found)| (warp, found)))
+        let Some((_, warp, found)) = best else {
+            let (warp, joint) = (Warp::identity(), Structure::Joint);
+            return Ok((warp, self.fit(0, &warp, joint).medians()));
+        };
+        let better = self.additive_if_better(data, &warp, &found)?;
+        Ok((warp, better.unwrap_or(found)))
+    }
+
+    /// The fit of a kernel that is partly a sum over parameters, if it explains the values better by the margin.
+    fn additive_if_better(
+        &self,
+        data: &TrainingSet,
+        warp: &Warp,
+        joint: &Hyperparameters,
+    ) -> Result<Option<Hyperparameters>> {
+        let Some((_, margin)) = &self.additive else { return Ok(None) };
+        let warped: Vec<f64> = data.values.iter().map(|&y| warp.forward(y)).collect();
+        let fit = self.fit(FIT_EVALUATIONS, warp, Structure::PartlyAdditive);
+        let found = fit.run(&data.points, &warped, Some(joint))?;
+        let is_better = found.density > joint.density + margin && self.is_allowed(warp.bend(), &found);
+        Ok(is_better.then_some(found))
     }
 
     /// A fit with the same bend, unless noise rules it out, started from the hyperparameters of the last fit.
     fn refine(&self, data: &TrainingSet, bend: f64, warm: &Hyperparameters) -> Result<(Warp, Hyperparameters)> {
         let (warp, warped) = data.warped(bend);
-        let found = self.fit(REFIT_EVALUATIONS, &warp).refine(&data.points, &warped, warm)?;
+        let found = self.fit(REFIT_EVALUATIONS, &warp, warm.structure).refine(&data.points, &warped, warm)?;
         if self.is_allowed(bend, &found) { Ok((warp, found)) } else { self.refine(data, 0.0, &found) }
     }
 
@@ -132,14 +167,15 @@ impl Learner {
     ) -> Result<Vec<Prior>> {
         let data = self.training_set(points, values, DRAWN_VALUES)?;
         let warped: Vec<f64> = data.values.iter().map(|&y| warp.forward(y)).collect();
-        let drawn = self.fit(0, warp).draw(&data.points, &warped, fitted, count, rng)?;
+        let drawn = self.fit(0, warp, fitted.structure).draw(&data.points, &warped, fitted, count, rng)?;
         drawn.iter().map(|hyperparameters| self.prior(hyperparameters)).collect()
     }
 
     /// A fit of values under this warp.
-    fn fit(&self, evaluations: usize, warp: &Warp) -> Fit<'_> {
+    fn fit(&self, evaluations: usize, warp: &Warp, structure: Structure) -> Fit<'_> {
         let priors = self.tuning.priors.stretched(self.parameters);
-        Fit { family: &self.family, groups: &self.groups, priors, given: self.given_under(warp), evaluations }
+        let family = self.family(structure);
+        Fit { family, groups: &self.groups, priors, given: self.given_under(warp), evaluations }
     }
 
     /// What is given, in units of the values under a warp; that warp is linear where there is anything to convert.

@@ -101,7 +101,8 @@ impl Spec {
         Self::checked(domain, prior, strategy, None)
     }
 
-    /// A study whose model is learned from the values that arrive: a Matern kernel of smoothness 5/2.
+    /// A study whose model is learned from the values that arrive: a Matern kernel of smoothness 5/2, which depends on all
+    /// parameters together or is mostly a sum over them, whichever explains the values better.
     ///
     /// ```
     /// use manyhands_core::{Domain, Parameter, Space, Spec, Strategy};
@@ -112,10 +113,11 @@ impl Spec {
     /// # Ok(()) }
     /// ```
     pub fn learned(domain: Domain, strategy: Strategy) -> Result<Self> {
-        Self::learned_from(&Kernel::matern(2.5, &[1.0])?, domain, strategy)
+        Self::learned_from(&Kernel::matern(2.5, &[1.0])?, domain, strategy)?.with_tuning(Tuning::default())
     }
 
-    /// As [`Spec::learned`], with the family of this kernel, which must be squared exponential or Matern.
+    /// As [`Spec::learned`], with the family of this kernel, which must be squared exponential or Matern. It depends on all
+    /// parameters together, unless [a tuning](Spec::with_tuning) has it compared with sums over them.
     pub fn learned_from(family: &Kernel, domain: Domain, strategy: Strategy) -> Result<Self> {
         Self::learned_given(family, Given::default(), domain, strategy)
     }
@@ -151,7 +153,8 @@ impl Spec {
     fn checked(domain: Domain, prior: Prior, strategy: Strategy, given: Option<Given>) -> Result<Self> {
         strategy.check()?;
         let (direction, memory, nodes) = (Direction::Maximize, DEFAULT_MEMORY, DEFAULT_NODES);
-        let (seed, repeats, tuning) = (0, true, Tuning::default());
+        let (seed, repeats) = (0, true);
+        let tuning = Tuning { additive_margin: None, ..Tuning::default() };
         // Learning and sampling compute all candidates again.
         let finite = match (given.is_some(), strategy.rule) {
             (true, rule) if rule.climbs_on_large_grids() => domain.finite_recomputed(prior.kernel(), FINITE_POINTS),

@@ -348,6 +348,9 @@ pub struct Tuning {
     /// The priors of the hyperparameters, for one parameter; with d parameters the median lengthscale is sqrt(d) times as
     /// long.
     pub priors: Priors,
+    /// How much higher the log posterior density of a kernel that is mostly a sum over parameters
+    /// ([`Kernel::partly_additive`](manyhands_gp::Kernel::partly_additive)) must be for it to be taken; none: it is never tried.
+    pub additive_margin: Option<f64>,
 }
 
 impl Default for Tuning {
@@ -357,6 +360,7 @@ impl Default for Tuning {
             bends: vec![0.0, 1.0, 4.0, 16.0],
             bend_noise: 1e-3,
             priors: Priors::default(),
+            additive_margin: Some(2.0),
         }
     }
 }
@@ -379,6 +383,8 @@ impl Tuning {
         let size = |x: f64| (0.0..=1e6).contains(&x);
         self.widths.iter().try_for_each(|&w| require(size(w), "a width", "from 0 to 1e6", w))?;
         self.bends.iter().try_for_each(|&b| require(size(b), "a bend", "from 0 to 1e6", b))?;
+        let margin = self.additive_margin.unwrap_or(0.0);
+        require(size(margin), "the margin of additive kernels", "from 0 to 1e6", margin)?;
         require(self.bend_noise >= 0.0, "the noise that bends may have", "at least 0", self.bend_noise)?;
         let spread = |x: f64| (1e-6..=1e6).contains(&x);
         for (median, sd) in [self.priors.lengthscale, self.priors.noise_ratio] {
@@ -405,6 +411,7 @@ mod tests {
             Tuning { bends: vec![], ..good.clone() },
             Tuning { bends: vec![f64::INFINITY], ..good.clone() },
             Tuning { bend_noise: f64::NAN, ..good.clone() },
+            Tuning { additive_margin: Some(-1.0), ..good.clone() },
             Tuning { priors: priors((0.0, 0.5)), ..good.clone() },
             Tuning { priors: priors((0.1, f64::NAN)), ..good },
         ];

@@ -326,7 +326,7 @@ fn the_identity_names_every_key_with_its_default() {
     let file = read(&in_space("[[constraint]]\nsum = { x = 1, n = -1 }\nat_least = 0\n"));
     let told: Vec<String> = file.identity().iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let expected = "direction = maximize\nseed = 0\nspace.x = float from -5 to 10\nspace.n = int from 1 to 5\n\
-                    constraint.1 = x - n >= 0\nmodel.kernel = matern\nmodel.smoothness = 2.5\n\
+                    constraint.1 = x - n >= 0\nmodel.kernel = learned\n\
                     model.lengthscale = learned\nmodel.units = unit\nmodel.noise = learned\nmodel.variance = learned\n\
                     model.mean = learned\nmodel.fit = true\nstrategy.name = auto\nstrategy.norm_bound = none\n\
                     strategy.noise_bound = the square root of noise\nstrategy.delta = 0.1\n\

@@ -112,9 +112,11 @@ fn fits_of_many_values_keep_what_is_given_too() {
 }
 
 #[test]
-fn nothing_given_is_what_is_learned_without() {
-    assert_eq!(spec(&Given::default()), auto(square()));
-    assert_eq!(told(&spec(&Given::default()), 1.0, 0.0).1.events(), told(&auto(square()), 1.0, 0.0).1.events());
+fn nothing_given_is_what_is_learned_without_when_sums_over_parameters_are_tried_too() {
+    let given = spec(&Given::default()).with_tuning(Tuning::default()).unwrap();
+    assert_eq!(given, auto(square()));
+    assert_eq!(told(&given, 1.0, 0.0).1.events(), told(&auto(square()), 1.0, 0.0).1.events());
+    assert_eq!(spec(&Given::default()).tuning().additive_margin, None);
 }
 
 #[test]
@@ -189,6 +191,7 @@ fn the_prior_before_the_first_value_has_what_is_given_and_needs_no_units() {
             assert_eq!(noise, if both { 3e-4 / 0.4 } else { median.noise() });
             assert_eq!((kernel.variance(), spec.prior().mean()), (1.0, 0.0));
             assert_eq!(spec.given(), Some(&given));
+            let spec = spec.with_tuning(Tuning::default()).unwrap();
             assert_eq!(spec == auto(square()), given == Given::default(), "what is given is part of what a study is");
         }
     }

@@ -30,6 +30,7 @@ mod space;
 mod stopping;
 mod structure;
 mod study;
+mod sums;
 mod trials;
 mod trust;
 mod walks;

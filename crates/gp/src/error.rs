@@ -238,6 +238,12 @@ pub enum Error {
         /// The kernel's family.
         family: &'static str,
     },
+    /// A list of the coordinates' parameters leaves one out.
+    #[error("every parameter must have a coordinate, got none for parameter {parameter} (from 0)")]
+    NoCoordinate {
+        /// The parameter.
+        parameter: usize,
+    },
     /// A Matern kernel was asked for a derivative it does not have, or that is too large for a float.
     #[error("{what} at distance {distance:e} needs a Matern kernel of smoothness above {above}, got {smoothness}")]
     NotDifferentiable {
@@ -324,6 +330,7 @@ impl Error {
             | Self::Indefinite { .. }
             | Self::NoDerivative { .. }
             | Self::NotRadial { .. }
+            | Self::NoCoordinate { .. }
             | Self::NotDifferentiable { .. }
             | Self::EmptyInterval { .. }
             | Self::BlockMisplaced { .. } => true,

@@ -3,7 +3,7 @@
 //! | symbol | name | meaning |
 //! |---|---|---|
 //! | F | features | how many cosines stand for the prior draw |
-//! | omega_i | frequencies | normal (squared exponential) or Student-t with 2 nu degrees of freedom (Matern), over lengthscales |
+//! | omega_i | frequencies | normal (squared exponential) or Student-t with 2 nu degrees of freedom (Matern), over lengthscales; of one parameter alone with its share of the variance, where the kernel is partly a sum over parameters |
 //! | b_i | phases | uniform on [0, 2 pi) |
 //! | a_i | amplitudes | sqrt(2 v/F) times a standard normal number |
 //! | g | prior draw | g(x) = sum_i a_i cos(omega_i'x + b_i), approximately GP(0, k) |
@@ -203,7 +203,8 @@ impl PriorDraw {
         let size = sd * (2.0 / features as f64).sqrt();
         let wave = |_| {
             let stretch = smoothness.map_or(Ok(1.0), |nu| stretch(nu, rng))?;
-            let frequency = scales.iter().map(|s| s * stretch * normal(rng)).collect();
+            let factors = kernel.frequency_factors(dimension, rng);
+            let frequency = scales.iter().zip(factors).map(|(s, factor)| s * factor * stretch * normal(rng)).collect();
             let phase = rng.random_range(0.0..std::f64::consts::TAU);
             Ok(Wave { amplitude: size * normal(rng), frequency, phase })
         };

@@ -259,7 +259,7 @@ fn unevenness(kernel: &Kernel, grid: &Grid) -> f64 {
     let mut step = vec![0.0; grid.axes().len()];
     step[0] = shortest * kernel.lengthscales()[0];
     let chord = (1.0 - kernel.covariance(&step, &vec![0.0; step.len()]) / kernel.variance()) / shortest;
-    kernel.variance() * chord.max(2.0) * squares.sqrt()
+    kernel.variance() * kernel.stretch() * chord.max(2.0) * squares.sqrt()
 }
 
 /// Whether a kernel of this family has structure on a grid, whatever its lengthscales, by which the whole grid can be computed and

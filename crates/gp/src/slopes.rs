@@ -4,13 +4,13 @@
 //! |---|---|---|
 //! | w | weights | (K_O + lambda I)^{-1} (y - prior mean), and 0 for pending rows |
 //! | u(x) | | (K + lambda I)^{-1} k(X, x) |
-//! | k'(r)/r | ratio | dk(x, y)/dx_j = ratio (x_j - y_j)/l_j^2 |
+//! | k'(r)/r | ratio | dk(x, y)/dx_j = ratio (x_j - y_j)/l_j^2, one for each parameter where the kernel is partly a sum over them |
 //!
 //! With these d mean/dx_j = sum_i w_i dk(x, x_i)/dx_j and d variance/dx_j = dk(x, x)/dx_j - 2 sum_i u_i dk(x, x_i)/dx_j.
 //! The linear kernel has dk(x, y)/dx_j = variance y_j/l_j^2: the form above with ratio -variance, and differences from the
 //! origin.
 
-use crate::kernel::Ratios;
+use crate::kernel::Differences;
 use crate::posterior::remaining;
 use crate::{Acquisition, Error, Family, Provable, Result, View, vector};
 
@@ -38,15 +38,19 @@ pub struct Slopes<'a> {
     work: Scratch,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Differentiation {
-    Radial(Ratios),
-    Linear { variance: f64 },
+    Radial(Differences),
+    /// The ratios, one for each row, are minus the variance.
+    Linear {
+        variance: f64,
+        ratios: Vec<f64>,
+    },
 }
 
 impl Differentiation {
     /// The coordinate from which the differences to the rows are taken.
-    fn origin(self, x: f64) -> f64 {
+    fn origin(&self, x: f64) -> f64 {
         match self {
             Self::Radial(_) => x,
             Self::Linear { .. } => 0.0,
@@ -54,10 +58,33 @@ impl Differentiation {
     }
 
     /// d k(x, x)/d x_j, times l_j^2.
-    fn own_slope(self, x: f64) -> f64 {
+    fn own_slope(&self, x: f64) -> f64 {
         match self {
             Self::Radial(_) => 0.0,
-            Self::Linear { variance } => 2.0 * variance * x,
+            Self::Linear { variance, .. } => 2.0 * variance * x,
+        }
+    }
+
+    /// How many lists of ratios there are.
+    fn blocks(&self) -> usize {
+        match self {
+            Self::Radial(differences) => differences.blocks(),
+            Self::Linear { .. } => 1,
+        }
+    }
+
+    /// Which list of ratios belongs to a coordinate.
+    fn block(&self, coordinate: usize) -> usize {
+        match self {
+            Self::Radial(differences) => differences.block(coordinate),
+            Self::Linear { .. } => 0,
+        }
+    }
+
+    fn ratios(&self, block: usize) -> &[f64] {
+        match self {
+            Self::Radial(differences) => differences.ratios(block),
+            Self::Linear { ratios, .. } => ratios,
         }
     }
 }
@@ -67,8 +94,9 @@ impl Differentiation {
 struct Scratch {
     /// k(X, x), then u(x).
     solved: Vec<f64>,
-    ratios: Vec<f64>,
+    /// Ratios times weights, and times -2 u(x).
     pulls: Vec<f64>,
+    shrinks: Vec<f64>,
     /// Of the mean or the variance, whichever the caller has no room for.
     other_gradient: Vec<f64>,
 }
@@ -78,9 +106,11 @@ impl<'a> Slopes<'a> {
     pub fn new(view: View<'a>) -> Result<Self> {
         let (points, rows, kernel) = (view.posterior().points(), view.keys().len(), view.prior().kernel());
         let differentiation = match kernel.family() {
-            Family::Linear => Differentiation::Linear { variance: kernel.variance() },
+            Family::Linear => {
+                Differentiation::Linear { variance: kernel.variance(), ratios: vec![-kernel.variance(); rows] }
+            }
             Family::Empirical => return Err(Error::NoDerivative { family: "empirical" }),
-            _ => Differentiation::Radial(kernel.ratios()?),
+            _ => Differentiation::Radial(kernel.differences(rows)?),
         };
         let mut weights = view.weights();
         weights.resize(rows, 0.0);
@@ -93,7 +123,7 @@ impl<'a> Slopes<'a> {
             weights,
             coordinates: (0..dimension).map(|j| points.coordinate(j, rows)).collect(),
             scales: (0..dimension).map(|j| kernel.scale(j)).collect(),
-            work: Scratch { solved: zeros(), ratios: zeros(), pulls: zeros(), other_gradient },
+            work: Scratch { solved: zeros(), pulls: zeros(), shrinks: zeros(), other_gradient },
         })
     }
 
@@ -109,16 +139,21 @@ impl<'a> Slopes<'a> {
         factor.solve_lower(0, solved);
         let variance = remaining(prior.kernel().variance_at(x), vector::dot(solved, solved));
         factor.solve_upper(solved);
-        let (ratios, pulls) = (&mut self.work.ratios[..rows], &mut self.work.pulls[..rows]);
-        for i in 0..rows {
-            pulls[i] = ratios[i] * self.weights[i];
-            ratios[i] *= -2.0 * solved[i];
-        }
-        for (j, ys) in self.coordinates.iter().enumerate() {
-            let [pull, shrink] = vector::weighted_differences(self.differentiation.origin(x[j]), ys, [pulls, ratios]);
-            let square = self.scales[j] * self.scales[j];
-            mean_gradient[j] = pull * square;
-            variance_gradient[j] = (shrink + self.differentiation.own_slope(x[j])) * square;
+        let Scratch { solved, pulls, shrinks, .. } = &mut self.work;
+        for block in 0..self.differentiation.blocks() {
+            let ratios = self.differentiation.ratios(block);
+            for i in 0..rows {
+                pulls[i] = ratios[i] * self.weights[i];
+                shrinks[i] = ratios[i] * (-2.0 * solved[i]);
+            }
+            for (j, ys) in self.coordinates.iter().enumerate().filter(|(j, _)| self.differentiation.block(*j) == block)
+            {
+                let origin = self.differentiation.origin(x[j]);
+                let [pull, shrink] = vector::weighted_differences(origin, ys, [pulls, shrinks]);
+                let square = self.scales[j] * self.scales[j];
+                mean_gradient[j] = pull * square;
+                variance_gradient[j] = (shrink + self.differentiation.own_slope(x[j])) * square;
+            }
         }
         (mean, variance)
     }
@@ -128,12 +163,16 @@ impl<'a> Slopes<'a> {
     /// Panics, as a slice does, if a list is shorter than a point.
     pub fn mean_gradient(&mut self, x: &[f64], gradient: &mut [f64]) {
         self.fill(x);
-        let rows = self.weights.len();
-        let (ratios, pulls) = (&self.work.ratios[..rows], &mut self.work.pulls[..rows]);
-        (0..rows).for_each(|i| pulls[i] = ratios[i] * self.weights[i]);
-        for (j, ys) in self.coordinates.iter().enumerate() {
-            let [pull, _] = vector::weighted_differences(self.differentiation.origin(x[j]), ys, [pulls, ratios]);
-            gradient[j] = pull * self.scales[j] * self.scales[j];
+        let pulls = &mut self.work.pulls;
+        for block in 0..self.differentiation.blocks() {
+            let ratios = self.differentiation.ratios(block);
+            (0..self.weights.len()).for_each(|i| pulls[i] = ratios[i] * self.weights[i]);
+            for (j, ys) in self.coordinates.iter().enumerate().filter(|(j, _)| self.differentiation.block(*j) == block)
+            {
+                let origin = self.differentiation.origin(x[j]);
+                let [pull, _] = vector::weighted_differences(origin, ys, [pulls, ratios]);
+                gradient[j] = pull * self.scales[j] * self.scales[j];
+            }
         }
     }
 
@@ -162,18 +201,17 @@ impl<'a> Slopes<'a> {
 
     /// The covariances of `x` and the rows, and the ratios of their gradients.
     fn fill(&mut self, x: &[f64]) {
-        let (prior, Scratch { solved, ratios, .. }) = (self.view.prior(), &mut self.work);
-        match self.differentiation {
-            Differentiation::Radial(radial) => {
-                ratios.fill(0.0);
+        let (prior, solved) = (self.view.prior(), &mut self.work.solved);
+        match &mut self.differentiation {
+            Differentiation::Radial(differences) => {
+                differences.restart(solved.len());
                 for (j, ys) in self.coordinates.iter().enumerate() {
-                    vector::add_squared_differences(x[j], self.scales[j], ys, ratios);
+                    differences.add(j, x[j], self.scales[j], ys);
                 }
-                radial.apply(ratios, solved);
+                differences.evaluate(solved);
             }
-            Differentiation::Linear { variance } => {
+            Differentiation::Linear { .. } => {
                 prior.kernel().fill(x, self.view.posterior().points(), 0..solved.len(), solved);
-                ratios.fill(-variance);
             }
         }
     }

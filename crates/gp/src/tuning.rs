@@ -24,6 +24,14 @@ pub(crate) const FIT_GAIN: f64 = 1e-6;
 /// Lengthscales are searched within this many log-sds of their prior around its median.
 pub(crate) const LENGTHSCALE_SDS: f64 = 6.0;
 
+// Kernels that are partly a sum over parameters.
+
+/// The share of the variance that depends on all parameters together.
+pub(crate) const JOINT_SHARE: f64 = 0.1;
+
+/// The lengthscale of the part of one parameter, of G, is this/sqrt(G) times the parameter's own.
+pub(crate) const ADDITIVE_LENGTH: f64 = 0.8;
+
 // The warp of values.
 
 /// The first values, which lie over the whole domain, whereas later ones may cluster around the optimum.

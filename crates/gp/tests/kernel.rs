@@ -25,6 +25,12 @@ fn smooth_kernels() -> Vec<Kernel> {
         kernels.push(Kernel::linear(lengthscales).unwrap());
         kernels.extend(SMOOTHNESSES.map(|smoothness| Kernel::matern(smoothness, lengthscales).unwrap()));
     }
+    for family in
+        [Kernel::squared_exponential(&[0.8, 1.3]), Kernel::matern(2.5, &[0.9]), Kernel::matern(4.2, &[0.8, 1.1])]
+    {
+        kernels
+            .extend([[0, 1], [0, 0]].map(|parameters| family.clone().unwrap().partly_additive(&parameters).unwrap()));
+    }
     kernels.into_iter().map(|kernel| kernel.with_variance(1.7).unwrap()).collect()
 }
 
@@ -78,6 +84,42 @@ fn matern_equals_forty_digit_arithmetic() {
         let found = Kernel::matern(smoothness, &[1.0]).unwrap().covariance(&[0.0], &[r]);
         assert!((found / expected - 1.0).abs() < 1e-12, "nu {smoothness}, r {r}: {found} against {expected}");
     }
+}
+
+/// Of one-dimensional kernels for each parameter, and one of all coordinates.
+#[test]
+fn a_partly_additive_kernel_is_a_tenth_joint_and_the_rest_a_sum_over_parameters() {
+    let lengthscales = [0.4, 0.4, 1.3];
+    for smoothness in [0.5, 1.5, 2.5, 3.1] {
+        let family = |lengthscales: &[f64]| Kernel::matern(smoothness, lengthscales).unwrap();
+        let kernel = family(&lengthscales).partly_additive(&[0, 0, 1]).unwrap().with_variance(1.7).unwrap();
+        let shorter = 0.8 / 2f64.sqrt();
+        let parts = [(0..3, family(&lengthscales)), (0..2, family(&[0.4 * shorter])), (2..3, family(&[1.3 * shorter]))];
+        let points = Points::from_flat(3, (0..120).map(|i| (f64::from(i) * 0.618).fract()).collect()).unwrap();
+        let mut row = vec![0.0; points.len()];
+        for x in points.iter() {
+            kernel.fill(x, &points, 0..points.len(), &mut row);
+            for (y, found) in points.iter().zip(&row) {
+                let [joint, first, second] =
+                    [0, 1, 2].map(|i| parts[i].1.covariance(&x[parts[i].0.clone()], &y[parts[i].0.clone()]));
+                let expected = 1.7 * (0.1 * joint + 0.45 * (first + second));
+                assert!((found - expected).abs() < 64.0 * f64::EPSILON, "{smoothness}: {found} against {expected}");
+                assert_eq!(kernel.covariance(y, x), *found, "symmetric, in any company");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_over_parameters_that_make_no_sense_are_refused() {
+    let matern = Kernel::matern(2.5, &[0.3]).unwrap();
+    let message = |parameters: &[usize]| matern.partly_additive(parameters).unwrap_err().to_string();
+    assert_eq!(message(&[0, 2]), "every parameter must have a coordinate, got none for parameter 1 (from 0)");
+    assert!(message(&[]).contains("empty"));
+    assert!(Kernel::linear(&[0.3]).unwrap().partly_additive(&[0]).is_err());
+    let kernel = matern.partly_additive(&[0, 1]).unwrap();
+    assert!(kernel.check_dimension(2).is_ok() && kernel.check_dimension(3).is_err());
+    assert!(kernel.with_lengthscales(&[0.5]).unwrap().is_partly_additive());
 }
 
 #[test]

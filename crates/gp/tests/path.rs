@@ -13,6 +13,7 @@ fn kernels() -> Vec<Kernel> {
         Kernel::matern(2.5, &[0.4]).unwrap().with_variance(0.5).unwrap(),
         Kernel::matern(3.2, &[0.4]).unwrap(),
         Kernel::linear(&[0.8, 1.2]).unwrap(),
+        Kernel::matern(2.5, &[0.5, 0.7]).unwrap().partly_additive(&[0, 1]).unwrap().with_variance(1.5).unwrap(),
     ]
 }
 

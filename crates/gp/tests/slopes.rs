@@ -18,7 +18,12 @@ fn smooth(which: usize, dimension: usize) -> Kernel {
         1 => Kernel::matern(1.5, &each),
         2 => Kernel::matern(2.5, &[0.6]),
         3 => Kernel::matern(3.1, &each),
-        _ => Kernel::linear(&each),
+        4 => Kernel::linear(&each),
+        // The last two coordinates belong to one parameter.
+        _ => {
+            let parameters: Vec<usize> = (0..dimension).map(|j| j.min(dimension.max(2) - 2)).collect();
+            Kernel::matern(2.5, &each).and_then(|kernel| kernel.partly_additive(&parameters))
+        }
     };
     kernel.unwrap().with_variance(1.7).unwrap()
 }
@@ -52,7 +57,7 @@ proptest! {
 
     #[test]
     fn values_are_predictions_and_gradients_are_central_differences(
-        seed: u64, which in 0usize..5, dimension in 1usize..5, rows in 0usize..40, multiplier in 0.0f64..5.0,
+        seed: u64, which in 0usize..6, dimension in 1usize..5, rows in 0usize..40, multiplier in 0.0f64..5.0,
     ) {
         let rng = &mut rng(seed);
         let posterior = posterior(rng, smooth(which, dimension), dimension, rows);
@@ -96,7 +101,7 @@ proptest! {
 
     #[test]
     fn gradients_of_any_acquisition_are_central_differences(
-        seed: u64, which in 0usize..5, dimension in 1usize..4, rows in 0usize..12,
+        seed: u64, which in 0usize..6, dimension in 1usize..4, rows in 0usize..12,
     ) {
         let rng = &mut rng(seed);
         let posterior = posterior(rng, smooth(which, dimension), dimension, rows);

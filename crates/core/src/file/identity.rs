@@ -46,8 +46,9 @@ pub(super) fn of_candidates(candidates: &CandidatesSection) -> IdentityEntries {
 }
 
 pub(super) fn of_model(model: &ModelSection) -> IdentityEntries {
-    let mut identity = vec![entry("model.kernel", model.family.name())];
-    if model.family == KernelName::Matern {
+    let is_open = model.fit && !model.named;
+    let mut identity = vec![entry("model.kernel", if is_open { "learned" } else { model.family.name() })];
+    if model.family == KernelName::Matern && !is_open {
         identity.push(entry("model.smoothness", exact(model.smoothness)));
     }
     let number = |value: Option<f64>, default: &str| match value {

@@ -28,7 +28,7 @@ use self::placing::place;
 use self::tree::LARGEST_INTEGER;
 pub use self::tree::{TomlEntry, TomlNode, TomlTable};
 use crate::compatibility::check_room_to_sample;
-use crate::{Coordinates, Direction, Domain, Space, Spec, Strategy};
+use crate::{Coordinates, Direction, Domain, Space, Spec, Strategy, Tuning};
 
 const KEYS: [&str; 9] = ["name", "direction", "seed", "space", "constraint", "candidates", "model", "strategy", "run"];
 const DIRECTIONS: [(&str, Direction); 2] = [("maximize", Direction::Maximize), ("minimize", Direction::Minimize)];
@@ -276,7 +276,8 @@ impl Parts {
         let identity = [identity::of_head(direction, seed), of_domain, of_model, of_strategy].concat();
         let spec = if model.fit {
             let (family, given) = model.given(&root, &domain)?;
-            Spec::learned_given(&family, given, domain, strategy)
+            let spec = Spec::learned_given(&family, given, domain, strategy);
+            if model.named { spec } else { spec.and_then(|spec| spec.with_tuning(Tuning::default())) }
         } else {
             let prior = model.prior(&root, &domain, covariance)?;
             Spec::new(domain, prior, strategy)

@@ -39,6 +39,8 @@ const NOT_GIVEN: Error = Error::Internal { what: "a model that is not learned la
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ModelSection {
     pub family: KernelName,
+    /// Whether the kernel is named, by its family or its smoothness; else sums over parameters are learned too.
+    pub named: bool,
     pub smoothness: f64,
     /// None where it is to be learned, or the kernel has none.
     pub lengthscale: Option<Lengthscale>,
@@ -66,6 +68,7 @@ impl ModelSection {
     pub fn learned() -> Self {
         Self {
             family: KernelName::Matern,
+            named: false,
             smoothness: 2.5,
             lengthscale: None,
             noise: None,
@@ -83,6 +86,7 @@ impl ModelSection {
         let value_at = |key| table.get(key).map_or(table.at, |entry| entry.node.at);
         let model = Self {
             family: table.word("kernel", &FAMILIES)?.unwrap_or(KernelName::Matern),
+            named: ["kernel", "smoothness"].iter().any(|key| table.get(key).is_some()),
             smoothness: table.number("smoothness")?.unwrap_or(2.5),
             lengthscale: table.get("lengthscale").map(lengthscale).transpose()?,
             noise: table.number("noise")?,

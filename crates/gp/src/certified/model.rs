@@ -61,7 +61,8 @@ impl<'a> Model<'a> {
         let shape = match (kernel.radial(), kernel.family()) {
             (Some(radial), _) => Shape::Radial(radial, Box::new(Remainder::new(radial))),
             (None, Family::Linear) => Shape::Linear,
-            _ => return Err(Error::NoDerivative { family: "empirical" }),
+            (None, Family::Empirical) => return Err(Error::NoDerivative { family: "empirical" }),
+            (None, _) => return Err(Error::NotRadial { family: "partly additive" }),
         };
         let scales = (0..corner.len()).map(|j| kernel.scale(j)).collect();
         let (weights, largest, noise) = (view.weights(), kernel.variance_at(corner), view.prior().noise());

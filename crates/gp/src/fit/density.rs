@@ -30,7 +30,7 @@ use faer::Mat;
 use faer::dyn_stack::MemBuffer;
 
 use super::{Fit, Given, Priors};
-use crate::kernel::Ratios;
+use crate::kernel::Differences;
 use crate::{Points, Result, dense, vector};
 
 /// Hyperparameters with the closed-form ones filled in.
@@ -47,7 +47,7 @@ pub(crate) struct Profiled {
 
 /// The data of a density, and its workspace: evaluations allocate nothing.
 pub(crate) struct Density<'a> {
-    correlation: Ratios,
+    differences: Differences,
     /// For every coordinate, which lengthscale it has.
     groups: &'a [usize],
     priors: Priors,
@@ -62,13 +62,13 @@ pub(crate) struct Density<'a> {
 struct Workspace {
     /// K, then its Cholesky factor.
     gram: Mat<f64>,
-    /// k'(r)/r.
-    ratios: Mat<f64>,
     inverse: Mat<f64>,
     /// K^{-1} z and K^{-1} 1, as columns.
     sides: Mat<f64>,
     alpha: Vec<f64>,
     weights: Vec<f64>,
+    /// Covariances that are there already.
+    unused: Vec<f64>,
     memory: MemBuffer,
 }
 
@@ -78,11 +78,11 @@ impl Workspace {
         let sides = Mat::zeros(n, 2);
         Self {
             gram: square(),
-            ratios: square(),
             inverse: square(),
             sides,
             alpha: list(),
             weights: list(),
+            unused: list(),
             memory: dense::inverse_memory(n),
         }
     }
@@ -92,9 +92,10 @@ impl<'a> Density<'a> {
     /// The density of the values at the first points; refused for kernels that are no function of the distance.
     pub fn new(fit: &'a Fit<'_>, points: &Points, values: &'a [f64]) -> Result<Self> {
         let coordinates = (0..points.dimension()).map(|j| points.coordinate(j, values.len())).collect();
-        let (correlation, work) = (fit.family.ratios()?.correlation(), Workspace::new(values.len()));
+        let (differences, work) =
+            (fit.family.differences(values.len())?.of_correlation(), Workspace::new(values.len()));
         let (groups, priors, given) = (fit.groups, fit.priors.without_given(&fit.given), &fit.given);
-        Ok(Self { correlation, groups, priors, given, values, coordinates, work })
+        Ok(Self { differences, groups, priors, given, values, coordinates, work })
     }
 
     /// The density at `theta`; none where K is not numerically positive definite.
@@ -121,17 +122,28 @@ impl<'a> Density<'a> {
         let Some(Profiled { variance, density, surplus, .. }) = self.value(theta) else { return f64::NEG_INFINITY };
         let (n, last) = (self.values.len(), theta.len() - 1);
         let ratio_slope = self.ratio_slope(theta);
-        let Workspace { gram, ratios, inverse, alpha, weights, memory, .. } = &mut self.work;
+        let Workspace { gram, inverse, alpha, weights, unused, memory, .. } = &mut self.work;
         dense::inverse_by_cholesky(inverse.as_mut(), gram.as_ref(), memory);
         for j in 0..n {
-            let weights = &mut weights[j + 1..];
-            let (inverse, ratios) = (&inverse.col_as_slice(j)[j + 1..], &ratios.col_as_slice(j)[j + 1..]);
+            let (weights, rows) = (&mut weights[j + 1..], n - j - 1);
+            let inverse = &inverse.col_as_slice(j)[j + 1..];
             let (own, others) = (alpha[j] / variance, &alpha[j + 1..]);
-            for (i, weight) in weights.iter_mut().enumerate() {
-                *weight = (inverse[i] - own * others[i]) * ratios[i];
+            // Once more: one column of ratios for each parameter, instead of a matrix each.
+            self.differences.restart(rows);
+            for (c, (xs, &group)) in self.coordinates.iter().zip(self.groups).enumerate() {
+                self.differences.add(c, xs[j], (-theta[group]).exp(), &xs[j + 1..]);
             }
-            for (xs, &group) in self.coordinates.iter().zip(self.groups) {
-                gradient[group] += vector::weighted_squares(xs[j], &xs[j + 1..], weights);
+            self.differences.evaluate(&mut unused[..rows]);
+            for block in 0..self.differences.blocks() {
+                let ratios = self.differences.ratios(block);
+                for (i, weight) in weights.iter_mut().enumerate() {
+                    *weight = (inverse[i] - own * others[i]) * ratios[i];
+                }
+                for (c, (xs, &group)) in self.coordinates.iter().zip(self.groups).enumerate() {
+                    if self.differences.block(c) == block {
+                        gradient[group] += vector::weighted_squares(xs[j], &xs[j + 1..], weights);
+                    }
+                }
             }
         }
         gradient[..last].iter_mut().zip(theta).for_each(|(slope, t)| *slope *= (-2.0 * t).exp());
@@ -186,17 +198,16 @@ impl<'a> Density<'a> {
         (mean, quadratic, precision)
     }
 
-    /// K in the lower triangle of `gram`, k'(r)/r in that of `ratios`.
+    /// K in the lower triangle of `gram`.
     fn fill(&mut self, theta: &[f64]) {
-        let ratio = self.ratio(theta);
-        for j in 0..self.values.len() {
-            let ratios = &mut self.work.ratios.col_as_slice_mut(j)[j..];
-            ratios.fill(0.0);
-            for (xs, &group) in self.coordinates.iter().zip(self.groups) {
-                vector::add_squared_differences(xs[j], (-theta[group]).exp(), &xs[j..], ratios);
+        let (ratio, n) = (self.ratio(theta), self.values.len());
+        for j in 0..n {
+            self.differences.restart(n - j);
+            for (c, (xs, &group)) in self.coordinates.iter().zip(self.groups).enumerate() {
+                self.differences.add(c, xs[j], (-theta[group]).exp(), &xs[j..]);
             }
             let column = &mut self.work.gram.col_as_slice_mut(j)[j..];
-            self.correlation.apply(ratios, column);
+            self.differences.evaluate(column);
             column[0] += ratio;
         }
     }
@@ -241,7 +252,14 @@ mod tests {
 
     /// Every case: family, groups, how many values, what is given; lengthscales too, which theta then has all the same.
     fn each_case(mut check: impl FnMut(&Fit, usize)) {
-        for (family, groups) in families().iter().flat_map(|family| GROUPS.map(|groups| (family, groups))) {
+        let additive =
+            |(family, groups): (&Kernel, &[usize])| (family.partly_additive(groups).unwrap(), groups.to_vec());
+        let joint = families()
+            .iter()
+            .flat_map(|family| GROUPS.map(|groups| (family.clone(), groups.to_vec())))
+            .collect::<Vec<_>>();
+        let sums: Vec<_> = joint.iter().map(|(family, groups)| additive((family, groups))).collect();
+        for (family, groups) in joint.iter().chain(&sums) {
             let count = groups.iter().max().unwrap() + 1;
             for (given, n) in all_given().iter().flat_map(|given| [1, 2, 30].map(|n| (given, n))) {
                 for lengthscales in [None, Some(vec![0.5; count])] {

@@ -142,6 +142,7 @@ impl Fit<'_> {
             variance,
             mean: self.given.mean.unwrap_or(mean),
             density: profiled.density,
+            structure: self.structure(),
         }
     }
 }

@@ -17,6 +17,16 @@ use crate::{Error, Kernel, Points, Prior, Result};
 /// Where the noise is given, the prior variance is searched within this factor of the values' own.
 const VARIANCES: f64 = 1e12;
 
+/// How the parameters of a learned kernel act together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Structure {
+    /// The kernel depends on all parameters together.
+    #[default]
+    Joint,
+    /// It is mostly a sum over parameters ([`Kernel::partly_additive`]).
+    PartlyAdditive,
+}
+
 /// Hyperparameters learned from data.
 #[doc(alias = "hyperparameter")]
 #[derive(Debug, Clone, PartialEq)]
@@ -31,17 +41,24 @@ pub struct Hyperparameters {
     pub mean: f64,
     /// The log posterior density, up to a constant that depends on the number of values alone.
     pub density: f64,
+    /// How the parameters act together.
+    pub structure: Structure,
 }
 
 impl Hyperparameters {
-    /// The prior that they describe: `family` with these lengthscales, each coordinate having that of its group.
+    /// The prior that they describe: `family`, partly additive if that is their structure, with these lengthscales, each
+    /// coordinate having that of its group.
     pub fn prior(&self, family: &Kernel, groups: &[usize]) -> Result<Prior> {
         let found = self.lengthscales.len();
         let of = |&g: &usize| {
             self.lengthscales.get(g).copied().ok_or(Error::WrongLength { what: "lengthscales", expected: g + 1, found })
         };
         let each: Vec<f64> = groups.iter().map(of).collect::<Result<_>>()?;
-        Prior::new(family.with_lengthscales(&each)?.with_variance(self.variance)?, self.mean, self.noise)
+        let kernel = match self.structure {
+            Structure::Joint => family.with_lengthscales(&each)?,
+            Structure::PartlyAdditive => family.with_lengthscales(&each)?.partly_additive(groups)?,
+        };
+        Prior::new(kernel.with_variance(self.variance)?, self.mean, self.noise)
     }
 
     fn theta(&self) -> Vec<f64> {
@@ -70,7 +87,7 @@ impl Hyperparameters {
 #[doc(alias = "marginal likelihood")]
 #[derive(Debug, Clone)]
 pub struct Fit<'a> {
-    /// The kernel whose family is taken.
+    /// The kernel whose family and structure are taken.
     pub family: &'a Kernel,
     /// For every coordinate, the index of its lengthscale; indices from 0 on.
     pub groups: &'a [usize],
@@ -144,7 +161,8 @@ impl Fit<'_> {
         let lengthscales = self.given.lengthscales.clone().unwrap_or_else(|| vec![self.priors.lengthscale.0; count]);
         let variance = self.given.variance.unwrap_or(1.0);
         let noise = self.given.noise.unwrap_or(self.priors.noise_ratio.0 * variance);
-        Hyperparameters { lengthscales, noise, variance, mean: self.given.mean.unwrap_or(0.0), density: 0.0 }
+        let (mean, structure) = (self.given.mean.unwrap_or(0.0), self.structure());
+        Hyperparameters { lengthscales, noise, variance, mean, density: 0.0, structure }
     }
 
     fn check(&self, points: &Points, values: &[f64], warm: usize) -> Result<()> {
@@ -254,7 +272,12 @@ impl Fit<'_> {
             variance,
             mean: self.given.mean.unwrap_or(mean),
             density,
+            structure: self.structure(),
         }
+    }
+
+    fn structure(&self) -> Structure {
+        if self.family.is_partly_additive() { Structure::PartlyAdditive } else { Structure::Joint }
     }
 }
 

@@ -11,7 +11,7 @@
 //! - dk/dx_j = k' e_j / l_j,
 //! - d^2k/dx_i dy_j = -((k'/r) \[i = j\] + (k'' - k'/r) e_i e_j) / (l_i l_j).
 
-use super::{Form, Kernel, along_distance::DistanceDerivatives, distance};
+use super::{Form, Kernel, additive::Part, along_distance::DistanceDerivatives, distance};
 use crate::{Error, Result};
 
 /// Beyond this distance every radial kernel and its derivatives are 0, and r^2 might be infinite.
@@ -30,15 +30,20 @@ impl Kernel {
             }
             return Ok(());
         }
-        let r = distance::plain(x, y, &self.scales);
-        let first = match self.slopes(r) {
-            Some(slopes) => slopes.first,
-            None if r == 0.0 && self.smoothness() <= 0.5 => return Err(self.not_differentiable("gradient", 0.5, r)),
-            None => 0.0,
-        };
-        for (j, slot) in out.iter_mut().enumerate() {
-            *slot = if first == 0.0 { 0.0 } else { self.variance * first * self.unit(x, y, j, r) * self.scale(j) };
+        out.fill(0.0);
+        for part in self.parts() {
+            let r = self.distance(x, y, part);
+            let first = match self.slopes(r) {
+                Some(slopes) => slopes.first,
+                None if r == 0.0 && self.smoothness() <= 0.5 => return Err(self.not_differentiable("gradient", 0.5, r)),
+                None => continue,
+            };
+            for (j, slot) in out.iter_mut().enumerate().filter(|(j, _)| first != 0.0 && part.contains(*j)) {
+                *slot +=
+                    part.share * self.variance * first * self.unit(x, y, j, part, r) * self.scale(j) * part.stretch;
+            }
         }
+        let r = distance::plain(x, y, &self.scales);
         self.check_finite(out, "gradient", 0.5, r)
     }
 
@@ -49,7 +54,16 @@ impl Kernel {
         self.check_pair(x, y)?;
         let dimension = x.len();
         check_length("the mixed derivative", dimension * dimension, out)?;
+        out.fill(0.0);
+        for part in self.parts() {
+            self.add_mixed_derivative(part, x, y, out)?;
+        }
         let r = distance::plain(x, y, &self.scales);
+        self.check_finite(out, "mixed derivative", 1.0, r)
+    }
+
+    fn add_mixed_derivative(&self, part: Part<'_>, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<()> {
+        let (r, dimension) = (self.distance(x, y, part), x.len());
         // On the diagonal e_j is undefined and its factor is 0; the linear kernel has no such term either.
         let (ratio, excess) = match self.slopes(r) {
             _ if matches!(self.form, Form::Linear) => (-1.0, 0.0),
@@ -59,15 +73,18 @@ impl Kernel {
             }
             None => (0.0, 0.0),
         };
-        for (i, row) in out.chunks_exact_mut(dimension).enumerate() {
-            for (j, slot) in row.iter_mut().enumerate() {
+        let factor = part.share * self.variance * part.stretch * part.stretch;
+        let coordinates = || (0..dimension).filter(|&j| part.contains(j));
+        for i in coordinates() {
+            for j in coordinates() {
                 let straight = if i == j { ratio } else { 0.0 };
                 // The product of the two units is formed first, for symmetry bit for bit.
-                let along = if excess == 0.0 { 0.0 } else { excess * (self.unit(x, y, i, r) * self.unit(x, y, j, r)) };
-                *slot = -self.variance * (straight + along) * (self.scale(i) * self.scale(j));
+                let units = || self.unit(x, y, i, part, r) * self.unit(x, y, j, part, r);
+                let along = if excess == 0.0 { 0.0 } else { excess * units() };
+                out[i * dimension + j] -= factor * (straight + along) * (self.scale(i) * self.scale(j));
             }
         }
-        self.check_finite(out, "mixed derivative", 1.0, r)
+        Ok(())
     }
 
     /// L of the paper's Lemma 7, the square root of the largest mixed derivative on the diagonal.
@@ -78,7 +95,9 @@ impl Kernel {
         self.check_continuous()?;
         let ratio = self.ratio_at_zero().ok_or_else(|| self.not_differentiable("lipschitz constant", 1.0, 0.0))?;
         let steepest = self.scales.iter().copied().fold(0.0, f64::max);
-        Ok((-ratio * self.variance).sqrt() * steepest)
+        // Along one coordinate: the part of all parameters, and that of one.
+        let share: f64 = self.parts().take(2).map(|part| part.share * part.stretch * part.stretch).sum();
+        Ok((-ratio * self.variance * share).sqrt() * steepest)
     }
 
     /// k'(r) / r at distance 0, where it exists; the linear kernel's mixed derivative is that of -r^2 / 2.
@@ -143,8 +162,17 @@ impl Kernel {
         self.scales[self.entry(coordinate)]
     }
 
-    fn unit(&self, x: &[f64], y: &[f64], coordinate: usize, r: f64) -> f64 {
-        (x[coordinate] - y[coordinate]) * self.scale(coordinate) / r
+    fn unit(&self, x: &[f64], y: &[f64], coordinate: usize, part: Part<'_>, r: f64) -> f64 {
+        (x[coordinate] - y[coordinate]) * self.scale(coordinate) * part.stretch / r
+    }
+
+    /// The distance that a part depends on.
+    fn distance(&self, x: &[f64], y: &[f64], part: Part<'_>) -> f64 {
+        if self.additive.is_none() {
+            return distance::plain(x, y, &self.scales);
+        }
+        let coordinates = (0..x.len()).filter(|&j| part.contains(j));
+        coordinates.map(|j| ((x[j] - y[j]) * self.scale(j) * part.stretch).powi(2)).sum::<f64>().sqrt()
     }
 }
 

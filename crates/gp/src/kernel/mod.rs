@@ -8,24 +8,28 @@
 //! | r | r | sqrt(sum_j ((x_j - y_j) / l_j)^2) |
 //! | nu | smoothness | of the Matern family |
 
+mod additive;
 mod along_distance;
 mod bessel;
 mod derivatives;
+mod differences;
 mod distance;
 mod empirical;
 mod matern;
 mod profile;
 mod radial;
-mod ratios;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use additive::{Additive, Part};
+pub(crate) use differences::Differences;
 pub use empirical::{Clipped, Covariance};
 use matern::Matern;
 use profile::Profile;
 pub(crate) use radial::Radial;
-pub(crate) use ratios::Ratios;
+
+use rand::{Rng, RngExt};
 
 use crate::{Error, Points, Quantity, Result};
 
@@ -79,6 +83,7 @@ pub struct Kernel {
     variance: f64,
     lengthscales: Arc<[f64]>,
     scales: Arc<[f64]>,
+    additive: Option<Additive>,
 }
 
 impl Kernel {
@@ -100,7 +105,8 @@ impl Kernel {
     /// A known covariance over a finite set, whose members are the one-dimensional points 0, 1, 2, ...
     pub fn empirical(covariance: Covariance) -> Self {
         let none: Arc<[f64]> = Arc::from([]);
-        Self { form: Form::Empirical(Arc::new(covariance)), variance: 1.0, lengthscales: none.clone(), scales: none }
+        let form = Form::Empirical(Arc::new(covariance));
+        Self { form, variance: 1.0, lengthscales: none.clone(), scales: none, additive: None }
     }
 
     fn scaled(form: Form, lengthscales: &[f64]) -> Result<Self> {
@@ -117,7 +123,7 @@ impl Kernel {
             }
         }
         let scales = lengthscales.iter().map(|l| 1.0 / l).collect();
-        Ok(Self { form, variance: 1.0, lengthscales: lengthscales.into(), scales })
+        Ok(Self { form, variance: 1.0, lengthscales: lengthscales.into(), scales, additive: None })
     }
 
     /// The same kernel with this prior variance, a factor in front of it.
@@ -128,10 +134,64 @@ impl Kernel {
         Ok(Self { variance, ..self })
     }
 
-    /// The same family and variance with other lengthscales.
+    /// The same kernel with other lengthscales.
     pub fn with_lengthscales(&self, lengthscales: &[f64]) -> Result<Self> {
         let other = Self::scaled(self.form.clone(), lengthscales)?;
-        Ok(Self { variance: self.variance, ..other })
+        Ok(Self { variance: self.variance, additive: self.additive.clone(), ..other })
+    }
+
+    /// The same family as a kernel that is mostly a sum over parameters: a tenth of the variance depends on all of them
+    /// together, the rest on one at a time, with lengthscales that are 0.8/sqrt(parameters) as long. `parameters` has the
+    /// parameter of every coordinate, from 0 on. Refused for kernels that do not depend on differences.
+    ///
+    /// ```
+    /// use manyhands_gp::Kernel;
+    ///
+    /// let kernel = Kernel::matern(2.5, &[0.2])?.partly_additive(&[0, 1])?;
+    /// // Points that share a coordinate have much in common, however far apart they are.
+    /// let (near, far) = (kernel.covariance(&[0.0, 0.0], &[0.0, 9.0]), kernel.covariance(&[0.0, 0.0], &[9.0, 9.0]));
+    /// assert!(near > 0.44 && far < 1e-9);
+    /// # Ok::<(), manyhands_gp::Error>(())
+    /// ```
+    pub fn partly_additive(&self, parameters: &[usize]) -> Result<Self> {
+        if !self.is_stationary() {
+            let family = if matches!(self.form, Form::Linear) { "linear" } else { "empirical" };
+            return Err(Error::NotRadial { family });
+        }
+        Ok(Self { additive: Some(Additive::new(parameters)?), ..self.clone() })
+    }
+
+    /// Whether it is mostly a sum over parameters.
+    #[inline]
+    pub fn is_partly_additive(&self) -> bool {
+        self.additive.is_some()
+    }
+
+    /// What the lengthscales of its shortest part are divided by: 1 unless it is a sum over parameters.
+    pub(crate) fn stretch(&self) -> f64 {
+        self.additive.as_ref().map_or(1.0, Additive::stretch)
+    }
+
+    /// What the frequencies of a random wave are multiplied by, besides the reciprocal lengthscales: 1, or where the kernel is
+    /// partly a sum over parameters, the stretch of one of its parts, drawn by their shares, and 0 for coordinates that it does
+    /// not depend on.
+    pub(crate) fn frequency_factors(&self, dimension: usize, rng: &mut impl Rng) -> Vec<f64> {
+        let Some(additive) = &self.additive else { return vec![1.0; dimension] };
+        let (mut left, mut drawn) = (rng.random::<f64>(), Part::WHOLE);
+        for part in additive.parts() {
+            drawn = part;
+            left -= part.share;
+            if left < 0.0 {
+                break;
+            }
+        }
+        (0..dimension).map(|j| if drawn.contains(j) { drawn.stretch } else { 0.0 }).collect()
+    }
+
+    /// Its radial parts, whose sum it is.
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let whole = self.additive.is_none().then_some(Part::WHOLE);
+        whole.into_iter().chain(self.additive.iter().flat_map(Additive::parts))
     }
 
     /// Which family it belongs to.
@@ -170,6 +230,10 @@ impl Kernel {
                 Err(Error::WrongLength { what: "a point of an empirical kernel", expected: 1, found: dimension })
             }
             Form::Empirical(_) => Ok(()),
+            _ if self.additive.as_ref().is_some_and(|additive| additive.parameters().len() != dimension) => {
+                let found = self.additive.as_ref().map_or(0, |additive| additive.parameters().len());
+                Err(Error::WrongLength { what: "the parameters of coordinates", expected: dimension, found })
+            }
             _ if self.lengthscales.len() == 1 || self.lengthscales.len() == dimension => Ok(()),
             _ => Err(Error::WrongLength { what: "lengthscales", expected: dimension, found: self.lengthscales.len() }),
         }
@@ -212,6 +276,10 @@ impl Kernel {
     #[inline]
     fn fill_from<'a>(&self, x: &[f64], points: impl Iterator<Item = &'a [f64]>, out: &mut [f64]) {
         let (variance, scales) = (self.variance, &*self.scales);
+        if let Some(additive) = &self.additive {
+            additive.fill((x, scales), points, out, |squares| self.correlate(squares));
+            return out.iter_mut().for_each(|correlation| *correlation *= variance);
+        }
         let closed = |profile: Profile, points, out: &mut [f64]| {
             fill_each(out, points, |y| distance::squared(x, y, scales));
             profile.apply(variance, out);
@@ -234,6 +302,20 @@ impl Kernel {
         }
     }
 
+    /// Turns squared distances into correlations; zeros where it does not depend on distances.
+    fn correlate(&self, squares: &mut [f64]) {
+        match &self.form {
+            Form::SquaredExponential => Profile::SquaredExponential.apply(1.0, squares),
+            Form::Matern(Matern::Half) => Profile::Half.apply(1.0, squares),
+            Form::Matern(Matern::ThreeHalves) => Profile::ThreeHalves.apply(1.0, squares),
+            Form::Matern(Matern::FiveHalves) => Profile::FiveHalves.apply(1.0, squares),
+            Form::Matern(Matern::General { smoothness, rate }) => {
+                squares.iter_mut().for_each(|square| *square = bessel::correlation(*smoothness, rate * square.sqrt()));
+            }
+            Form::Linear | Form::Empirical(_) => squares.fill(0.0),
+        }
+    }
+
     /// The one-dimensional factor of a coordinate, with variance 1; only the squared exponential is such a product.
     pub fn axis(&self, coordinate: usize) -> Option<Self> {
         let lengthscale = match &*self.lengthscales {
@@ -241,7 +323,7 @@ impl Kernel {
             each => *each.get(coordinate)?,
         };
         match self.form {
-            Form::SquaredExponential => Self::squared_exponential(&[lengthscale]).ok(),
+            Form::SquaredExponential if self.additive.is_none() => Self::squared_exponential(&[lengthscale]).ok(),
             _ => None,
         }
     }

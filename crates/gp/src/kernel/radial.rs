@@ -34,9 +34,10 @@ pub(crate) struct Steepness {
 }
 
 impl Kernel {
-    /// The kernel along the distance, if it is stationary.
+    /// The kernel along the distance, if that is all it depends on.
     pub(crate) fn radial(&self) -> Option<Radial> {
         match self.form {
+            _ if self.additive.is_some() => None,
             Form::SquaredExponential => Some(Radial { matern: None }),
             Form::Matern(matern) => Some(Radial { matern: Some(matern) }),
             Form::Linear | Form::Empirical(_) => None,

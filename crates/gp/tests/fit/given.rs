@@ -1,6 +1,6 @@
 //! What fitting promises where some hyperparameters are given: those are kept, and the rest is learned.
 
-use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Prior, Priors, Quantity};
+use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Prior, Priors, Quantity, Structure};
 
 use super::{awkward, draw, median, points, wide};
 use crate::common::{dot, rng, solve};
@@ -18,7 +18,14 @@ fn all_given(truth: &Hyperparameters) -> Vec<Given> {
 
 /// With the values drawn under it.
 fn known(seed: u64, n: usize) -> (Hyperparameters, Kernel, Points, Vec<f64>) {
-    let truth = Hyperparameters { lengthscales: vec![0.2, 0.4], noise: 0.05, variance: 2.5, mean: 0.7, density: 0.0 };
+    let truth = Hyperparameters {
+        lengthscales: vec![0.2, 0.4],
+        noise: 0.05,
+        variance: 2.5,
+        mean: 0.7,
+        density: 0.0,
+        structure: Structure::Joint,
+    };
     let family = Kernel::matern(2.5, &[1.0]).unwrap();
     let rng = &mut rng(seed);
     let points = points(rng, n, 2);
@@ -156,7 +163,14 @@ fn awkward_data_give_usable_hyperparameters_whatever_is_given() {
         let groups: Vec<usize> = (0..points.dimension()).collect();
         for (noise, variance, mean) in [(1e-30, 1.0, 0.0), (1e-9, 1e9, -1e3), (1e30, 1e-30, 1e20), (1.0, 1.0, 1e-20)] {
             let lengthscales = vec![0.3; groups.len()];
-            for given in all_given(&Hyperparameters { lengthscales, noise, variance, mean, density: 0.0 }) {
+            for given in all_given(&Hyperparameters {
+                lengthscales,
+                noise,
+                variance,
+                mean,
+                density: 0.0,
+                structure: Structure::Joint,
+            }) {
                 let priors = Priors::default().stretched(groups.len());
                 let fit = Fit { family: &family, groups: &groups, priors, given, evaluations: 10 };
                 let Hyperparameters { lengthscales, noise, variance, mean, .. } =

@@ -38,7 +38,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[track_caller]
 fn check_usable(fit: &Fit, found: &Hyperparameters) {
-    let Hyperparameters { lengthscales, noise, variance, mean, density } = found;
+    let Hyperparameters { lengthscales, noise, variance, mean, density, .. } = found;
     assert!(lengthscales.iter().chain([noise, variance]).all(|v| *v > 0.0 && v.is_finite()), "{found:?}");
     assert!(mean.is_finite() && density.is_finite(), "{found:?}");
     let (low, high) = fit.priors.noise_range;

@@ -1,7 +1,7 @@
 //! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
 
 use manyhands_core::event::{ActualSetting, Amended, Asked, ENGINE, Enqueued, EventKind, Fitted, Included};
-use manyhands_core::gp::{Hyperparameters, Warp};
+use manyhands_core::gp::{Hyperparameters, Structure, Warp};
 use manyhands_core::{
     Aim, Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value,
 };
@@ -71,15 +71,17 @@ fn event() -> impl Strategy<Value = Event> {
             Event::Asked(Asked { trial, choice, seen, engine })
         },
     );
-    let hyperparameters = (prop::collection::vec(number(), 0..4), number(), number(), number(), number()).prop_map(
-        |(lengthscales, noise, variance, mean, density)| Hyperparameters {
-            lengthscales,
-            noise,
-            variance,
-            mean,
-            density,
-        },
-    );
+    let hyperparameters =
+        (prop::collection::vec(number(), 0..4), number(), number(), number(), number(), any::<bool>()).prop_map(
+            |(lengthscales, noise, variance, mean, density, sum)| Hyperparameters {
+                lengthscales,
+                noise,
+                variance,
+                mean,
+                density,
+                structure: if sum { Structure::PartlyAdditive } else { Structure::Joint },
+            },
+        );
     let fitted = (hyperparameters, warp(), count(), 1..=u32::MAX).prop_map(|(hyperparameters, warp, seen, engine)| {
         Event::Fitted(Fitted { hyperparameters, warp, seen, engine })
     });
@@ -154,7 +156,14 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
         engine: ENGINE,
     };
     let fitted = |lengthscales, noise| {
-        let hyperparameters = Hyperparameters { lengthscales, noise, variance: 1.0, mean: 0.0, density: 0.0 };
+        let hyperparameters = Hyperparameters {
+            lengthscales,
+            noise,
+            variance: 1.0,
+            mean: 0.0,
+            density: 0.0,
+            structure: Structure::Joint,
+        };
         let warp = Warp::from_numbers([0.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
         Event::Fitted(Fitted { hyperparameters, warp, seen: 0, engine: ENGINE })
     };
