@@ -84,6 +84,11 @@ impl SeededRun {
         Self { name: name.to_string(), seed }
     }
 
+    /// Its seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Random numbers for one purpose, independent of the optimizer and of other runs.
     pub(crate) fn generator(&self, purpose: Purpose) -> ChaCha8Rng {
         generator(self.seed, purpose, ProblemFamily::Quality, fnv(&self.name))

@@ -66,12 +66,15 @@ impl QualityReport {
         let reference = Reference::of(problem.name());
         let names = problem.space().parameters().iter().map(|parameter| parameter.name());
         let point = manyhands_core::json::named(names.zip(&problem.optimum().point));
+        // Every instance has its own.
+        let optimum = (!problem.is_drawn()).then(|| json!({"value": problem.optimum().value, "params": point}));
+        let noise = (!problem.is_drawn()).then(|| problem.noise());
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
         let optimizers: Map<String, Json> =
             runs.iter().map(|runs| (runs.optimizer.name().to_string(), self.optimizer(runs, reference))).collect();
         json!({
             "problem": problem.name(), "dimension": problem.dimension(), "direction": problem.direction().name(),
-            "noise_sd": problem.noise(), "optimum": {"value": problem.optimum().value, "params": point},
+            "noise_sd": noise, "optimum": optimum,
             "aim": reference.map(|reference| reference.aim), "reported_elsewhere": peers, "players": optimizers,
         })
     }

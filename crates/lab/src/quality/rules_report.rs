@@ -174,9 +174,10 @@ impl ComparedProblem {
             })
         };
         let rules: Vec<Json> = self.runs.iter().enumerate().map(rule).collect();
+        // Every instance has its own noise.
+        let noise = (!self.problem.is_drawn()).then(|| self.problem.noise());
         json!({
-            "problem": self.problem.name(), "dimension": self.problem.dimension(), "noise_sd": self.problem.noise(),
-            "rules": rules,
+            "problem": self.problem.name(), "dimension": self.problem.dimension(), "noise_sd": noise, "rules": rules,
         })
     }
 }

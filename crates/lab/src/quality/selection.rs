@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{POOLS, PoolFile, PoolProblem, SpaceProblem, TestProblem, problems};
+use super::{POOLS, PoolFile, PoolProblem, SpaceProblem, problems};
 use crate::{Error, Result};
 
 /// Problems and pools, ready to be run.
@@ -17,16 +17,13 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The problems and pools of these names, or all without a name. Pools are read from the folder `data`; without one
-    /// there are none. The files of a pool that is named must exist.
+    /// The problems and pools of these names; without a name all, but for the BBOB set. Pools are read from the folder
+    /// `data`; without one there are none. The files of a pool that is named must exist.
     pub fn new(names: &[String], data: Option<&Path>) -> Result<Self> {
-        let problems = problems::all()?;
-        let known: Vec<&str> =
-            problems.iter().map(TestProblem::name).chain(POOLS.iter().map(|pool| pool.name)).collect();
-        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            let allowed = format!("one of {}", known.join(", "));
-            return Err(Error::Setting { setting: "a problem's name", allowed, value: format!("\"{unknown}\"") });
-        }
+        let is_pool = |name: &String| POOLS.iter().any(|pool| pool.name == name);
+        let others: Vec<String> = names.iter().filter(|name| !is_pool(name)).cloned().collect();
+        let only_pools = others.is_empty() && !names.is_empty();
+        let problems = if only_pools { vec![] } else { problems::named_beside(&others, &POOLS.map(|pool| pool.name))? };
         let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
         let files: Vec<&PoolFile> = POOLS.iter().filter(|pool| wanted(pool.name)).collect();
         let (pools, skipped) = match data {
@@ -38,7 +35,6 @@ impl Selection {
                 return Err(Error::Setting { setting: "data", allowed, value: "none".to_string() });
             }
         };
-        let problems = problems.into_iter().filter(|problem| wanted(problem.name())).collect();
         Ok(Self { problems, pools, skipped })
     }
 }

@@ -1,11 +1,14 @@
 //! A problem on a space of parameters whose optimum is known: the space, the function, the noise of its values.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use manyhands_core::{Direction, Space, Value};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::membership::coordinates;
+use super::problems::BbobInstance;
 use super::protocol::{Protocol, SeededRun};
 use super::{ActiveOptimizer, Optimizer, TestProblem};
 use crate::stream::Purpose;
@@ -13,6 +16,8 @@ use crate::{Error, Result};
 
 /// Smaller regrets count as this, since logarithms are reported.
 pub const FLOOR: f64 = 1e-12;
+/// The same for functions of the BBOB set: the last target of its own benchmark.
+const BBOB_FLOOR: f64 = 1e-8;
 
 /// The best value, and a point where it is attained.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,15 +28,36 @@ pub struct Optimum {
     pub point: Vec<Value>,
 }
 
-/// A function on a space of parameters, with its optimum and the standard deviation of the noise on its values.
+/// What is optimized.
+#[derive(Debug, Clone)]
+enum Objective {
+    /// The same function in every run.
+    Fixed(fn(&[f64]) -> f64),
+    /// A function of the BBOB set, whose instance is that of the run's seed.
+    Drawn(Arc<BbobInstance>),
+}
+
+/// Gaussian noise: a percentage of the function's own standard deviation under uniform inputs.
+#[derive(Debug, Clone, Copy)]
+struct Noise {
+    percent: u32,
+    spread: f64,
+}
+
+impl Noise {
+    const NONE: Self = Self { percent: 0, spread: 0.0 };
+}
+
+/// A function on a space of parameters, with its optimum and the standard deviation of the noise on its values. It may be
+/// one of many instances: [`instance`](Self::instance).
 #[derive(Debug, Clone)]
 pub struct SpaceProblem {
     name: String,
     space: Space,
     direction: Direction,
-    function: fn(&[f64]) -> f64,
+    objective: Objective,
     optimum: Optimum,
-    noise: f64,
+    noise: Noise,
 }
 
 impl SpaceProblem {
@@ -44,16 +70,47 @@ impl SpaceProblem {
         function: fn(&[f64]) -> f64,
         optimum: Optimum,
     ) -> Result<Self> {
-        let problem = Self { name: name.to_string(), space, direction, function, optimum, noise: 0.0 };
-        problem.value(&problem.optimum.point)?;
-        Ok(problem)
+        Self {
+            name: name.to_string(),
+            space,
+            direction,
+            objective: Objective::Fixed(function),
+            optimum,
+            noise: Noise::NONE,
+        }
+        .checked()
+    }
+
+    /// An instance of a function of the BBOB set, without noise, to be minimized.
+    pub(super) fn drawn(name: &str, space: Space, instance: BbobInstance) -> Result<Self> {
+        let (name, direction, optimum) = (name.to_string(), Direction::Minimize, optimum(&instance));
+        Self { name, space, direction, objective: Objective::Drawn(Arc::new(instance)), optimum, noise: Noise::NONE }
+            .checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        self.value(&self.optimum.point)?;
+        Ok(self)
+    }
+
+    /// What is optimized in the run with this seed: the problem itself, or the instance of that number.
+    pub fn instance(&self, seed: u64) -> Result<Cow<'_, Self>> {
+        let Objective::Drawn(one) = &self.objective else { return Ok(Cow::Borrowed(self)) };
+        let other = one.numbered(seed)?;
+        let spread = if self.noise.percent == 0 { 0.0 } else { other.spread() };
+        let (optimum, noise) = (optimum(&other), Noise { spread, ..self.noise });
+        Ok(Cow::Owned(Self { objective: Objective::Drawn(Arc::new(other)), optimum, noise, ..self.clone() }))
+    }
+
+    /// Whether every seed has an instance of its own, with its own optimum and noise; they are here those of the first.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self.objective, Objective::Drawn(_))
     }
 
     /// The same function under Gaussian noise of `percent` % of `spread`, the function's own standard deviation under
     /// uniform inputs; the percentage becomes part of the name.
     pub fn with_noise(&self, percent: u32, spread: f64) -> Self {
-        let noise = 0.01 * f64::from(percent) * spread;
-        Self { name: format!("{}-noise-{percent}", self.name), noise, ..self.clone() }
+        Self { name: format!("{}-noise-{percent}", self.name), noise: Noise { percent, spread }, ..self.clone() }
     }
 
     /// Its name.
@@ -83,13 +140,22 @@ impl SpaceProblem {
 
     /// The standard deviation of the noise, in the values' units.
     pub fn noise(&self) -> f64 {
-        self.noise
+        0.01 * f64::from(self.noise.percent) * self.noise.spread
+    }
+
+    /// Smaller regrets count as this: [`FLOOR`], and 1e-8 for functions of the BBOB set.
+    pub fn floor(&self) -> f64 {
+        if self.is_drawn() { BBOB_FLOOR } else { FLOOR }
     }
 
     /// The true value at a point of the space, without noise.
     pub fn value(&self, point: &[Value]) -> Result<f64> {
         let outside = |reason| Error::Suggestion { problem: self.name.clone(), reason };
-        Ok((self.function)(&coordinates(&self.space, point).map_err(outside)?))
+        let x = coordinates(&self.space, point).map_err(outside)?;
+        Ok(match &self.objective {
+            Objective::Fixed(function) => function(&x),
+            Objective::Drawn(instance) => instance.value(&x),
+        })
     }
 
     /// How far a value is from the optimum.
@@ -97,17 +163,16 @@ impl SpaceProblem {
         (value - self.optimum.value).abs()
     }
 
-    /// One run of this optimizer: the simple regret by true values after each evaluation, in the order in which results
-    /// arrive. The n-th suggestion of every optimizer has the same noise.
+    /// One run of this optimizer on this very instance: the simple regret by true values after each evaluation, in the
+    /// order in which results arrive. The n-th suggestion of every optimizer has the same noise.
     pub fn regrets(&self, active: &mut dyn ActiveOptimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
-        let mut rng = run.generator(Purpose::Noise);
-        let noise: Vec<f64> = (0..protocol.evaluations)
-            .map(|_| self.noise * Distribution::<f64>::sample(&StandardNormal, &mut rng))
-            .collect();
+        let (sd, mut rng) = (self.noise(), run.generator(Purpose::Noise));
+        let noise: Vec<f64> =
+            (0..protocol.evaluations).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
         let (mut regrets, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
         run.drive(active, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
             let value = self.value(point)?;
-            least = self.regret(value).max(FLOOR).min(least);
+            least = self.regret(value).max(self.floor()).min(least);
             regrets.push(least);
             Ok(ControlFlow::Continue(value + noise[order]))
         })?;
@@ -124,6 +189,12 @@ impl TestProblem for SpaceProblem {
     }
 
     fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
-        self.regrets(optimizer.start(self, protocol, run)?.as_mut(), protocol, run)
+        let instance = self.instance(run.seed())?;
+        instance.regrets(optimizer.start(&instance, protocol, run)?.as_mut(), protocol, run)
     }
+}
+
+fn optimum(instance: &BbobInstance) -> Optimum {
+    let point = instance.best_point().iter().map(|x| Value::Float(*x)).collect();
+    Optimum { value: instance.best_value(), point }
 }

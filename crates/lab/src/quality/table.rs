@@ -117,7 +117,11 @@ fn cost<Performance>(runs: &[OptimizerRuns<Performance>]) -> String {
 pub(super) fn list(selection: &Selection) -> String {
     let mut table = framed(&["name", "d", "goal", "noise sd"]);
     for problem in &selection.problems {
-        let noise = if problem.noise() == 0.0 { String::new() } else { digits(problem.noise()) };
+        let noise = match problem.noise() {
+            0.0 => String::new(),
+            _ if problem.is_drawn() => "by instance".to_string(),
+            noise => digits(noise),
+        };
         let goal = problem.direction().name().to_string();
         table.add_row([problem.name().to_string(), problem.dimension().to_string(), goal, noise]);
     }

@@ -118,10 +118,11 @@ pub(super) struct Regrets {
 impl Regrets {
     pub fn of(traces: &[Trace], evaluations: usize) -> Self {
         let of = |regret: fn(&TrustCheck) -> f64| {
-            let at = [evaluations];
-            let logs: Vec<f64> =
-                checks(traces, &at).map(|check| regret(check).max(crate::quality::FLOOR).log10()).collect();
-            Quartiles::of(logs)
+            let log = |trace: &Trace| {
+                let check = trace.checks.iter().find(|check| check.evaluations == evaluations)?;
+                Some(regret(check).max(trace.floor).log10())
+            };
+            Quartiles::of(traces.iter().filter_map(log))
         };
         Self {
             best: of(|check| check.regret),

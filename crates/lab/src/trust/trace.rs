@@ -68,6 +68,8 @@ pub struct StopTrace {
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
+    /// Smaller regrets count as this in logarithms.
+    pub floor: f64,
     /// What was said, in the order of the evaluations.
     pub checks: Vec<TrustCheck>,
     /// Where the rule of a gain stopped it; none where it did not.
@@ -79,13 +81,13 @@ pub struct Trace {
 impl Trace {
     /// The run of a study on a problem with this seed.
     pub fn of(problem: &SpaceProblem, seed: u64) -> Result<Self> {
-        let run = SeededRun::new(problem.name(), seed);
+        let (run, problem) = (SeededRun::new(problem.name(), seed), problem.instance(seed)?);
         let domain = Domain::Space(problem.space().clone());
         let spec = Spec::learned(domain, Strategy::auto())?.with_direction(problem.direction());
         let mut random = RandomSearch::new(problem.space().clone(), run.generator(Purpose::Search))?;
         let points = random.ask(POINTS)?.into_iter().map(|(_, point)| point).collect();
         let study = Study::new(spec.with_seed(run.generator(Purpose::Study).next_u64()))?;
-        Watched { problem, study, noise: run.generator(Purpose::Noise), points }.trace()
+        Watched { problem: &problem, study, noise: run.generator(Purpose::Noise), points }.trace()
     }
 }
 
@@ -100,7 +102,8 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     fn trace(mut self) -> Result<Trace> {
-        let mut trace = Trace { checks: vec![], stopped_by_gain: None, stopped_by_trials: None };
+        let mut trace =
+            Trace { floor: self.problem.floor(), checks: vec![], stopped_by_gain: None, stopped_by_trials: None };
         let (mut by_gain, by_trials) = (StopRule::default(), StopRule::default());
         let by_trials = StopRule { trials_without_gain: Some(STOP_TRIALS), ..by_trials };
         for evaluations in (BATCH..=CHECKED[CHECKED.len() - 1]).step_by(BATCH) {

@@ -4,11 +4,14 @@
 //! unless a source is named; optima known to few digits there were polished with 30-digit arithmetic. Where a classic
 //! has its optimum in the centre of the box, another box is used, since many methods try the centre first.
 
+mod bbob;
 mod hartmann;
 mod mixed;
 mod one_two;
 mod several;
 
+pub(super) use bbob::BbobInstance;
+pub use bbob::{bbob, bbob_set, bbob_with_noise};
 pub(crate) use hartmann::hartmann6;
 use manyhands_core::{Direction, Parameter, Space, Value};
 pub(crate) use mixed::{mixture, training};
@@ -21,7 +24,7 @@ pub const BRANIN_SPREAD: f64 = 51.251_217_667_641_26;
 /// The standard deviation of Hartmann6 under uniform inputs, in closed form (products of error functions).
 pub const HARTMANN6_SPREAD: f64 = 0.384_827_213_017_885;
 
-/// Every problem; the five that have aims come first.
+/// Every problem but for the BBOB set; the five that have aims come first.
 pub fn all() -> Result<Vec<SpaceProblem>> {
     let (branin, hartmann6) = (one_two::branin()?, hartmann6()?);
     let noisy_branin = |percent| branin.with_noise(percent, BRANIN_SPREAD);
@@ -62,14 +65,29 @@ pub fn all() -> Result<Vec<SpaceProblem>> {
     ])
 }
 
-/// The problems of these names, in the order of [`all`]; every problem without a name.
+/// The problems of these names: those of [`all`] in its order, then functions of the BBOB set in the order of the
+/// names. Without a name those of [`all`].
 pub fn named(names: &[String]) -> Result<Vec<SpaceProblem>> {
+    named_beside(names, &[])
+}
+
+/// The same, where the error for an unknown name lists further names that would do.
+pub(super) fn named_beside(names: &[String], further: &[&str]) -> Result<Vec<SpaceProblem>> {
     let all = all()?;
-    if let Some(unknown) = names.iter().find(|name| all.iter().all(|problem| problem.name() != *name)) {
-        let known: Vec<&str> = all.iter().map(SpaceProblem::name).collect();
-        return Err(Error::Setting { setting: "problem", allowed: known.join(", "), value: unknown.clone() });
+    let mut drawn: Vec<SpaceProblem> = Vec::new();
+    for name in names {
+        if all.iter().chain(&drawn).any(|problem| problem.name() == name) {
+            continue;
+        }
+        let unknown = || {
+            let known: Vec<&str> = all.iter().map(SpaceProblem::name).chain(further.iter().copied()).collect();
+            let allowed = format!("one of {}, or {}", known.join(", "), bbob::pattern());
+            Error::Setting { setting: "a problem's name", allowed, value: format!("\"{name}\"") }
+        };
+        drawn.push(bbob::named(name).ok_or_else(unknown)??);
     }
-    Ok(all.into_iter().filter(|problem| names.is_empty() || names.iter().any(|name| name == problem.name())).collect())
+    let wanted = |problem: &SpaceProblem| names.is_empty() || names.iter().any(|name| name == problem.name());
+    Ok(all.into_iter().filter(wanted).chain(drawn).collect())
 }
 
 /// [low, high]^dimension, with parameters x1, x2, ...
