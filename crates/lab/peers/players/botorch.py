@@ -28,12 +28,13 @@ class BoTorch(CubePeer):
         self.sobol = torch.quasirandom.SobolEngine(self.dimension, scramble=True, seed=self.seed)
         self.design = max(5, 2 * len(self.free))
 
-    def choose(self, count):
-        known = len(self.values) >= self.design
-        points = self.improve(count) if known else self.sobol.draw(count, dtype=torch.double)
+    def draw(self, count):
+        return self.rounded(self.sobol.draw(count, dtype=torch.double))
+
+    def rounded(self, points):
         return [self.encode(self.decode(point)) for point in points]
 
-    def improve(self, count):
+    def suggest(self, count):
         points, values = map(tensor, self.told())
         model = SingleTaskGP(points, -values[:, None])
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
@@ -52,4 +53,4 @@ class BoTorch(CubePeer):
             raw_samples=512,
             options={"batch_limit": 5, "maxiter": 200},
         )
-        return found
+        return self.rounded(found)

@@ -28,7 +28,7 @@ class Cma(CubePeer):
         self.strategy = cma.CMAEvolutionStrategy(self.random.random(self.dimension), 0.3, options)
         self.drawn, self.results = [], []
 
-    def choose(self, count):
+    def suggest(self, count):
         size = self.strategy.popsize
         if len(self.results) >= size:
             self.strategy.tell(*zip(*self.results[:size]))

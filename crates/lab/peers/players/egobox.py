@@ -18,7 +18,7 @@ class Egobox(Peer):
         super().__init__(problem)
         self.space = [self.spec(p) for p in self.free]
         self.design = max(5, len(self.free) + 1)
-        self.hypercube = self.sample(math.ceil(self.design / self.batch) * self.batch)
+        self.hypercube = []
 
     @staticmethod
     def spec(p):
@@ -28,8 +28,12 @@ class Egobox(Peer):
             return XSpec(XType.FLOAT, [math.log(bound) if is_log(p) else bound for bound in limits(p)])
         return XSpec(XType.INT, limits(p))
 
-    def sample(self, count):
-        return lhs(self.space, count, seed=self.seed + len(self.points)).tolist()
+    def draw(self, count):
+        if len(self.hypercube) < count:
+            size = max(self.design, self.batch)
+            self.hypercube += lhs(self.space, size, seed=self.seed + len(self.points)).tolist()
+        points, self.hypercube = self.hypercube[:count], self.hypercube[count:]
+        return points
 
     def unfolded(self, points):
         """A column for each number, and one for each category: the model by itself takes no categories."""
@@ -37,11 +41,7 @@ class Egobox(Peer):
         rows = [[numpy.eye(size)[round(x)] if size else [x] for size, x in zip(sizes, point)] for point in points]
         return numpy.array([numpy.concatenate(row) for row in rows])
 
-    def choose(self, count):
-        if len(self.values) < self.design:
-            self.hypercube += self.sample(count) if len(self.hypercube) < count else []
-            points, self.hypercube = self.hypercube[:count], self.hypercube[count:]
-            return points
+    def suggest(self, count):
         points, values = (numpy.array(told) for told in self.told())
         if pending := self.pending():
             model = Gpx.builder(seed=self.seed).fit(self.unfolded(points), values)

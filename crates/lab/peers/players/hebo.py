@@ -27,7 +27,7 @@ class Hebo(Peer):
         low, high = limits(p)
         return dict(name=p["name"], type=kinds[is_log(p)], lb=low, ub=high)
 
-    def choose(self, count):
+    def suggest(self, count):
         suggested = self.optimizer.suggest(n_suggestions=count)
         return [suggested.iloc[[row]] for row in range(count)]
 

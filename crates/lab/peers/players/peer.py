@@ -8,7 +8,12 @@ def seed(problem):
 
 
 class Peer:
-    """What has been asked and told: points in the optimizer's own coordinates, values to be minimized."""
+    """What has been asked and told: points in the optimizer's own coordinates, values to be minimized.
+
+    The first `design` points are drawn, and more until half as many have values; the others are suggested.
+    """
+
+    design = 0
 
     def __init__(self, problem):
         self.parameters = problem["parameters"]
@@ -20,9 +25,13 @@ class Peer:
         self.values = {}
 
     def ask(self, count):
-        points = self.choose(count)
-        self.points += points
-        return [self.decode(point) for point in points]
+        asked = len(self.points)
+        drawn = max(0, self.design - asked) if 2 * len(self.values) >= self.design else count
+        if drawn:
+            self.points += self.draw(min(drawn, count))
+        if drawn < count:
+            self.points += self.suggest(count - drawn)
+        return [self.decode(point) for point in self.points[asked:]]
 
     def tell(self, trial, value):
         self.values[trial] = self.sign * value
