@@ -174,13 +174,13 @@ fn a_run_is_on_the_instance_of_its_seed() {
         let problem = named(&[name.to_string()]).unwrap().remove(0);
         for seed in [1, 2, 77] {
             let run = SeededRun::new(name, seed);
-            let regrets = |instance: &SpaceProblem| {
+            let performance = |instance: &SpaceProblem| {
                 let mut active = Optimizer::Random.start(instance, &protocol, &run).unwrap();
-                instance.regrets(active.as_mut(), &protocol, &run).unwrap()
+                instance.performance(active.as_mut(), &protocol, &run).unwrap()
             };
             let made = problem.run(&Optimizer::Random, &protocol, &run).unwrap();
-            assert_eq!(made, regrets(&problem.instance(seed).unwrap()));
-            assert_eq!(made == regrets(&problem), seed == 1);
+            assert_eq!(made, performance(&problem.instance(seed).unwrap()));
+            assert_eq!(made == performance(&problem), seed == 1);
         }
     }
 }
@@ -211,8 +211,8 @@ fn regrets_end_at_the_last_target_of_the_benchmark() {
     }
     let problem = bbob(3, 2).unwrap();
     let (protocol, run) = (Protocol { evaluations: 5, ..Protocol::default() }, SeededRun::new("best", 1));
-    let regrets = problem.regrets(&mut Best(problem.optimum().point.clone()), &protocol, &run).unwrap();
-    assert_eq!((regrets, problem.floor()), (vec![1e-8; 5], 1e-8));
+    let performance = problem.performance(&mut Best(problem.optimum().point.clone()), &protocol, &run).unwrap();
+    assert_eq!((performance.simple, performance.inference, problem.floor()), (vec![1e-8; 5], 1e-8, 1e-8));
 }
 
 /// The estimate from 1,024 points against 20,000 random draws. Of as many random draws, two standard errors would be

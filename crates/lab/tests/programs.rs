@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use manyhands_core::Value;
 use manyhands_lab::Error;
-use manyhands_lab::quality::{Optimizer, OptimizerComparison, OptimizerProgram, OptimizerRuns, Protocol, problems};
+use manyhands_lab::quality::{
+    Optimizer, OptimizerComparison, OptimizerProgram, OptimizerRuns, Protocol, SpacePerformance, problems,
+};
 use serde_json::{Value as Json, json};
 
 fn folder(name: &str) -> PathBuf {
@@ -27,7 +29,7 @@ fn program(name: &str, answer: &str) -> (OptimizerProgram, PathBuf) {
     (OptimizerProgram { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
 }
 
-fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<Vec<f64>>> {
+fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<SpacePerformance>> {
     let protocol = Protocol { seeds: 1, evaluations: 4, batch: 2, ..Protocol::default() };
     let bench = OptimizerComparison { optimizers: vec![Optimizer::Program(program)], protocol, threads: 1 };
     Ok(bench.run(&problems::named(&[problem.to_string()])?, &|| ())?.remove(0).remove(0))
@@ -43,7 +45,8 @@ fn a_program_hears_the_problem_and_every_result_and_is_judged_by_its_points() {
     let (first, second) = (value(1.0, 2.0), value(3.5, 2.5));
     assert!(second < first);
     let regrets = [problem.regret(first), problem.regret(second), problem.regret(second), problem.regret(second)];
-    assert_eq!(runs.finished[0].performance, regrets);
+    let performance = SpacePerformance { simple: regrets.to_vec(), inference: regrets[1] };
+    assert_eq!(runs.finished[0].performance, performance);
     let lines: Vec<Json> =
         fs::read_to_string(heard).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["play"], &lines[0]["direction"]), (&json!("branin"), &json!("minimize")));

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use manyhands_core::{Direction, Value};
 use manyhands_lab::quality::{
     ActiveOptimizer, FLOOR, Optimizer, OptimizerComparison, OptimizerRuns, POOLS, PoolProblem, Protocol, RandomOrder,
-    Schedule, SeededRun, Selection, TestProblem, problems,
+    RandomSearch, Schedule, SeededRun, Selection, SpacePerformance, TestProblem, problems,
 };
 use manyhands_lab::{Error, Result};
 use proptest::prelude::*;
@@ -69,9 +69,10 @@ fn recorded(protocol: &Protocol, seed: u64) -> Seen {
 #[test]
 fn random_search_is_the_same_on_one_and_two_threads() {
     let problems = named(&["branin-noise-5", "training", "mixture", "branin-constrained"]);
-    let performances = |threads| -> Vec<Vec<(u64, Vec<f64>)>> {
-        let strip =
-            |runs: &OptimizerRuns<Vec<f64>>| runs.finished.iter().map(|g| (g.seed, g.performance.clone())).collect();
+    let performances = |threads| -> Vec<Vec<(u64, SpacePerformance)>> {
+        let strip = |runs: &OptimizerRuns<SpacePerformance>| {
+            runs.finished.iter().map(|run| (run.seed, run.performance.clone())).collect()
+        };
         random(small(), threads).run(&problems, &|| ()).unwrap().iter().map(|runs| strip(&runs[0])).collect()
     };
     assert_eq!(performances(1), performances(2));
@@ -92,16 +93,77 @@ fn a_game_does_not_depend_on_the_others() {
 fn regret_falls_and_is_judged_by_true_values() {
     let problem = &named(&["hartmann6-noise-100"])[0];
     for run in &random(small(), 1).run(std::slice::from_ref(problem), &|| ()).unwrap()[0][0].finished {
-        assert_eq!(run.performance.len(), 10);
-        assert!(run.performance.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", run.performance);
+        let simple = &run.performance.simple;
+        assert_eq!(simple.len(), 10);
+        assert!(simple.windows(2).all(|pair| pair[1] <= pair[0]), "{simple:?}");
+        assert!(run.performance.inference >= run.performance.last(), "it recommends a point that it evaluated");
     }
     let point: Vec<Value> = problem.optimum().point.clone();
     let seen = Rc::new(RefCell::new(Seen::default()));
     let run = SeededRun::new(problem.name(), 1);
-    let regrets = problem.regrets(&mut Recorder(point, seen.clone()), &small(), &run).unwrap();
-    assert_eq!(regrets, [FLOOR; 10]);
+    let performance = problem.performance(&mut Recorder(point, seen.clone()), &small(), &run).unwrap();
+    assert_eq!((performance.simple, performance.inference), (vec![FLOOR; 10], FLOOR));
     let told: Vec<f64> = seen.take().told.iter().map(|(_, value)| *value).collect();
     assert!(told.iter().all(|value| (value - problem.optimum().value).abs() > 1e-6), "told values are noisy: {told:?}");
+}
+
+/// Suggests what random search does, keeps what it is told, and may recommend its first point.
+struct Frank {
+    search: RandomSearch,
+    points: Vec<Vec<Value>>,
+    told: Rc<RefCell<Vec<(Vec<Value>, f64)>>>,
+    recommends_first: bool,
+}
+
+impl ActiveOptimizer for Frank {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
+        let asked = self.search.ask(count)?;
+        self.points.extend(asked.iter().map(|(_, point)| point.clone()));
+        Ok(asked)
+    }
+
+    fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+        self.told.borrow_mut().push((self.points[trial].clone(), value));
+        Ok(())
+    }
+
+    fn recommend(&mut self) -> Result<Option<Vec<Value>>> {
+        Ok(self.recommends_first.then(|| self.points[0].clone()))
+    }
+}
+
+/// The oracle is the record of what was told: the best noisy value's point, or the first point.
+#[test]
+fn what_is_recommended_is_judged_by_its_true_value() {
+    for (name, best) in [("hartmann6-noise-100", f64::min as fn(f64, f64) -> f64), ("cosines", f64::max)] {
+        let problem = &named(&[name])[0];
+        for seed in 1..=5 {
+            let played = |recommends_first| {
+                let told = Rc::new(RefCell::new(vec![]));
+                let search = RandomSearch::new(problem.space().clone(), ChaCha8Rng::seed_from_u64(seed)).unwrap();
+                let mut frank = Frank { search, points: vec![], told: told.clone(), recommends_first };
+                let run = SeededRun::new(name, seed);
+                (problem.performance(&mut frank, &small(), &run).unwrap().inference, told.take())
+            };
+            let regret = |point: &[Value]| problem.regret(problem.value(point).unwrap());
+            let (without, told) = played(false);
+            let least = told.iter().map(|(_, value)| *value).reduce(best).unwrap();
+            assert_eq!(without, regret(&told.iter().find(|(_, value)| *value == least).unwrap().0));
+            assert_eq!(played(true).0, regret(&told[0].0));
+        }
+    }
+}
+
+/// By hand: regrets 4, 2, 2, 1.
+#[test]
+fn a_performance_tells_when_a_regret_was_reached() {
+    let performance = SpacePerformance { simple: vec![4.0, 2.0, 2.0, 1.0], inference: 2.0 };
+    assert_eq!(
+        [4.0, 3.0, 2.0, 1.0, 0.5].map(|regret| performance.first_at_most(regret)),
+        [1, 2, 2, 4, 0].map(|n| (n > 0).then_some(n))
+    );
+    assert_eq!((performance.after(3), performance.after(5), performance.after(0)), (Some(2.0), None, None));
+    assert_eq!(performance.last(), 1.0);
 }
 
 #[test]

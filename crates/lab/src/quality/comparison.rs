@@ -3,7 +3,7 @@
 use super::clock::timed_cpu;
 use super::protocol::{Protocol, SeededRun};
 use super::threads::on_threads;
-use super::{Optimizer, SpaceProblem};
+use super::{Optimizer, SpacePerformance};
 use crate::statistics::Quartiles;
 use crate::{Error, Result};
 
@@ -101,11 +101,16 @@ impl<Performance> OptimizerRuns<Performance> {
     }
 }
 
-impl OptimizerRuns<<SpaceProblem as TestProblem>::Performance> {
+impl OptimizerRuns<SpacePerformance> {
     /// log10 of the simple regret after so many evaluations, from 1.
     pub fn log10_regret(&self, evaluations: usize) -> Quartiles {
-        let regrets = self.finished.iter().filter_map(|run| run.performance.get(evaluations.checked_sub(1)?));
-        Quartiles::of(regrets.map(|regret| regret.log10()))
+        let regrets = self.finished.iter().filter_map(|run| run.performance.after(evaluations));
+        Quartiles::of(regrets.map(f64::log10))
+    }
+
+    /// log10 of the inference regret at the end.
+    pub fn log10_inference(&self) -> Quartiles {
+        Quartiles::of(self.finished.iter().map(|run| run.performance.inference.log10()))
     }
 }
 

@@ -16,6 +16,11 @@ pub trait ActiveOptimizer<Proposal = Vec<Value>> {
 
     /// The value that was observed in a trial.
     fn tell(&mut self, trial: usize, value: f64) -> Result<()>;
+
+    /// The proposal that it recommends after what it was told; none where that is the one with the best observed value.
+    fn recommend(&mut self) -> Result<Option<Proposal>> {
+        Ok(None)
+    }
 }
 
 /// An optimizer that can be compared with others.
@@ -104,6 +109,10 @@ impl ActiveOptimizer for ActiveStudy {
 
     fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
         Ok(self.0.tell(trial, value)?)
+    }
+
+    fn recommend(&mut self) -> Result<Option<Vec<Value>>> {
+        Ok(Some(self.0.best()?.params))
     }
 }
 

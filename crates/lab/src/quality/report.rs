@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     CostClock, FinishedRun, Optimizer, OptimizerRuns, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
-    Selection, SpaceProblem, TestProblem, table,
+    Selection, SpacePerformance, SpaceProblem, TestProblem, table,
 };
 use crate::machine::Machine;
 use crate::statistics::Quartiles;
@@ -13,7 +13,7 @@ use crate::statistics::Quartiles;
 #[derive(Debug, Clone)]
 pub struct QualityReport {
     pub(super) protocol: Protocol,
-    pub(super) problems: Vec<(SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)>,
+    pub(super) problems: Vec<(SpaceProblem, Vec<OptimizerRuns<SpacePerformance>>)>,
     pub(super) pools: Vec<(PoolProblem, Vec<OptimizerRuns<Option<usize>>>)>,
 }
 
@@ -21,7 +21,7 @@ impl QualityReport {
     pub(super) fn new(
         protocol: Protocol,
         selection: Selection,
-        problems: Vec<Vec<OptimizerRuns<Vec<f64>>>>,
+        problems: Vec<Vec<OptimizerRuns<SpacePerformance>>>,
         pools: Vec<Vec<OptimizerRuns<Option<usize>>>>,
     ) -> Self {
         let problems = selection.problems.into_iter().zip(problems).collect();
@@ -36,7 +36,7 @@ impl QualityReport {
     }
 
     /// Whether the optimizer reaches its aim; none for other optimizers and other protocols, which have no aims.
-    pub(super) fn meets(&self, runs: &OptimizerRuns<Vec<f64>>, reference: &Reference) -> Option<bool> {
+    pub(super) fn meets(&self, runs: &OptimizerRuns<SpacePerformance>, reference: &Reference) -> Option<bool> {
         let judged = runs.optimizer == Optimizer::Manyhands && self.is_standard();
         judged.then(|| runs.log10_regret(self.protocol.evaluations).median <= reference.aim)
     }
@@ -62,7 +62,7 @@ impl QualityReport {
         })
     }
 
-    fn problem(&self, problem: &SpaceProblem, runs: &[OptimizerRuns<Vec<f64>>]) -> Json {
+    fn problem(&self, problem: &SpaceProblem, runs: &[OptimizerRuns<SpacePerformance>]) -> Json {
         let reference = Reference::of(problem.name());
         let names = problem.space().parameters().iter().map(|parameter| parameter.name());
         let point = manyhands_core::json::named(names.zip(&problem.optimum().point));
@@ -79,7 +79,7 @@ impl QualityReport {
         })
     }
 
-    fn optimizer(&self, runs: &OptimizerRuns<Vec<f64>>, reference: Option<&Reference>) -> Json {
+    fn optimizer(&self, runs: &OptimizerRuns<SpacePerformance>, reference: Option<&Reference>) -> Json {
         let last = runs.log10_regret(self.protocol.evaluations);
         let at = |evaluations: usize| {
             let regret = quartiles(runs.log10_regret(evaluations));
@@ -89,7 +89,7 @@ impl QualityReport {
         json!({
             "log10_regret": quartiles(last), "curve": curve, "seconds": runs.seconds(),
             "aim_met": reference.and_then(|reference| self.meets(runs, reference)),
-            "games": each(runs, |regrets| ("regret", json!(regrets.last()))),
+            "games": each(runs, |performance| ("regret", json!(performance.last()))),
         })
     }
 }

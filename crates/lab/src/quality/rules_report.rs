@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{CostClock, Optimizer, OptimizerRuns, Protocol, Schedule, SpaceProblem};
+use super::{CostClock, Optimizer, OptimizerRuns, Protocol, Schedule, SpacePerformance, SpaceProblem};
 use crate::machine::Machine;
 use crate::ranking::{PairedTest, Standing, against, fewest_pairs, mean_ranks};
 use crate::statistics::{Quartiles, median};
@@ -22,16 +22,16 @@ pub struct RulesReport {
 #[derive(Debug, Clone)]
 struct ComparedProblem {
     problem: SpaceProblem,
-    runs: Vec<OptimizerRuns<Vec<f64>>>,
+    runs: Vec<OptimizerRuns<SpacePerformance>>,
     ranks: Vec<f64>,
     tests: Vec<Option<PairedTest>>,
 }
 
 impl RulesReport {
-    pub(super) fn new(protocol: Protocol, problems: Vec<(SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)>) -> Self {
-        let compared = |(problem, runs): (SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)| {
-            let last = |runs: &OptimizerRuns<Vec<f64>>| -> Vec<f64> {
-                runs.finished.iter().filter_map(|run| run.performance.last()).map(|regret| regret.log10()).collect()
+    pub(super) fn new(protocol: Protocol, problems: Vec<(SpaceProblem, Vec<OptimizerRuns<SpacePerformance>>)>) -> Self {
+        let compared = |(problem, runs): (SpaceProblem, Vec<OptimizerRuns<SpacePerformance>>)| {
+            let last = |runs: &OptimizerRuns<SpacePerformance>| -> Vec<f64> {
+                runs.finished.iter().map(|run| run.performance.last().log10()).collect()
             };
             let losses: Vec<Vec<f64>> = runs.iter().map(last).collect();
             ComparedProblem { problem, ranks: mean_ranks(&losses), tests: against(0, &losses), runs }
@@ -154,7 +154,7 @@ impl ComparedProblem {
     }
 
     fn to_json(&self, protocol: &Protocol) -> Json {
-        let rule = |(rule, runs): (usize, &OptimizerRuns<Vec<f64>>)| {
+        let rule = |(rule, runs): (usize, &OptimizerRuns<SpacePerformance>)| {
             let quartiles = runs.log10_regret(protocol.evaluations);
             let test = self.tests[rule].as_ref().map(|paired| {
                 let PairedTest { wins, ties, difference, test, p_holm } = paired;

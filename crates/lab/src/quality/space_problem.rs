@@ -8,6 +8,7 @@ use manyhands_core::{Direction, Space, Value};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::membership::coordinates;
+use super::performance::{BestObserved, SpacePerformance};
 use super::problems::BbobInstance;
 use super::protocol::{Protocol, SeededRun};
 use super::{ActiveOptimizer, Optimizer, TestProblem};
@@ -163,34 +164,43 @@ impl SpaceProblem {
         (value - self.optimum.value).abs()
     }
 
-    /// One run of this optimizer on this very instance: the simple regret by true values after each evaluation, in the
-    /// order in which results arrive. The n-th suggestion of every optimizer has the same noise.
-    pub fn regrets(&self, active: &mut dyn ActiveOptimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
+    /// One run of this optimizer on this very instance. The n-th suggestion of every optimizer has the same noise.
+    pub fn performance(
+        &self,
+        active: &mut dyn ActiveOptimizer,
+        protocol: &Protocol,
+        run: &SeededRun,
+    ) -> Result<SpacePerformance> {
         let (sd, mut rng) = (self.noise(), run.generator(Purpose::Noise));
         let noise: Vec<f64> =
             (0..protocol.evaluations).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
-        let (mut regrets, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
+        let (mut simple, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
+        let mut best_observed = BestObserved::new(self.direction);
         run.drive(active, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
             let value = self.value(point)?;
             least = self.regret(value).max(self.floor()).min(least);
-            regrets.push(least);
-            Ok(ControlFlow::Continue(value + noise[order]))
+            simple.push(least);
+            let observed = value + noise[order];
+            best_observed.observe(point, observed);
+            Ok(ControlFlow::Continue(observed))
         })?;
-        Ok(regrets)
+        let recommended = active.recommend()?.or(best_observed.into_point());
+        let value = recommended.map(|point| self.value(&point)).transpose()?;
+        let inference = value.map_or(f64::INFINITY, |value| self.regret(value).max(self.floor()));
+        Ok(SpacePerformance { simple, inference })
     }
 }
 
 impl TestProblem for SpaceProblem {
-    /// The simple regret after each evaluation.
-    type Performance = Vec<f64>;
+    type Performance = SpacePerformance;
 
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<SpacePerformance> {
         let instance = self.instance(run.seed())?;
-        instance.regrets(optimizer.start(&instance, protocol, run)?.as_mut(), protocol, run)
+        instance.performance(optimizer.start(&instance, protocol, run)?.as_mut(), protocol, run)
     }
 }
 

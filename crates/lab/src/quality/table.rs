@@ -4,7 +4,7 @@ use comfy_table::Table;
 
 use super::{
     CostClock, Optimizer, OptimizerRuns, PEERS, POOLS, Protocol, QualityReport, Reference, Schedule, Selection,
-    TestProblem,
+    SpacePerformance, TestProblem,
 };
 use crate::statistics::Quartiles;
 use crate::terminal::{align_right, digits, framed};
@@ -62,7 +62,7 @@ fn problems(report: &QualityReport) -> Table {
 }
 
 /// The aim, and whether the optimizer met it where it ran.
-fn aim(report: &QualityReport, runs: &[OptimizerRuns<Vec<f64>>], reference: &Reference) -> String {
+fn aim(report: &QualityReport, runs: &[OptimizerRuns<SpacePerformance>], reference: &Reference) -> String {
     match runs.iter().find_map(|runs| report.meets(runs, reference)) {
         Some(true) => format!("{:.1}, met", reference.aim),
         Some(false) => format!("{:.1}, MISSED", reference.aim),
@@ -152,8 +152,9 @@ mod tests {
 
     fn report(protocol: Protocol) -> QualityReport {
         let problem = problems::named(&["branin".to_string()]).unwrap().remove(0);
-        let ours = runs(Optimizer::Manyhands, vec![1e-7; protocol.evaluations], 1.5);
-        let random = runs(Optimizer::Random, vec![0.1; protocol.evaluations], 0.0);
+        let played = |regret: f64| SpacePerformance { simple: vec![regret; protocol.evaluations], inference: regret };
+        let ours = runs(Optimizer::Manyhands, played(1e-7), 1.5);
+        let random = runs(Optimizer::Random, played(0.1), 0.0);
         let points: Vec<Vec<f64>> = (0..3).map(|i| vec![f64::from(i)]).collect();
         let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
         let never = runs(Optimizer::Manyhands, None, 0.001);
