@@ -58,6 +58,7 @@ pub struct SpaceProblem {
     direction: Direction,
     objective: Objective,
     optimum: Optimum,
+    second_best: Option<f64>,
     noise: Noise,
 }
 
@@ -71,27 +72,20 @@ impl SpaceProblem {
         function: fn(&[f64]) -> f64,
         optimum: Optimum,
     ) -> Result<Self> {
-        Self {
-            name: name.to_string(),
-            space,
-            direction,
-            objective: Objective::Fixed(function),
-            optimum,
-            noise: Noise::NONE,
-        }
-        .checked()
+        Self::of(name, space, direction, Objective::Fixed(function), optimum)
     }
 
     /// An instance of a function of the BBOB set, without noise, to be minimized.
     pub(super) fn drawn(name: &str, space: Space, instance: BbobInstance) -> Result<Self> {
-        let (name, direction, optimum) = (name.to_string(), Direction::Minimize, optimum(&instance));
-        Self { name, space, direction, objective: Objective::Drawn(Arc::new(instance)), optimum, noise: Noise::NONE }
-            .checked()
+        let optimum = optimum(&instance);
+        Self::of(name, space, Direction::Minimize, Objective::Drawn(Arc::new(instance)), optimum)
     }
 
-    fn checked(self) -> Result<Self> {
-        self.value(&self.optimum.point)?;
-        Ok(self)
+    fn of(name: &str, space: Space, direction: Direction, objective: Objective, optimum: Optimum) -> Result<Self> {
+        let name = name.to_string();
+        let problem = Self { name, space, direction, objective, optimum, second_best: None, noise: Noise::NONE };
+        problem.value(&problem.optimum.point)?;
+        Ok(problem)
     }
 
     /// What is optimized in the run with this seed: the problem itself, or the instance of that number.
@@ -112,6 +106,11 @@ impl SpaceProblem {
     /// uniform inputs; the percentage becomes part of the name.
     pub fn with_noise(&self, percent: u32, spread: f64) -> Self {
         Self { name: format!("{}-noise-{percent}", self.name), noise: Noise { percent, spread }, ..self.clone() }
+    }
+
+    /// The same problem with the regret of its second-best local optimum.
+    pub fn with_second_best(self, regret: f64) -> Self {
+        Self { second_best: Some(regret), ..self }
     }
 
     /// Its name.
@@ -137,6 +136,17 @@ impl SpaceProblem {
     /// The best value and where it is.
     pub fn optimum(&self) -> &Optimum {
         &self.optimum
+    }
+
+    /// The regret of the second-best local optimum, where it is known.
+    pub fn second_best(&self) -> Option<f64> {
+        self.second_best
+    }
+
+    /// Whether a run that ends with this regret is stuck: at least half of the second-best optimum's. None where that is not
+    /// known.
+    pub fn is_stuck(&self, regret: f64) -> Option<bool> {
+        self.second_best.map(|second_best| regret >= 0.5 * second_best)
     }
 
     /// The standard deviation of the noise, in the values' units.
