@@ -169,7 +169,7 @@ fn corners_and_the_smallest_dimension_have_finite_values() {
 
 #[test]
 fn a_run_is_on_the_instance_of_its_seed() {
-    let protocol = Protocol { evaluations: 30, ..Protocol::default() };
+    let protocol = Protocol { evaluations: Some(30), ..Protocol::default() };
     for name in ["bbob-f15-d5", "bbob-f01-d2-noise-20"] {
         let problem = named(&[name.to_string()]).unwrap().remove(0);
         for seed in [1, 2, 77] {
@@ -192,7 +192,7 @@ fn a_trace_is_on_the_instance_of_its_seed_and_reports_name_no_optimum() {
     let trace = Trace::of(&sphere, 2).unwrap();
     assert!(trace.checks.iter().all(|check| check.regret < 1e-2), "{:?}", trace.checks);
     assert_eq!(trace.floor, 1e-8);
-    let protocol = Protocol { seeds: 1, evaluations: 5, ..Protocol::default() };
+    let protocol = Protocol { seeds: 1, evaluations: Some(5), ..Protocol::default() };
     let bench = QualityBench::new(&[sphere.name().to_string()], None, vec![], protocol).unwrap();
     let json = bench.run(&|| ()).unwrap().to_json();
     assert!(json["problems"][0]["optimum"].is_null() && json["problems"][0]["noise_sd"].is_null());
@@ -210,7 +210,7 @@ fn regrets_end_at_the_last_target_of_the_benchmark() {
         }
     }
     let problem = bbob(3, 2).unwrap();
-    let (protocol, run) = (Protocol { evaluations: 5, ..Protocol::default() }, SeededRun::new("best", 1));
+    let (protocol, run) = (Protocol { evaluations: Some(5), ..Protocol::default() }, SeededRun::new("best", 1));
     let performance = problem.performance(&mut Best(problem.optimum().point.clone()), &protocol, &run).unwrap();
     assert_eq!((performance.simple, performance.inference, problem.floor()), (vec![1e-8; 5], 1e-8, 1e-8));
 }

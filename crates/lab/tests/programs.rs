@@ -30,7 +30,7 @@ fn program(name: &str, answer: &str) -> (OptimizerProgram, PathBuf) {
 }
 
 fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<SpacePerformance>> {
-    let protocol = Protocol { seeds: 1, evaluations: 4, batch: 2, ..Protocol::default() };
+    let protocol = Protocol { seeds: 1, evaluations: Some(4), batch: 2, ..Protocol::default() };
     let bench = OptimizerComparison { optimizers: vec![Optimizer::Program(program)], protocol, threads: 1 };
     Ok(bench.run(&problems::named(&[problem.to_string()])?, &|| ())?.remove(0).remove(0))
 }

@@ -54,9 +54,9 @@ pub struct Options {
     only: Vec<String>,
     #[command(flatten)]
     seeds: SeedOptions,
-    /// Evaluations of a problem
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().evaluations, value_parser = integer_in::<usize>(0..))]
-    evaluations: usize,
+    /// Evaluations of a run on a problem [default: 60; on bbob problems 120 in 10 dimensions, 200 from 20]
+    #[arg(long, value_name = "N", value_parser = integer_in::<usize>(0..))]
+    evaluations: Option<usize>,
     /// Suggestions at a time, from 1 to 20; with --asynchronous, workers
     #[arg(long, value_name = "N", default_value_t = Protocol::default().batch, value_parser = integer_in::<usize>(0..))]
     batch: usize,

@@ -12,9 +12,11 @@
 
 mod bench;
 mod clock;
+mod compared;
 mod comparison;
 mod membership;
 mod optimizer;
+mod overall;
 mod performance;
 mod pool_files;
 mod pool_problem;

@@ -4,7 +4,8 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    FIELD, Optimizer, OptimizerComparison, Protocol, Schedule, SpaceProblem, StrategyAnswer, StrategyQuestion, problems,
+    FIELD, Optimizer, OptimizerComparison, OptimizerRuns, Protocol, Schedule, SpacePerformance, SpaceProblem,
+    StrategyAnswer, StrategyQuestion, problems,
 };
 use crate::Result;
 use crate::terminal::{align_right, framed};
@@ -60,7 +61,10 @@ fn medians(
     let optimizers = vec![Optimizer::Variant(answer.variant.clone())];
     let runs =
         OptimizerComparison { optimizers, protocol, threads: rayon::current_num_threads() }.run(problems, tick)?;
-    Ok(runs.iter().flatten().map(|runs| runs.log10_regret(protocol.evaluations).median).collect())
+    let median = |(problem, runs): (&SpaceProblem, &Vec<OptimizerRuns<SpacePerformance>>)| {
+        runs[0].log10_regret(protocol.evaluations_on(problem)).median
+    };
+    Ok(problems.iter().zip(&runs).map(median).collect())
 }
 
 /// The performance of the answers to one question: for each answer one median per problem.

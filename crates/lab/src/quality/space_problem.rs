@@ -20,6 +20,11 @@ pub const FLOOR: f64 = 1e-12;
 /// The same for functions of the BBOB set: the last target of its own benchmark.
 const BBOB_FLOOR: f64 = 1e-8;
 
+/// The evaluations of a run on most problems; on functions of the BBOB set with more than five parameters; with more than ten.
+const BUDGET: usize = 60;
+const MIDDLE_BUDGET: usize = 120;
+const LONG_BUDGET: usize = 200;
+
 /// The best value, and a point where it is attained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
@@ -149,6 +154,15 @@ impl SpaceProblem {
         self.second_best.map(|second_best| regret >= 0.5 * second_best)
     }
 
+    /// The evaluations of a run where the protocol says nothing else.
+    pub fn budget(&self) -> usize {
+        match self.dimension() {
+            11.. if self.is_drawn() => LONG_BUDGET,
+            6.. if self.is_drawn() => MIDDLE_BUDGET,
+            _ => BUDGET,
+        }
+    }
+
     /// The standard deviation of the noise, in the values' units.
     pub fn noise(&self) -> f64 {
         0.01 * f64::from(self.noise.percent) * self.noise.spread
@@ -182,11 +196,12 @@ impl SpaceProblem {
         run: &SeededRun,
     ) -> Result<SpacePerformance> {
         let (sd, mut rng) = (self.noise(), run.generator(Purpose::Noise));
+        let evaluations = protocol.evaluations_on(self);
         let noise: Vec<f64> =
-            (0..protocol.evaluations).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
-        let (mut simple, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
+            (0..evaluations).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
+        let (mut simple, mut least) = (Vec::with_capacity(evaluations), f64::INFINITY);
         let mut best_observed = BestObserved::new(self.direction);
-        run.drive(active, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
+        run.drive(active, protocol, evaluations, |order, point: &Vec<Value>| {
             let value = self.value(point)?;
             least = self.regret(value).max(self.floor()).min(least);
             simple.push(least);
