@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_lab::quality::{OptimizerProgram, Protocol, QualityBench, RulesBench, Schedule, Selection};
+use manyhands_lab::quality::{OptimizerProgram, QualityBench, RulesBench, Selection};
 
-use super::{SeedOptions, print};
-use crate::integer::integer_in;
+use super::{RunOptions, print};
 use crate::progress::TerminalProgress;
 use crate::stderr::say;
 
@@ -53,16 +52,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
     #[command(flatten)]
-    seeds: SeedOptions,
-    /// Evaluations of a run on a problem [default: 60; on bbob problems 120 in 10 dimensions, 200 from 20]
-    #[arg(long, value_name = "N", value_parser = integer_in::<usize>(0..))]
-    evaluations: Option<usize>,
-    /// Suggestions at a time, from 1 to 20; with --asynchronous, workers
-    #[arg(long, value_name = "N", default_value_t = Protocol::default().batch, value_parser = integer_in::<usize>(0..))]
-    batch: usize,
-    /// Evaluations take random times; each result is told as it comes, and one new suggestion asked for
-    #[arg(long)]
-    asynchronous: bool,
+    runs: RunOptions,
     /// The folder that holds the files of pools; without it, no pools
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -80,14 +70,6 @@ pub struct Options {
     json: bool,
 }
 
-impl Options {
-    fn protocol(&self) -> Protocol {
-        let schedule = if self.asynchronous { Schedule::Asynchronous } else { Schedule::Batches };
-        let &Self { evaluations, batch, .. } = self;
-        Protocol { evaluations, batch, schedule, ..self.seeds.protocol() }
-    }
-}
-
 /// Makes the runs and prints the report.
 pub fn run(options: &Options) -> Result<()> {
     if options.list {
@@ -98,7 +80,7 @@ pub fn run(options: &Options) -> Result<()> {
     if options.rules {
         return compare_rules(options, programs);
     }
-    let bench = QualityBench::new(&options.only, options.data.as_deref(), programs, options.protocol())?;
+    let bench = QualityBench::new(&options.only, options.data.as_deref(), programs, options.runs.protocol())?;
     for skipped in bench.skipped() {
         say(&format!("skipped: {skipped}"));
     }
@@ -110,7 +92,7 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// Makes the runs of the rules and prints the report.
 fn compare_rules(options: &Options, programs: Vec<OptimizerProgram>) -> Result<()> {
-    let bench = RulesBench::new(&options.only, programs, options.protocol())?;
+    let bench = RulesBench::new(&options.only, programs, options.runs.protocol())?;
     let progress = TerminalProgress::new("rules", bench.runs());
     let report = bench.run(&|| progress.advance(1))?;
     drop(progress);

@@ -21,6 +21,8 @@ pub(super) struct ComparedProblem {
     pub evaluations: usize,
     /// One entry per optimizer; some may have fewer runs than others, or none.
     pub runs: Vec<OptimizerRuns<SpacePerformance>>,
+    /// The loss of each run of each optimizer, by its seed.
+    pub losses: Vec<BTreeMap<u64, f64>>,
     /// The mean rank of each, over the runs that all have that have any; none without runs.
     pub ranks: Vec<Option<f64>>,
     /// The test of each on the runs that it shares with the reference; none for the reference itself and without such runs.
@@ -37,7 +39,13 @@ impl ComparedProblem {
     ) -> Self {
         let losses: Vec<BTreeMap<u64, f64>> = runs.iter().map(|runs| losses(runs, floor)).collect();
         let tests = paired_tests(&differences(&losses));
-        Self { evaluations: protocol.evaluations_on(&problem), ranks: ranks(&losses), tests, problem, runs }
+        let (evaluations, ranks) = (protocol.evaluations_on(&problem), ranks(&losses));
+        Self { problem, evaluations, runs, losses, ranks, tests }
+    }
+
+    /// For each optimizer but the reference its losses minus the reference's, for every seed that both have.
+    pub fn differences(&self) -> Vec<Option<Vec<f64>>> {
+        differences(&self.losses)
     }
 
     /// The median of log10 of an optimizer's simple regret at the end; none without runs.
@@ -46,12 +54,19 @@ impl ComparedProblem {
         (!median.is_nan()).then_some(median)
     }
 
+    /// Which of an optimizer's runs are stuck, where that is known.
+    pub fn stuck(&self, optimizer: usize) -> Option<Vec<bool>> {
+        self.runs[optimizer].finished.iter().map(|run| self.problem.is_stuck(run.performance.last())).collect()
+    }
+
     /// The share of an optimizer's runs that are stuck, where that is known.
     pub fn share_stuck(&self, optimizer: usize) -> Option<f64> {
-        let finished = &self.runs[optimizer].finished;
-        let stuck: Vec<bool> =
-            finished.iter().map(|run| self.problem.is_stuck(run.performance.last())).collect::<Option<_>>()?;
-        (!stuck.is_empty()).then(|| stuck.iter().filter(|stuck| **stuck).count() as f64 / stuck.len() as f64)
+        share(&self.stuck(optimizer)?)
+    }
+
+    /// The cost of all runs of an optimizer, over that of all runs of the reference.
+    pub fn cost_ratio(&self, optimizer: usize) -> f64 {
+        self.runs[optimizer].total_seconds() / self.runs[0].total_seconds()
     }
 
     /// The lead of the reference over another optimizer; infinite where most of its runs do not get there.
@@ -67,13 +82,18 @@ impl ComparedProblem {
     }
 }
 
+/// The share of what is true; none of nothing.
+pub(super) fn share(are: &[bool]) -> Option<f64> {
+    (!are.is_empty()).then(|| are.iter().filter(|is| **is).count() as f64 / are.len() as f64)
+}
+
 /// The loss of each run by its seed.
 fn losses(runs: &OptimizerRuns<SpacePerformance>, floor: f64) -> BTreeMap<u64, f64> {
     runs.finished.iter().map(|run| (run.seed, run.performance.last().max(floor).log10())).collect()
 }
 
 /// For each optimizer but the first its loss minus the first one's, for every seed that both have.
-pub(super) fn differences(losses: &[BTreeMap<u64, f64>]) -> Vec<Option<Vec<f64>>> {
+fn differences(losses: &[BTreeMap<u64, f64>]) -> Vec<Option<Vec<f64>>> {
     let Some((reference, others)) = losses.split_first() else { return vec![] };
     let of = |other: &BTreeMap<u64, f64>| {
         let pairs = other.iter().filter_map(|(seed, loss)| Some(loss - reference.get(seed)?));

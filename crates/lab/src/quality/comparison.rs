@@ -95,6 +95,11 @@ pub struct OptimizerRuns<Performance> {
 }
 
 impl<Performance> OptimizerRuns<Performance> {
+    /// The cost of all runs.
+    pub fn total_seconds(&self) -> f64 {
+        self.finished.iter().map(|run| run.seconds).sum()
+    }
+
     /// The median cost of a run.
     pub fn seconds(&self) -> f64 {
         Quartiles::of(self.finished.iter().map(|run| run.seconds)).median

@@ -4,12 +4,13 @@ use comfy_table::Table;
 
 use super::compared::ComparedProblem;
 use super::overall::Overall;
+use super::settled_table::tested;
 use super::{
     CostClock, Optimizer, OptimizerRuns, PEERS, POOLS, QualityReport, Reference, Selection, SpacePerformance,
     TestProblem,
 };
 use crate::statistics::Quartiles;
-use crate::terminal::{align_right, digits, framed, probability};
+use crate::terminal::{align_right, digits, framed};
 
 /// A table of problems, one over all of them, one of figures reported elsewhere, one of pools.
 pub(super) fn render(report: &QualityReport) -> String {
@@ -72,13 +73,7 @@ fn problems(report: &QualityReport) -> Table {
 /// What an optimizer did on a problem.
 fn row(compared: &ComparedProblem, optimizer: usize) -> Vec<String> {
     let runs = &compared.runs[optimizer];
-    let tested = match &compared.tests[optimizer] {
-        Some(test) => {
-            let [wins, losses, ties] = [test.wins, test.losses(), test.ties].map(|count| count.to_string());
-            [wins, losses, ties, probability(test.p_holm)]
-        }
-        None => [const { String::new() }; 4],
-    };
+    let tested = tested(compared.tests[optimizer].as_ref());
     let regrets = [runs.log10_regret(compared.evaluations), runs.log10_inference()].map(|regret| spread(regret, two));
     let name = vec![runs.optimizer.name().to_string()];
     let rest = [compared.lead(optimizer).map(part).unwrap_or_default(), cost(runs.seconds())];
