@@ -3,7 +3,7 @@
 use manyhands_core::Value;
 use manyhands_lab::quality::problems::{all, bbob, bbob_set, bbob_with_noise, named};
 use manyhands_lab::quality::{
-    FLOOR, Optimizer, Protocol, QualityBench, SeededRun, Selection, SpaceProblem, TestProblem,
+    FLOOR, Optimizer, Protocol, QualityBench, QualityRequest, SeededRun, Selection, SpaceProblem, TestProblem,
 };
 use manyhands_lab::trust::Trace;
 use rand::{RngExt, SeedableRng};
@@ -193,7 +193,8 @@ fn a_trace_is_on_the_instance_of_its_seed_and_reports_name_no_optimum() {
     assert!(trace.checks.iter().all(|check| check.regret < 1e-2), "{:?}", trace.checks);
     assert_eq!(trace.floor, 1e-8);
     let protocol = Protocol { seeds: 1, evaluations: Some(5), ..Protocol::default() };
-    let bench = QualityBench::new(&[sphere.name().to_string()], None, vec![], protocol).unwrap();
+    let names = vec![sphere.name().to_string()];
+    let bench = QualityBench::new(QualityRequest { names, protocol, ..QualityRequest::default() }).unwrap();
     let json = bench.run(&|| ()).unwrap().to_json();
     assert!(json["problems"][0]["optimum"].is_null() && json["problems"][0]["noise_sd"].is_null());
 }

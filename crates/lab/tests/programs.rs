@@ -26,7 +26,14 @@ fn program(name: &str, answer: &str) -> (OptimizerProgram, PathBuf) {
         heard.display()
     );
     fs::write(&script, says).unwrap();
-    (OptimizerProgram { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
+    (
+        OptimizerProgram {
+            name: name.to_string(),
+            version: String::new(),
+            command: vec!["sh".to_string(), script.display().to_string()],
+        },
+        heard,
+    )
 }
 
 fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<SpacePerformance>> {
@@ -87,7 +94,11 @@ fn what_a_program_does_wrong_is_named() {
         let message = run(program(name, &answer).0, "branin").unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
-    let absent = OptimizerProgram { name: "absent".to_string(), command: vec!["/no/such/program".to_string()] };
+    let absent = OptimizerProgram {
+        name: "absent".to_string(),
+        version: String::new(),
+        command: vec!["/no/such/program".to_string()],
+    };
     let error = run(absent, "branin").unwrap_err();
     assert!(matches!(&error, Error::Program { .. }) && error.to_string().contains("does not start"), "{error}");
 }
@@ -96,7 +107,10 @@ fn what_a_program_does_wrong_is_named() {
 fn a_command_has_a_name_and_arguments() {
     let program = OptimizerProgram::parse("tpe=python3 peers.py --x=1").unwrap();
     assert_eq!((program.name.as_str(), program.command.len(), program.command[2].as_str()), ("tpe", 3, "--x=1"));
-    for wrong in ["python3", "=python3", "tpe=", "tpe= "] {
+    assert_eq!(program.version, "");
+    let versioned = OptimizerProgram::parse("tpe@4.5.0=python3 peers.py --x=1").unwrap();
+    assert_eq!((versioned.name, versioned.version, versioned.command), ("tpe".into(), "4.5.0".into(), program.command));
+    for wrong in ["@4=python3", "python3", "=python3", "tpe=", "tpe= "] {
         let message = OptimizerProgram::parse(wrong).unwrap_err().to_string();
         assert!(message.contains("NAME=COMMAND") || message.contains("such as"), "{message}");
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use manyhands_lab::quality::{OptimizerProgram, QualityBench, RulesBench, Selection};
+use manyhands_lab::quality::{OptimizerProgram, QualityBench, QualityRequest, RulesBench, Selection};
 
 use super::{RunOptions, print};
 use crate::progress::TerminalProgress;
@@ -19,9 +19,13 @@ const EXAMPLES: &str = r#"Examples:
   manyhands bench quality --list                            the problems and pools
   manyhands bench quality --rules --seeds 10                the rules with learned models, beside auto
   manyhands bench quality --only branin --against "tpe=python3 crates/lab/peers/peers.py optuna-tpe"
+  manyhands bench quality --results runs.csv --against "tpe@4.5=python3 crates/lab/peers/peers.py optuna-tpe"
+  manyhands bench quality --results runs.csv others.csv.gz --only-results
 
 Problems: median and quartiles of log10 of the simple regret, that is, of the distance to the optimum of the best point
-evaluated, by its true value. Pools: evaluations until one of the best 1 % of the candidates is evaluated,
+evaluated, by its true value, and of the inference regret, that of the point recommended at the end: for other programs the one
+with the best observed value. A run is stuck if it ends with at least half of the regret of the second-best local optimum. The
+others are tested against manyhands in pairs of runs with the same seed (signed-rank test, corrected for their number). Pools: evaluations until one of the best 1 % of the candidates is evaluated,
 without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
 --data and in its folder `pools`.
 
@@ -41,6 +45,10 @@ then {"ask": 5}, which it answers with {"points": [{"lr": 0.01, "act": "relu"}, 
 {"tell": {"trial": 0, "value": 0.3}} for every result. Trials are numbered from 0 in the order of the points. The command is
 split at spaces, without quoting; there is no time limit on answers; it is not run on pools.
 
+--results keeps runs on problems, one line each, as soon as they are made: an interrupted comparison goes on where it stopped,
+and every system that is in the files is compared. A run is known by its system, problem, seed, batch, schedule and evaluations,
+not by its version: take lines out to have runs made again. Regrets have two decimals of log10 there, and in the report.
+
 Everything but the seconds is the same for any number of threads (RAYON_NUM_THREADS). A missed aim is shown and does not
 change the exit code."#;
 
@@ -57,10 +65,16 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Run another program on the problems too; may be given several times
-    #[arg(long, value_name = "NAME=COMMAND")]
+    #[arg(long, value_name = "NAME[@VERSION]=COMMAND")]
     against: Vec<String>,
+    /// Append every run on a problem to this CSV file, and make none that is in it; further files are only read
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    results: Vec<PathBuf>,
+    /// Make no run: compare the systems that --results has runs of
+    #[arg(long, requires = "results", conflicts_with = "against")]
+    only_results: bool,
     /// Compare the rules with each other, on the problems
-    #[arg(long, conflicts_with_all = ["data", "list"])]
+    #[arg(long, conflicts_with_all = ["data", "list", "results"])]
     rules: bool,
     /// List the problems and pools, and run nothing
     #[arg(long)]
@@ -80,7 +94,14 @@ pub fn run(options: &Options) -> Result<()> {
     if options.rules {
         return compare_rules(options, programs);
     }
-    let bench = QualityBench::new(&options.only, options.data.as_deref(), programs, options.runs.protocol())?;
+    let bench = QualityBench::new(QualityRequest {
+        names: options.only.clone(),
+        data: options.data.clone(),
+        programs,
+        protocol: options.runs.protocol(),
+        results: options.results.clone(),
+        only_results: options.only_results,
+    })?;
     for skipped in bench.skipped() {
         say(&format!("skipped: {skipped}"));
     }

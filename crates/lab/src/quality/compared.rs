@@ -129,7 +129,7 @@ pub(super) mod tests {
 
     /// Runs of a program with these simple regrets, by seed.
     pub fn runs(name: &str, curves: &[(u64, &[f64])]) -> OptimizerRuns<SpacePerformance> {
-        let program = OptimizerProgram { name: name.to_string(), command: vec![] };
+        let program = OptimizerProgram { name: name.to_string(), version: String::new(), command: vec![] };
         let run = |&(seed, simple): &(u64, &[f64])| {
             let performance = SpacePerformance { simple: simple.to_vec(), inference: simple[simple.len() - 1] };
             FinishedRun { seed, performance, seconds: seed as f64 }

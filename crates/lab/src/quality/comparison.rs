@@ -1,9 +1,9 @@
 //! A comparison: every optimizer runs on every problem or pool with every seed; performance in quartiles.
 
-use super::clock::timed_cpu;
+use super::clock::{CostClock, timed_cpu};
 use super::protocol::{Protocol, SeededRun};
 use super::threads::on_threads;
-use super::{Optimizer, SpacePerformance};
+use super::{NotKept, Optimizer, RunKeeper, SpacePerformance};
 use crate::statistics::Quartiles;
 use crate::{Error, Result};
 
@@ -16,7 +16,16 @@ pub trait TestProblem: Sync {
     fn name(&self) -> &str;
 
     /// One run of one optimizer.
-    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Self::Performance>;
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<PlayedRun<Self::Performance>>;
+}
+
+/// What a run has come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlayedRun<Performance> {
+    /// The optimizer's performance.
+    pub performance: Performance,
+    /// The processor seconds of other processes.
+    pub seconds_elsewhere: f64,
 }
 
 /// Which optimizers run, how, and on how many threads; performance does not depend on the number of threads.
@@ -54,6 +63,16 @@ impl OptimizerComparison {
         problems: &[P],
         tick: &(dyn Fn() + Sync),
     ) -> Result<Vec<Vec<OptimizerRuns<P::Performance>>>> {
+        self.run_kept(problems, &NotKept, tick)
+    }
+
+    /// Makes the runs that are not known, and keeps them. Those of recorded optimizers that are not known are left out.
+    pub fn run_kept<P: TestProblem>(
+        &self,
+        problems: &[P],
+        keeper: &dyn RunKeeper<P>,
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Vec<OptimizerRuns<P::Performance>>>> {
         self.protocol.check()?;
         self.check_names()?;
         let pairs =
@@ -62,15 +81,36 @@ impl OptimizerComparison {
             .flat_map(|(problem, optimizer)| self.protocol.seeds().map(move |seed| (problem, optimizer, seed)))
             .collect();
         let finished = on_threads(self.threads, &tasks, |(problem, optimizer, seed)| {
-            let run = SeededRun::new(problem.name(), *seed);
-            let (performance, seconds) = timed_cpu(|| problem.run(optimizer, &self.protocol, &run));
+            let finished = match keeper.find(problem, optimizer, &self.protocol, *seed) {
+                Some(found) => Ok(Some(found)),
+                None if matches!(optimizer, Optimizer::Recorded(_)) => Ok(None),
+                None => self.make(*problem, optimizer, keeper, *seed).map(Some),
+            };
             tick();
-            Ok(FinishedRun { seed: *seed, performance: performance?, seconds })
+            finished
         })?;
         let mut finished = finished.into_iter();
-        let mut runs =
-            |optimizer| OptimizerRuns { optimizer, finished: finished.by_ref().take(self.protocol.seeds).collect() };
+        let mut runs = |optimizer| {
+            let finished = finished.by_ref().take(self.protocol.seeds).flatten().collect();
+            OptimizerRuns { optimizer, finished }
+        };
         Ok(problems.iter().map(|_| self.optimizers.iter().map(|optimizer| runs(optimizer.clone())).collect()).collect())
+    }
+
+    /// Makes one run and keeps it.
+    fn make<P: TestProblem>(
+        &self,
+        problem: &P,
+        optimizer: &Optimizer,
+        keeper: &dyn RunKeeper<P>,
+        seed: u64,
+    ) -> Result<FinishedRun<P::Performance>> {
+        let run = SeededRun::new(problem.name(), seed);
+        let (played, seconds) = timed_cpu(|| problem.run(optimizer, &self.protocol, &run));
+        let PlayedRun { performance, seconds_elsewhere } = played?;
+        let elsewhere = if CostClock::here() == CostClock::Cpu { seconds_elsewhere } else { 0.0 };
+        let finished = FinishedRun { seed, performance, seconds: seconds + elsewhere };
+        keeper.keep(problem, optimizer, &self.protocol, finished)
     }
 }
 
@@ -81,7 +121,7 @@ pub struct FinishedRun<Performance> {
     pub seed: u64,
     /// The optimizer's performance.
     pub performance: Performance,
-    /// Its cost: processor seconds on Linux, wall-clock seconds elsewhere.
+    /// Its cost: processor seconds on Linux, with those of a program that is compared; wall-clock seconds elsewhere.
     pub seconds: f64,
 }
 

@@ -6,7 +6,7 @@ use manyhands_core::Direction;
 use rand::RngExt;
 
 use super::protocol::{Protocol, SeededRun};
-use super::{ActiveOptimizer, Optimizer, TestProblem};
+use super::{ActiveOptimizer, Optimizer, PlayedRun, TestProblem};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
@@ -113,7 +113,9 @@ impl TestProblem for PoolProblem {
         &self.name
     }
 
-    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Option<usize>> {
-        self.evaluations_needed(optimizer.start_on_pool(self, run)?.as_mut(), protocol, run)
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<PlayedRun<Option<usize>>> {
+        let mut active = optimizer.start_on_pool(self, run)?;
+        let performance = self.evaluations_needed(active.as_mut(), protocol, run)?;
+        Ok(PlayedRun { performance, seconds_elsewhere: active.seconds_elsewhere() })
     }
 }

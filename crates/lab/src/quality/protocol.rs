@@ -10,13 +10,26 @@ use crate::stream::{ProblemFamily, Purpose, generator};
 use crate::{Error, Result};
 
 /// How results arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// A batch is asked for, evaluated and told as a whole.
     Batches,
     /// As many workers as a batch is large. An evaluation takes a random time from 0.5 to 1.5; whenever one is done,
     /// its value is told and one new suggestion asked for.
     Asynchronous,
+}
+
+impl Schedule {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Batches, Self::Asynchronous];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Batches => "batches",
+            Self::Asynchronous => "asynchronous",
+        }
+    }
 }
 
 /// The rules that all runs share.

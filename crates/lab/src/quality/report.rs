@@ -42,7 +42,8 @@ impl QualityReport {
 
     /// Whether the optimizer reaches its aim; none for other optimizers and other protocols, which have no aims.
     pub(super) fn meets(&self, runs: &OptimizerRuns<SpacePerformance>, reference: &Reference) -> Option<bool> {
-        let judged = runs.optimizer == Optimizer::Manyhands && !runs.finished.is_empty() && self.is_standard();
+        let judged =
+            runs.optimizer.name() == Optimizer::Manyhands.name() && !runs.finished.is_empty() && self.is_standard();
         judged.then(|| runs.log10_regret(Reference::EVALUATIONS).median <= reference.aim)
     }
 

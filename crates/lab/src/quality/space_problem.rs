@@ -11,7 +11,7 @@ use super::membership::coordinates;
 use super::performance::{BestObserved, SpacePerformance};
 use super::problems::BbobInstance;
 use super::protocol::{Protocol, SeededRun};
-use super::{ActiveOptimizer, Optimizer, TestProblem};
+use super::{ActiveOptimizer, Optimizer, PlayedRun, TestProblem};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
@@ -223,9 +223,11 @@ impl TestProblem for SpaceProblem {
         &self.name
     }
 
-    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<SpacePerformance> {
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<PlayedRun<SpacePerformance>> {
         let instance = self.instance(run.seed())?;
-        instance.performance(optimizer.start(&instance, protocol, run)?.as_mut(), protocol, run)
+        let mut active = optimizer.start(&instance, protocol, run)?;
+        let performance = instance.performance(active.as_mut(), protocol, run)?;
+        Ok(PlayedRun { performance, seconds_elsewhere: active.seconds_elsewhere() })
     }
 }
 

@@ -112,7 +112,7 @@ fn references(report: &QualityReport) -> Table {
     let mut table = framed(&["problem", "manyhands", "aim"].into_iter().chain(PEERS).collect::<Vec<_>>());
     for compared in &report.problems {
         let Some(reference) = Reference::of(compared.problem.name()) else { continue };
-        let ours = compared.runs.iter().position(|runs| runs.optimizer == Optimizer::Manyhands);
+        let ours = compared.runs.iter().position(|runs| runs.optimizer.name() == Optimizer::Manyhands.name());
         let ours = ours.and_then(|ours| compared.median(ours)).map(two).unwrap_or_default();
         let mut row = vec![compared.problem.name().to_string(), ours, aim(report, &compared.runs, reference)];
         row.extend(reference.peers.map(|median| format!("{median:.1}")));
