@@ -178,7 +178,7 @@ fn a_run_is_on_the_instance_of_its_seed() {
                 let mut active = Optimizer::Random.start(instance, &protocol, &run).unwrap();
                 instance.performance(active.as_mut(), &protocol, &run).unwrap()
             };
-            let made = problem.run(&Optimizer::Random, &protocol, &run).unwrap();
+            let made = problem.run(&Optimizer::Random, &protocol, &run).unwrap().performance;
             assert_eq!(made, performance(&problem.instance(seed).unwrap()));
             assert_eq!(made == performance(&problem), seed == 1);
         }

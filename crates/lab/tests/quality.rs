@@ -257,6 +257,15 @@ fn a_failing_game_fails_the_bench() {
 }
 
 #[test]
+fn problems_of_many_parameters_have_larger_budgets_unless_the_protocol_says_otherwise() {
+    let problems =
+        named(&["levy10", "bbob-f01-d2", "bbob-f01-d5", "bbob-f01-d10", "bbob-f01-d20-noise-5", "bbob-f01-d40"]);
+    let budgets = |protocol: &Protocol| problems.iter().map(|p| protocol.evaluations_on(p)).collect::<Vec<_>>();
+    assert_eq!(budgets(&Protocol::default()), [60, 60, 60, 120, 200, 200]);
+    assert_eq!(budgets(&small()), [10; 6]);
+}
+
+#[test]
 fn what_cannot_be_played_is_refused() {
     let refusal = |protocol: Protocol| protocol.check().unwrap_err().to_string();
     assert_eq!(refusal(Protocol { batch: 21, ..small() }), "batch must be from 1 to 20, got 21");
