@@ -3,7 +3,8 @@
 use manyhands_core::Value;
 use manyhands_lab::quality::problems::{all, bbob, bbob_set, bbob_with_noise, named};
 use manyhands_lab::quality::{
-    FLOOR, Optimizer, Protocol, QualityBench, QualityRequest, SeededRun, Selection, SpaceProblem, TestProblem,
+    FLOOR, Optimizer, ProblemSet, Protocol, QualityBench, QualityRequest, SeededRun, Selection, SpaceProblem,
+    TestProblem,
 };
 use manyhands_lab::trust::Trace;
 use rand::{RngExt, SeedableRng};
@@ -242,7 +243,7 @@ fn the_set_is_found_by_name_and_is_not_among_the_usual_problems() {
     let found = |problems: Vec<SpaceProblem>| problems.iter().map(|p| p.name().to_string()).collect::<Vec<_>>();
     let expected = ["branin", "levy10", "bbob-f24-d40", "bbob-f01-d2", "bbob-f07-d3-noise-100"];
     assert_eq!(found(named(&names).unwrap()), expected);
-    assert_eq!(found(Selection::new(&names, None).unwrap().problems), expected);
+    assert_eq!(found(Selection::new(&names, &ProblemSet::Tuning, None).unwrap().problems), expected);
     assert!(all().unwrap().iter().all(|problem| !problem.is_drawn()));
     let set = bbob_set(&[2, 3, 5, 10, 20, 40]).unwrap();
     assert_eq!(set.len(), 144);
@@ -256,7 +257,7 @@ fn unknown_names_are_answered_with_the_pattern_and_wrong_numbers_with_the_range(
     for wrong in
         ["bbob-f25-d2", "bbob-f00-d2", "bbob-f1-d2", "bbob-f01-d4", "bbob-f01-d2-noise-7", "bbob", "bbob-f01-d2-"]
     {
-        let error = Selection::new(&[wrong.to_string()], None).unwrap_err().to_string();
+        let error = Selection::new(&[wrong.to_string()], &ProblemSet::Tuning, None).unwrap_err().to_string();
         assert!(error.contains(&format!("\"{wrong}\"")) && error.contains("bbob-fNN-dD"), "{error}");
         assert!(error.contains("suzuki") && error.len() < 900, "{error}");
     }

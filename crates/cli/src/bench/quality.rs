@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::Args;
-use manyhands_lab::quality::{OptimizerProgram, QualityBench, QualityRequest, RulesBench, Selection};
+use clap::{Args, ValueEnum};
+use manyhands_lab::quality::{OptimizerProgram, ProblemSet, QualityBench, QualityRequest, RulesBench, Selection};
 
 use super::{RunOptions, print};
+use crate::integer::integer_in;
 use crate::progress::TerminalProgress;
 use crate::stderr::say;
 
@@ -14,6 +15,7 @@ const EXAMPLES: &str = r#"Examples:
   manyhands bench quality                                   every problem, 20 runs of 60 evaluations each
   manyhands bench quality --only branin hartmann6 --seeds 5
   manyhands bench quality --asynchronous --batch 10         ten workers, results one by one
+  manyhands bench quality --set test --dimensions 2 5       the BBOB functions, which nothing was tuned on
   manyhands bench quality --data ~/data --only suzuki       a pool of real candidates
   manyhands bench quality --only bbob-f15-d5 bbob-f15-d5-noise-5
   manyhands bench quality --list                            the problems and pools
@@ -25,9 +27,10 @@ const EXAMPLES: &str = r#"Examples:
 Problems: median and quartiles of log10 of the simple regret, that is, of the distance to the optimum of the best point
 evaluated, by its true value, and of the inference regret, that of the point recommended at the end: for other programs the one
 with the best observed value. A run is stuck if it ends with at least half of the regret of the second-best local optimum. The
-others are tested against manyhands in pairs of runs with the same seed (signed-rank test, corrected for their number). Pools: evaluations until one of the best 1 % of the candidates is evaluated,
-without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
---data and in its folder `pools`.
+others are tested against manyhands in pairs of runs with the same seed (signed-rank test, corrected for their number). Pools: evaluations until one of the best 1 % or 5 % of the candidates is
+evaluated, without repeats; an evaluation draws one of a candidate's measurements. The files are looked for in the folder of
+--data and in its folder `pools`. Each pool is split in two halves, suzuki-a to tune on and suzuki-b to test on, by places in a
+fixed shuffle: without --only, --set tuning runs the first halves and --set test the others.
 
 The 24 functions of the BBOB set run where they are named: bbob-f01-d2 to bbob-f24-d40, in 2, 3, 5, 10, 20 and 40 dimensions, and
 with -noise-P behind the name under noise of P % of their standard deviation, P one of 1, 5, 20 and 100. The run with seed n is on
@@ -59,6 +62,15 @@ pub struct Options {
     /// Only these problems or pools
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
+    /// Which problems and pools run where none is named
+    #[arg(long, value_enum, default_value_t = SetName::Tuning, conflicts_with_all = ["only", "rules"])]
+    set: SetName,
+    /// The dimensions of the test set [default: all six]
+    #[arg(long, value_name = "D", num_args = 1.., value_parser = integer_in::<usize>(0..))]
+    dimensions: Vec<usize>,
+    /// The test set under noise of P % of each function's standard deviation: 1, 5, 20 or 100
+    #[arg(long, value_name = "P", default_value_t = 0, value_parser = integer_in::<u32>(0..))]
+    noise: u32,
     #[command(flatten)]
     runs: RunOptions,
     /// The folder that holds the files of pools; without it, no pools
@@ -84,10 +96,33 @@ pub struct Options {
     json: bool,
 }
 
+/// The sets of problems.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SetName {
+    /// The problems that constants are chosen on, and halves of the pools
+    Tuning,
+    /// The 24 functions of the BBOB set, and the other halves of the pools
+    Test,
+}
+
+impl Options {
+    fn set(&self) -> Result<ProblemSet> {
+        let dimensions = if self.dimensions.is_empty() { &ProblemSet::DIMENSIONS[..] } else { &self.dimensions };
+        match self.set {
+            SetName::Test => Ok(ProblemSet::Test { dimensions: dimensions.to_vec(), noise: self.noise }),
+            SetName::Tuning if self.dimensions.is_empty() && self.noise == 0 => Ok(ProblemSet::Tuning),
+            SetName::Tuning => {
+                let (allowed, value) = ("test for --dimensions and --noise".to_string(), "tuning".to_string());
+                Err(manyhands_lab::Error::Setting { setting: "set", allowed, value }.into())
+            }
+        }
+    }
+}
+
 /// Makes the runs and prints the report.
 pub fn run(options: &Options) -> Result<()> {
     if options.list {
-        let selection = Selection::new(&[], None)?;
+        let selection = Selection::new(&[], &options.set()?, None)?;
         return print(options.json, || selection.to_json(), || selection.to_text());
     }
     let programs = options.against.iter().map(|text| OptimizerProgram::parse(text)).collect::<Result<_, _>>()?;
@@ -96,6 +131,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let bench = QualityBench::new(QualityRequest {
         names: options.only.clone(),
+        set: options.set()?,
         data: options.data.clone(),
         programs,
         protocol: options.runs.protocol(),

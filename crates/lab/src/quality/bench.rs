@@ -2,14 +2,18 @@
 
 use std::path::PathBuf;
 
-use super::{Optimizer, OptimizerComparison, OptimizerProgram, Protocol, QualityReport, ResultsFiles, Selection};
+use super::{
+    Optimizer, OptimizerComparison, OptimizerProgram, ProblemSet, Protocol, QualityReport, ResultsFiles, Selection,
+};
 use crate::Result;
 
 /// What is compared, on which problems and how.
 #[derive(Debug, Clone, Default)]
 pub struct QualityRequest {
-    /// The names of problems and pools; all of them without a name.
+    /// The names of problems and pools; those of the set without a name.
     pub names: Vec<String>,
+    /// What runs where nothing is named.
+    pub set: ProblemSet,
     /// The folder of the pools' files; without one there are no pools.
     pub data: Option<PathBuf>,
     /// Further optimizers, on problems only.
@@ -35,10 +39,10 @@ pub struct QualityBench {
 impl QualityBench {
     /// Checks a request and reads its files.
     pub fn new(request: QualityRequest) -> Result<Self> {
-        let QualityRequest { names, data, programs, protocol, results, only_results } = request;
+        let QualityRequest { names, set, data, programs, protocol, results, only_results } = request;
         protocol.check()?;
         let data = data.filter(|_| !only_results);
-        let selection = Selection::new(&names, data.as_deref())?;
+        let selection = Selection::new(&names, &set, data.as_deref())?;
         let results = if only_results { ResultsFiles::read(&results) } else { ResultsFiles::open(&results) }?;
         let optimizers = if only_results { vec![] } else { with_programs(programs) };
         let on_spaces = with_recorded(optimizers, results.systems());

@@ -3,7 +3,7 @@
 use super::clock::{CostClock, timed_cpu};
 use super::protocol::{Protocol, SeededRun};
 use super::threads::on_threads;
-use super::{NotKept, Optimizer, RunKeeper, SpacePerformance};
+use super::{NotKept, Optimizer, PoolGoal, PoolPerformance, PoolProblem, RunKeeper, SpacePerformance};
 use crate::statistics::Quartiles;
 use crate::{Error, Result};
 
@@ -159,9 +159,19 @@ impl OptimizerRuns<SpacePerformance> {
     }
 }
 
-impl OptimizerRuns<Option<usize>> {
+impl OptimizerRuns<PoolPerformance> {
     /// The evaluations until one of the best candidates was evaluated; infinite where none was.
-    pub fn evaluations(&self) -> Quartiles {
-        Quartiles::of(self.finished.iter().map(|run| run.performance.map_or(f64::INFINITY, |count| count as f64)))
+    pub fn evaluations(&self, goal: PoolGoal) -> Quartiles {
+        Quartiles::of(self.needed(goal))
+    }
+
+    /// The share of the runs that took more evaluations than random order is expected to take.
+    pub fn slower_than_random(&self, pool: &PoolProblem, goal: PoolGoal) -> f64 {
+        let expected = pool.random_order(goal);
+        self.needed(goal).filter(|needed| *needed > expected).count() as f64 / self.finished.len() as f64
+    }
+
+    fn needed(&self, goal: PoolGoal) -> impl Iterator<Item = f64> {
+        self.finished.iter().map(move |run| run.performance.reached(goal).map_or(f64::INFINITY, |count| count as f64))
     }
 }

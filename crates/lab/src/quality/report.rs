@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json, json};
 use super::compared::ComparedProblem;
 use super::overall::Overall;
 use super::{
-    CostClock, FLOOR, FinishedRun, Optimizer, OptimizerRuns, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
-    Selection, SpacePerformance, TestProblem, table,
+    CostClock, FLOOR, FinishedRun, Optimizer, OptimizerRuns, PEERS, POOLS, PoolGoal, PoolPerformance, PoolProblem,
+    Protocol, Reference, Schedule, Selection, SpacePerformance, TestProblem, table,
 };
 use crate::machine::Machine;
 use crate::ranking::PairedTest;
@@ -17,7 +17,7 @@ use crate::statistics::Quartiles;
 pub struct QualityReport {
     pub(super) protocol: Protocol,
     pub(super) problems: Vec<ComparedProblem>,
-    pub(super) pools: Vec<(PoolProblem, Vec<OptimizerRuns<Option<usize>>>)>,
+    pub(super) pools: Vec<(PoolProblem, Vec<OptimizerRuns<PoolPerformance>>)>,
 }
 
 impl QualityReport {
@@ -25,7 +25,7 @@ impl QualityReport {
         protocol: Protocol,
         selection: Selection,
         problems: Vec<Vec<OptimizerRuns<SpacePerformance>>>,
-        pools: Vec<Vec<OptimizerRuns<Option<usize>>>>,
+        pools: Vec<Vec<OptimizerRuns<PoolPerformance>>>,
     ) -> Self {
         let problems = selection.problems.into_iter().zip(problems);
         let problems = problems.map(|(problem, runs)| ComparedProblem::new(problem, &protocol, runs, FLOOR)).collect();
@@ -165,18 +165,26 @@ impl Selection {
     }
 }
 
-fn pool(pool: &PoolProblem, runs: &[OptimizerRuns<Option<usize>>]) -> Json {
-    let optimizer = |runs: &OptimizerRuns<Option<usize>>| {
+fn pool(pool: &PoolProblem, runs: &[OptimizerRuns<PoolPerformance>]) -> Json {
+    let [one, five] = PoolGoal::ALL;
+    let optimizer = |runs: &OptimizerRuns<PoolPerformance>| {
         json!({
-            "evaluations": quartiles(runs.evaluations()), "seconds": runs.seconds(),
-            "games": each(runs, |evaluations| vec![("evaluations", json!(evaluations))]),
+            "evaluations": quartiles(runs.evaluations(one)), "seconds": runs.seconds(),
+            "slower_than_random": runs.slower_than_random(pool, one),
+            "evaluations_5_percent": quartiles(runs.evaluations(five)),
+            "slower_than_random_5_percent": runs.slower_than_random(pool, five),
+            "games": each(runs, |run| {
+                let [one, five] = [one, five].map(|goal| json!(run.reached(goal)));
+                vec![("evaluations", one), ("evaluations_5_percent", five)]
+            }),
         })
     };
     let optimizers: Map<String, Json> =
         runs.iter().map(|runs| (runs.optimizer.name().to_string(), optimizer(runs))).collect();
     json!({
         "pool": pool.name(), "candidates": pool.points().len(), "direction": pool.direction().name(),
-        "best": pool.best(), "random_order_expected": pool.random_order(), "players": optimizers,
+        "best": pool.best(one), "random_order_expected": pool.random_order(one), "best_5_percent": pool.best(five),
+        "random_order_expected_5_percent": pool.random_order(five), "players": optimizers,
     })
 }
 

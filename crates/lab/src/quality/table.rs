@@ -6,7 +6,7 @@ use super::compared::ComparedProblem;
 use super::overall::Overall;
 use super::settled_table::tested;
 use super::{
-    CostClock, Optimizer, OptimizerRuns, PEERS, POOLS, QualityReport, Reference, Selection, SpacePerformance,
+    CostClock, Optimizer, OptimizerRuns, PEERS, POOLS, PoolGoal, QualityReport, Reference, Selection, SpacePerformance,
     TestProblem,
 };
 use crate::statistics::Quartiles;
@@ -37,7 +37,8 @@ pub(super) fn render(report: &QualityReport) -> String {
     if !report.pools.is_empty() {
         let most = report.protocol.pool_evaluations;
         text += &format!(
-            "\nEvaluations {how} to reach the best 1 % of a pool, at most {most}: {figures}\n{}\n",
+            "\nEvaluations {how} until one of the best of a pool, at most {most}: {figures}\nrandom order: evaluations \
+             expected; slower: runs that take more\n{}\n",
             pools(report)
         );
     }
@@ -123,21 +124,24 @@ fn references(report: &QualityReport) -> Table {
 }
 
 fn pools(report: &QualityReport) -> Table {
-    let compared = report.pools.first().map_or(&[][..], |(_, runs)| runs);
-    let seconds = format!("{} s per run", CostClock::here().name());
-    let header = ["pool", "candidates", "best", "random order"].into_iter();
-    let names = compared.iter().map(|runs| runs.optimizer.name());
-    let mut table = framed(&header.chain(names).chain([seconds.as_str()]).collect::<Vec<_>>());
+    let seconds = format!("{} s", CostClock::here().name());
+    let header =
+        ["pool", "candidates", "", "goal", "of them", "random order", "evaluations", "slower", seconds.as_str()];
+    let mut table = framed(&header);
     let most = report.protocol.pool_evaluations;
     let count = |figure: f64| if figure.is_finite() { digits(figure) } else { format!(">{most}") };
     for (pool, runs) in &report.pools {
-        let mut row = vec![pool.name().to_string(), pool.points().len().to_string(), pool.best().to_string()];
-        row.push(format!("{:.1}", pool.random_order()));
-        row.extend(runs.iter().map(|runs| spread(runs.evaluations(), count)));
-        row.push(runs.first().map(|runs| cost(runs.seconds())).unwrap_or_default());
-        table.add_row(row);
+        let mut head = [pool.name().to_string(), pool.points().len().to_string()];
+        for (runs, goal) in runs.iter().flat_map(|runs| PoolGoal::ALL.map(|goal| (runs, goal))) {
+            let counted = [pool.best(goal).to_string(), format!("{:.1}", pool.random_order(goal))];
+            let reached = spread(runs.evaluations(goal), count);
+            let of_run = [reached, percent(runs.slower_than_random(pool, goal)), cost(runs.seconds())];
+            let name = [runs.optimizer.name().to_string(), goal.name().to_string()];
+            table.add_row([head.to_vec(), name.to_vec(), counted.to_vec(), of_run.to_vec()].concat());
+            head = [String::new(), String::new()];
+        }
     }
-    align_right(&mut table, &[1, 2, 3, 4 + compared.len()]);
+    align_right(&mut table, &[1, 4, 5, 7, 8]);
     table
 }
 
@@ -164,7 +168,7 @@ pub(super) fn list(selection: &Selection) -> String {
     }
     align_right(&mut table, &[1, 3]);
     let pools = POOLS.map(|pool| pool.name).join(", ");
-    format!("{table}\npools, with --data: {pools}")
+    format!("{table}\npools, with --data: {pools}; with -a and -b behind the name their halves, to tune and to test on")
 }
 
 pub(super) fn spread(quartiles: Quartiles, show: impl Fn(f64) -> String) -> String {
@@ -188,7 +192,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use manyhands_core::Direction;
 
-    use super::super::{FLOOR, FinishedRun, PoolProblem, Protocol, problems};
+    use super::super::{FLOOR, FinishedRun, PoolPerformance, PoolProblem, Protocol, problems};
     use super::*;
 
     fn runs<Performance>(optimizer: Optimizer, performance: Performance, seconds: f64) -> OptimizerRuns<Performance> {
@@ -202,7 +206,7 @@ mod tests {
         let random = runs(Optimizer::Random, played(0.1), 0.0);
         let points: Vec<Vec<f64>> = (0..3).map(|i| vec![f64::from(i)]).collect();
         let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
-        let never = runs(Optimizer::Manyhands, None, 0.001);
+        let never = runs(Optimizer::Manyhands, PoolPerformance::default(), 0.001);
         let compared = ComparedProblem::new(problem, &protocol, vec![ours, random], FLOOR);
         QualityReport { protocol, problems: vec![compared], pools: vec![(pool, vec![never])] }
     }
