@@ -103,6 +103,35 @@ fn suggestions_of_a_learned_model_have_limits_with_a_fit_and_are_noted_without()
 }
 
 #[test]
+fn answers_are_tested_against_the_default_on_each_problem_and_in_all() {
+    let run = |arguments: &[&str]| {
+        let common = ["bench", "strategy", "schedules", "--seeds", "3", "--problems", "forrester", "hartmann3"];
+        manyhands(&[&common[..], &["--evaluations", "12", "--batch", "3"], arguments].concat())
+    };
+    let report: Value = serde_json::from_slice(&run(&["--json", "--floor", "1e-3"]).stdout).unwrap();
+    assert_eq!((&report["evaluations"], &report["floor"]), (&12.into(), &1e-3.into()));
+    let answers = report["questions"][0]["answers"].as_array().unwrap();
+    assert_eq!((&answers[0]["batch"], &answers[1]["batch"]), (&5.into(), &1.into()), "as the answers say");
+    assert!(answers[0]["total"]["against_default"].is_null() && answers[0]["total"]["cost_ratio"] == 1.0);
+    for answer in &answers[1..] {
+        for outcome in ["better", "worse", "ties"] {
+            let of = |test: &Value| test["against_default"][outcome].as_u64().unwrap();
+            let problems = &answer["problems"];
+            assert_eq!(of(&answer["total"]), of(&problems["forrester"]) + of(&problems["hartmann3"]), "{answer}");
+        }
+        assert!(answer["total"]["stuck"].is_f64() && answer["total"]["against_default"]["p_holm"].is_f64());
+    }
+    let told = text(&run(&[]).stdout);
+    for part in ["schedules: one at a time", "better", "CPU ratio", "all", "stuck"] {
+        assert!(told.contains(part), "{part} is not in\n{told}");
+    }
+    let common =
+        ["bench", "strategy", "widths", "--seeds", "1", "--problems", "forrester", "--evaluations", "12", "--json"];
+    let report: Value = serde_json::from_slice(&manyhands(&[&common[..], &["--batch", "3"]].concat()).stdout).unwrap();
+    assert_eq!(report["questions"][0]["answers"][0]["batch"], 3, "where the answer says nothing");
+}
+
+#[test]
 fn the_strategy_bench_puts_every_answer_beside_the_default() {
     let run = |arguments: &[&str]| manyhands(&[&["bench", "strategy"], arguments].concat());
     let output = run(&["design", "--seeds", "1", "--problems", "forrester", "--json"]);
@@ -114,6 +143,8 @@ fn the_strategy_bench_puts_every_answer_beside_the_default() {
     let output = run(&["design", "--seeds", "1", "--problems", "forrester"]);
     let told = text(&output.stdout);
     assert!(told.contains("design: How many quasi-random points first?") && told.contains("4 + 2d, at"), "{told}");
+    let output = run(&["design", "--floor", "0"]);
+    assert!(text(&output.stderr).contains("floor must be above 0 and finite, got 0"), "{output:?}");
     let output = run(&["width"]);
     let told = text(&output.stderr);
     assert!(output.status.code() == Some(2) && told.contains("bends, kernels") && told.contains("got width"), "{told}");

@@ -46,6 +46,16 @@ fn json_has_every_problem_with_its_games() {
     assert!(random["games"][0]["regret"].is_f64() && random["games"][1]["seed"] == 2);
     assert!(random["log10_regret"]["median"].is_f64() && random["seconds"].is_f64());
     assert_eq!(random["curve"][0]["evaluations"], 10);
+    assert!(random["games"][0]["inference_regret"].is_f64() && random["log10_inference_regret"]["median"].is_f64());
+    let against = &random["against_manyhands"];
+    let pairs = ["better", "worse", "ties"].map(|outcome| against[outcome].as_u64().unwrap());
+    assert_eq!((pairs.iter().sum::<u64>(), &branin["players"]["manyhands"]["against_manyhands"]), (2, &Value::Null));
+    assert_eq!((&problems[1]["second_best_regret"], &problems[1]["evaluations"]), (&0.03.into(), &10.into()));
+    let ranks = |name: &str| {
+        let all = report["overall"].as_array().unwrap();
+        all.iter().find(|one| one["player"] == name).unwrap()["mean_rank"].as_f64().unwrap()
+    };
+    assert!((ranks("manyhands") + ranks("random") - 3.0).abs() < 1e-9, "ranks are 1 and 2");
     assert_eq!(problems[1]["optimum"]["params"]["activation"], "gelu");
     assert_eq!(problems[1]["aim"], Value::Null);
 }
@@ -56,7 +66,7 @@ fn the_table_shows_aims_and_what_was_reported_elsewhere() {
     assert_eq!(output.status.code(), Some(0), "an aim missed is no failure: {output:?}");
     let told = text(&output.stdout);
     for part in
-        ["cosines", "step", "random", "-5.7 egobox q-EI", "Reported elsewhere", "BoTorch q-LogEI", "not what was run"]
+        ["cosines", "step", "random", "Over all problems", "Reported elsewhere", "BoTorch q-LogEI", "not what was run"]
     {
         assert!(told.contains(part), "{part} is not in\n{told}");
     }

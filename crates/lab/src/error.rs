@@ -72,6 +72,14 @@ pub enum Error {
         /// What is wrong, with the line.
         reason: String,
     },
+    /// A file is not the results file it should be.
+    #[error("{} is not a file of results: {reason}", path.display())]
+    Results {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line.
+        reason: String,
+    },
     /// Threads cannot be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
@@ -153,6 +161,7 @@ impl Error {
             Self::Problem { .. } => "problem",
             Self::Suggestion { .. } => "suggestion",
             Self::Pool { .. } => "pool",
+            Self::Results { .. } => "results",
             Self::Threads { .. } => "threads",
             Self::CannotRead { .. } | Self::CannotWrite { .. } => "file",
             Self::Table { .. } => "table",
@@ -200,6 +209,7 @@ impl Error {
             | Self::Mapping { .. }
             | Self::Problem { .. }
             | Self::Pool { .. }
+            | Self::Results { .. }
             | Self::CannotRead { .. }
             | Self::Table { .. }
             | Self::Program { .. }

@@ -13,6 +13,9 @@ use crate::{Error, Result};
 const CHECKS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// The ticks of a second in `/proc`, on every Linux.
+const TICKS: f64 = 100.0;
+
 /// The manyhands binary, which measurements start where they need a process of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binary(PathBuf);
@@ -103,6 +106,16 @@ impl Dialogue {
         input.flush()
     }
 
+    /// The processor seconds of the process so far, with those of its children that have ended; none without `/proc`.
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        // The name, in parentheses, may hold anything; utime, stime, cutime and cstime are the 12th to 15th after it.
+        let (_, numbers) = text.rsplit_once(')')?;
+        let ticks: Vec<f64> =
+            numbers.split_whitespace().skip(11).take(4).map_while(|ticks| ticks.parse().ok()).collect();
+        (ticks.len() == 4).then(|| ticks.iter().sum::<f64>() / TICKS)
+    }
+
     /// Waits for a line; none if the process has closed its output.
     pub(crate) fn receive(&mut self) -> io::Result<Option<String>> {
         let mut line = String::new();
@@ -141,6 +154,19 @@ mod tests {
         dialogue.send("hello").unwrap();
         assert_eq!(dialogue.receive().unwrap().unwrap(), "heard hello\n");
         assert_eq!(dialogue.receive().unwrap(), None);
+    }
+
+    /// A shell that counts takes time of the processor, and one that waits takes none to speak of.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_is_charged_for_what_it_computes() {
+        let seconds = |script: &str| {
+            let mut dialogue = shell(&format!("{script}; echo done; read line"));
+            dialogue.receive().unwrap();
+            dialogue.cpu_seconds().unwrap()
+        };
+        let busy = seconds("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done");
+        assert!(busy > 0.02 && seconds("sleep 0.1") < busy, "{busy}");
     }
 
     #[test]

@@ -50,6 +50,11 @@ impl Standing {
 }
 
 impl PairedTest {
+    /// In how many runs the method lost more.
+    pub fn losses(&self) -> usize {
+        self.test.pairs - self.wins
+    }
+
     /// At 5 %, after the correction.
     pub fn standing(&self) -> Standing {
         match self.p_holm < LEVEL {
@@ -63,18 +68,26 @@ impl PairedTest {
 /// Tests every method but the reference against it; none for the reference itself. Where methods have fewer runs, those are
 /// the first ones.
 pub(crate) fn against(reference: usize, losses: &[Vec<f64>]) -> Vec<Option<PairedTest>> {
-    let test = |(method, of): (usize, &Vec<f64>)| {
-        let differences: Vec<f64> = of.iter().zip(&losses[reference]).map(|(a, b)| a - b).collect();
-        let test = SignedRank::test(&differences);
-        (method != reference).then(|| PairedTest {
+    let of = |(method, of): (usize, &Vec<f64>)| {
+        (method != reference).then(|| of.iter().zip(&losses[reference]).map(|(a, b)| a - b).collect())
+    };
+    paired_tests(&losses.iter().enumerate().map(of).collect::<Vec<_>>())
+}
+
+/// A test for each method of which there are differences, its loss minus the reference's for each pair of runs; corrected for
+/// their number.
+pub(crate) fn paired_tests(differences: &[Option<Vec<f64>>]) -> Vec<Option<PairedTest>> {
+    let test = |differences: &Vec<f64>| {
+        let test = SignedRank::test(differences);
+        PairedTest {
             wins: differences.iter().filter(|d| **d < 0.0).count(),
             ties: differences.iter().filter(|d| **d == 0.0).count(),
-            difference: Estimate::of(&differences),
+            difference: Estimate::of(differences),
             p_holm: test.p_two_sided(),
             test,
-        })
+        }
     };
-    let mut tests: Vec<Option<PairedTest>> = losses.iter().enumerate().map(test).collect();
+    let mut tests: Vec<Option<PairedTest>> = differences.iter().map(|of| of.as_ref().map(test)).collect();
     let mut ordered: Vec<&mut PairedTest> = tests.iter_mut().flatten().collect();
     ordered.sort_by(|a, b| a.p_holm.total_cmp(&b.p_holm));
     let (mut left, mut largest) = (ordered.len(), 0.0);

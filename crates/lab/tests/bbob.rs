@@ -3,7 +3,8 @@
 use manyhands_core::Value;
 use manyhands_lab::quality::problems::{all, bbob, bbob_set, bbob_with_noise, named};
 use manyhands_lab::quality::{
-    FLOOR, Optimizer, Protocol, QualityBench, SeededRun, Selection, SpaceProblem, TestProblem,
+    FLOOR, Optimizer, ProblemSet, Protocol, QualityBench, QualityRequest, SeededRun, Selection, SpaceProblem,
+    TestProblem,
 };
 use manyhands_lab::trust::Trace;
 use rand::{RngExt, SeedableRng};
@@ -169,18 +170,18 @@ fn corners_and_the_smallest_dimension_have_finite_values() {
 
 #[test]
 fn a_run_is_on_the_instance_of_its_seed() {
-    let protocol = Protocol { evaluations: 30, ..Protocol::default() };
+    let protocol = Protocol { evaluations: Some(30), ..Protocol::default() };
     for name in ["bbob-f15-d5", "bbob-f01-d2-noise-20"] {
         let problem = named(&[name.to_string()]).unwrap().remove(0);
         for seed in [1, 2, 77] {
             let run = SeededRun::new(name, seed);
-            let regrets = |instance: &SpaceProblem| {
+            let performance = |instance: &SpaceProblem| {
                 let mut active = Optimizer::Random.start(instance, &protocol, &run).unwrap();
-                instance.regrets(active.as_mut(), &protocol, &run).unwrap()
+                instance.performance(active.as_mut(), &protocol, &run).unwrap()
             };
-            let made = problem.run(&Optimizer::Random, &protocol, &run).unwrap();
-            assert_eq!(made, regrets(&problem.instance(seed).unwrap()));
-            assert_eq!(made == regrets(&problem), seed == 1);
+            let made = problem.run(&Optimizer::Random, &protocol, &run).unwrap().performance;
+            assert_eq!(made, performance(&problem.instance(seed).unwrap()));
+            assert_eq!(made == performance(&problem), seed == 1);
         }
     }
 }
@@ -192,8 +193,9 @@ fn a_trace_is_on_the_instance_of_its_seed_and_reports_name_no_optimum() {
     let trace = Trace::of(&sphere, 2).unwrap();
     assert!(trace.checks.iter().all(|check| check.regret < 1e-2), "{:?}", trace.checks);
     assert_eq!(trace.floor, 1e-8);
-    let protocol = Protocol { seeds: 1, evaluations: 5, ..Protocol::default() };
-    let bench = QualityBench::new(&[sphere.name().to_string()], None, vec![], protocol).unwrap();
+    let protocol = Protocol { seeds: 1, evaluations: Some(5), ..Protocol::default() };
+    let names = vec![sphere.name().to_string()];
+    let bench = QualityBench::new(QualityRequest { names, protocol, ..QualityRequest::default() }).unwrap();
     let json = bench.run(&|| ()).unwrap().to_json();
     assert!(json["problems"][0]["optimum"].is_null() && json["problems"][0]["noise_sd"].is_null());
 }
@@ -210,9 +212,9 @@ fn regrets_end_at_the_last_target_of_the_benchmark() {
         }
     }
     let problem = bbob(3, 2).unwrap();
-    let (protocol, run) = (Protocol { evaluations: 5, ..Protocol::default() }, SeededRun::new("best", 1));
-    let regrets = problem.regrets(&mut Best(problem.optimum().point.clone()), &protocol, &run).unwrap();
-    assert_eq!((regrets, problem.floor()), (vec![1e-8; 5], 1e-8));
+    let (protocol, run) = (Protocol { evaluations: Some(5), ..Protocol::default() }, SeededRun::new("best", 1));
+    let performance = problem.performance(&mut Best(problem.optimum().point.clone()), &protocol, &run).unwrap();
+    assert_eq!((performance.simple, performance.inference, problem.floor()), (vec![1e-8; 5], 1e-8, 1e-8));
 }
 
 /// The estimate from 1,024 points against 20,000 random draws. Of as many random draws, two standard errors would be
@@ -241,7 +243,7 @@ fn the_set_is_found_by_name_and_is_not_among_the_usual_problems() {
     let found = |problems: Vec<SpaceProblem>| problems.iter().map(|p| p.name().to_string()).collect::<Vec<_>>();
     let expected = ["branin", "levy10", "bbob-f24-d40", "bbob-f01-d2", "bbob-f07-d3-noise-100"];
     assert_eq!(found(named(&names).unwrap()), expected);
-    assert_eq!(found(Selection::new(&names, None).unwrap().problems), expected);
+    assert_eq!(found(Selection::new(&names, &ProblemSet::Tuning, None).unwrap().problems), expected);
     assert!(all().unwrap().iter().all(|problem| !problem.is_drawn()));
     let set = bbob_set(&[2, 3, 5, 10, 20, 40]).unwrap();
     assert_eq!(set.len(), 144);
@@ -255,7 +257,7 @@ fn unknown_names_are_answered_with_the_pattern_and_wrong_numbers_with_the_range(
     for wrong in
         ["bbob-f25-d2", "bbob-f00-d2", "bbob-f1-d2", "bbob-f01-d4", "bbob-f01-d2-noise-7", "bbob", "bbob-f01-d2-"]
     {
-        let error = Selection::new(&[wrong.to_string()], None).unwrap_err().to_string();
+        let error = Selection::new(&[wrong.to_string()], &ProblemSet::Tuning, None).unwrap_err().to_string();
         assert!(error.contains(&format!("\"{wrong}\"")) && error.contains("bbob-fNN-dD"), "{error}");
         assert!(error.contains("suzuki") && error.len() < 900, "{error}");
     }

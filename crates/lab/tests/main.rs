@@ -7,6 +7,8 @@ mod problems;
 mod programs;
 mod quality;
 mod quality_problems;
+mod quality_results;
+mod quality_stuck;
 mod reproduction;
 mod rules;
 mod runs;

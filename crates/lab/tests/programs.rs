@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use manyhands_core::Value;
 use manyhands_lab::Error;
-use manyhands_lab::quality::{Optimizer, OptimizerComparison, OptimizerProgram, OptimizerRuns, Protocol, problems};
+use manyhands_lab::quality::{
+    Optimizer, OptimizerComparison, OptimizerProgram, OptimizerRuns, Protocol, SpacePerformance, problems,
+};
 use serde_json::{Value as Json, json};
 
 fn folder(name: &str) -> PathBuf {
@@ -24,11 +26,18 @@ fn program(name: &str, answer: &str) -> (OptimizerProgram, PathBuf) {
         heard.display()
     );
     fs::write(&script, says).unwrap();
-    (OptimizerProgram { name: name.to_string(), command: vec!["sh".to_string(), script.display().to_string()] }, heard)
+    (
+        OptimizerProgram {
+            name: name.to_string(),
+            version: String::new(),
+            command: vec!["sh".to_string(), script.display().to_string()],
+        },
+        heard,
+    )
 }
 
-fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<Vec<f64>>> {
-    let protocol = Protocol { seeds: 1, evaluations: 4, batch: 2, ..Protocol::default() };
+fn run(program: OptimizerProgram, problem: &str) -> manyhands_lab::Result<OptimizerRuns<SpacePerformance>> {
+    let protocol = Protocol { seeds: 1, evaluations: Some(4), batch: 2, ..Protocol::default() };
     let bench = OptimizerComparison { optimizers: vec![Optimizer::Program(program)], protocol, threads: 1 };
     Ok(bench.run(&problems::named(&[problem.to_string()])?, &|| ())?.remove(0).remove(0))
 }
@@ -43,7 +52,8 @@ fn a_program_hears_the_problem_and_every_result_and_is_judged_by_its_points() {
     let (first, second) = (value(1.0, 2.0), value(3.5, 2.5));
     assert!(second < first);
     let regrets = [problem.regret(first), problem.regret(second), problem.regret(second), problem.regret(second)];
-    assert_eq!(runs.finished[0].performance, regrets);
+    let performance = SpacePerformance { simple: regrets.to_vec(), inference: regrets[1] };
+    assert_eq!(runs.finished[0].performance, performance);
     let lines: Vec<Json> =
         fs::read_to_string(heard).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["play"], &lines[0]["direction"]), (&json!("branin"), &json!("minimize")));
@@ -84,7 +94,11 @@ fn what_a_program_does_wrong_is_named() {
         let message = run(program(name, &answer).0, "branin").unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
-    let absent = OptimizerProgram { name: "absent".to_string(), command: vec!["/no/such/program".to_string()] };
+    let absent = OptimizerProgram {
+        name: "absent".to_string(),
+        version: String::new(),
+        command: vec!["/no/such/program".to_string()],
+    };
     let error = run(absent, "branin").unwrap_err();
     assert!(matches!(&error, Error::Program { .. }) && error.to_string().contains("does not start"), "{error}");
 }
@@ -93,7 +107,10 @@ fn what_a_program_does_wrong_is_named() {
 fn a_command_has_a_name_and_arguments() {
     let program = OptimizerProgram::parse("tpe=python3 peers.py --x=1").unwrap();
     assert_eq!((program.name.as_str(), program.command.len(), program.command[2].as_str()), ("tpe", 3, "--x=1"));
-    for wrong in ["python3", "=python3", "tpe=", "tpe= "] {
+    assert_eq!(program.version, "");
+    let versioned = OptimizerProgram::parse("tpe@4.5.0=python3 peers.py --x=1").unwrap();
+    assert_eq!((versioned.name, versioned.version, versioned.command), ("tpe".into(), "4.5.0".into(), program.command));
+    for wrong in ["@4=python3", "python3", "=python3", "tpe=", "tpe= "] {
         let message = OptimizerProgram::parse(wrong).unwrap_err().to_string();
         assert!(message.contains("NAME=COMMAND") || message.contains("such as"), "{message}");
     }

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use manyhands_core::{Direction, Value};
 use manyhands_lab::quality::{
-    ActiveOptimizer, FLOOR, Optimizer, OptimizerComparison, OptimizerRuns, POOLS, PoolProblem, Protocol, RandomOrder,
-    Schedule, SeededRun, Selection, TestProblem, problems,
+    ActiveOptimizer, FLOOR, FinishedRun, Optimizer, OptimizerComparison, OptimizerRuns, POOLS, PlayedRun, PoolGoal,
+    PoolHalf, PoolPerformance, PoolProblem, ProblemSet, Protocol, RandomOrder, RandomSearch, Schedule, SeededRun,
+    Selection, SpacePerformance, TestProblem, problems,
 };
 use manyhands_lab::{Error, Result};
 use proptest::prelude::*;
@@ -21,7 +22,7 @@ fn named(names: &[&str]) -> Vec<manyhands_lab::quality::SpaceProblem> {
 }
 
 fn small() -> Protocol {
-    Protocol { seeds: 2, evaluations: 10, ..Protocol::default() }
+    Protocol { seeds: 2, evaluations: Some(10), ..Protocol::default() }
 }
 
 fn random(protocol: Protocol, threads: usize) -> OptimizerComparison {
@@ -62,16 +63,17 @@ fn recorded(protocol: &Protocol, seed: u64) -> Seen {
     let seen = Rc::new(RefCell::new(Seen::default()));
     let mut active = Recorder((), seen.clone());
     let value = |order: usize, (): &()| Ok(ControlFlow::Continue(order as f64));
-    SeededRun::new("nothing", seed).drive(&mut active, protocol, protocol.evaluations, value).unwrap();
+    SeededRun::new("nothing", seed).drive(&mut active, protocol, protocol.evaluations.unwrap(), value).unwrap();
     seen.take()
 }
 
 #[test]
 fn random_search_is_the_same_on_one_and_two_threads() {
     let problems = named(&["branin-noise-5", "training", "mixture", "branin-constrained"]);
-    let performances = |threads| -> Vec<Vec<(u64, Vec<f64>)>> {
-        let strip =
-            |runs: &OptimizerRuns<Vec<f64>>| runs.finished.iter().map(|g| (g.seed, g.performance.clone())).collect();
+    let performances = |threads| -> Vec<Vec<(u64, SpacePerformance)>> {
+        let strip = |runs: &OptimizerRuns<SpacePerformance>| {
+            runs.finished.iter().map(|run| (run.seed, run.performance.clone())).collect()
+        };
         random(small(), threads).run(&problems, &|| ()).unwrap().iter().map(|runs| strip(&runs[0])).collect()
     };
     assert_eq!(performances(1), performances(2));
@@ -92,21 +94,82 @@ fn a_game_does_not_depend_on_the_others() {
 fn regret_falls_and_is_judged_by_true_values() {
     let problem = &named(&["hartmann6-noise-100"])[0];
     for run in &random(small(), 1).run(std::slice::from_ref(problem), &|| ()).unwrap()[0][0].finished {
-        assert_eq!(run.performance.len(), 10);
-        assert!(run.performance.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", run.performance);
+        let simple = &run.performance.simple;
+        assert_eq!(simple.len(), 10);
+        assert!(simple.windows(2).all(|pair| pair[1] <= pair[0]), "{simple:?}");
+        assert!(run.performance.inference >= run.performance.last(), "it recommends a point that it evaluated");
     }
     let point: Vec<Value> = problem.optimum().point.clone();
     let seen = Rc::new(RefCell::new(Seen::default()));
     let run = SeededRun::new(problem.name(), 1);
-    let regrets = problem.regrets(&mut Recorder(point, seen.clone()), &small(), &run).unwrap();
-    assert_eq!(regrets, [FLOOR; 10]);
+    let performance = problem.performance(&mut Recorder(point, seen.clone()), &small(), &run).unwrap();
+    assert_eq!((performance.simple, performance.inference), (vec![FLOOR; 10], FLOOR));
     let told: Vec<f64> = seen.take().told.iter().map(|(_, value)| *value).collect();
     assert!(told.iter().all(|value| (value - problem.optimum().value).abs() > 1e-6), "told values are noisy: {told:?}");
 }
 
+/// Suggests what random search does, keeps what it is told, and may recommend its first point.
+struct Frank {
+    search: RandomSearch,
+    points: Vec<Vec<Value>>,
+    told: Rc<RefCell<Vec<(Vec<Value>, f64)>>>,
+    recommends_first: bool,
+}
+
+impl ActiveOptimizer for Frank {
+    fn ask(&mut self, count: usize) -> Result<Vec<(usize, Vec<Value>)>> {
+        let asked = self.search.ask(count)?;
+        self.points.extend(asked.iter().map(|(_, point)| point.clone()));
+        Ok(asked)
+    }
+
+    fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
+        self.told.borrow_mut().push((self.points[trial].clone(), value));
+        Ok(())
+    }
+
+    fn recommend(&mut self) -> Result<Option<Vec<Value>>> {
+        Ok(self.recommends_first.then(|| self.points[0].clone()))
+    }
+}
+
+/// The oracle is the record of what was told: the best noisy value's point, or the first point.
+#[test]
+fn what_is_recommended_is_judged_by_its_true_value() {
+    for (name, best) in [("hartmann6-noise-100", f64::min as fn(f64, f64) -> f64), ("cosines", f64::max)] {
+        let problem = &named(&[name])[0];
+        for seed in 1..=5 {
+            let played = |recommends_first| {
+                let told = Rc::new(RefCell::new(vec![]));
+                let search = RandomSearch::new(problem.space().clone(), ChaCha8Rng::seed_from_u64(seed)).unwrap();
+                let mut frank = Frank { search, points: vec![], told: told.clone(), recommends_first };
+                let run = SeededRun::new(name, seed);
+                (problem.performance(&mut frank, &small(), &run).unwrap().inference, told.take())
+            };
+            let regret = |point: &[Value]| problem.regret(problem.value(point).unwrap());
+            let (without, told) = played(false);
+            let least = told.iter().map(|(_, value)| *value).reduce(best).unwrap();
+            assert_eq!(without, regret(&told.iter().find(|(_, value)| *value == least).unwrap().0));
+            assert_eq!(played(true).0, regret(&told[0].0));
+        }
+    }
+}
+
+/// By hand: regrets 4, 2, 2, 1.
+#[test]
+fn a_performance_tells_when_a_regret_was_reached() {
+    let performance = SpacePerformance { simple: vec![4.0, 2.0, 2.0, 1.0], inference: 2.0 };
+    assert_eq!(
+        [4.0, 3.0, 2.0, 1.0, 0.5].map(|regret| performance.first_at_most(regret)),
+        [1, 2, 2, 4, 0].map(|n| (n > 0).then_some(n))
+    );
+    assert_eq!((performance.after(3), performance.after(5), performance.after(0)), (Some(2.0), None, None));
+    assert_eq!(performance.last(), 1.0);
+}
+
 #[test]
 fn batches_are_asked_and_told_as_a_whole() {
-    let seen = recorded(&Protocol { evaluations: 12, ..small() }, 1);
+    let seen = recorded(&Protocol { evaluations: Some(12), ..small() }, 1);
     assert_eq!((seen.asked, seen.most), (vec![5, 5, 2], 5));
     assert_eq!(seen.told.iter().map(|(trial, _)| *trial).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
 }
@@ -116,7 +179,7 @@ proptest! {
 
     #[test]
     fn never_are_more_pending_than_workers(workers in 1..=20usize, evaluations in 1..80usize, seed in 0..1000u64) {
-        let protocol = Protocol { batch: workers, evaluations, schedule: Schedule::Asynchronous, ..small() };
+        let protocol = Protocol { batch: workers, evaluations: Some(evaluations), schedule: Schedule::Asynchronous, ..small() };
         let seen = recorded(&protocol, seed);
         prop_assert_eq!(seen.most, workers.min(evaluations));
         prop_assert_eq!(seen.asked.iter().sum::<usize>(), evaluations);
@@ -128,7 +191,7 @@ proptest! {
 
 #[test]
 fn asynchronous_results_overtake_each_other() {
-    let seen = recorded(&Protocol { evaluations: 40, schedule: Schedule::Asynchronous, ..small() }, 1);
+    let seen = recorded(&Protocol { evaluations: Some(40), schedule: Schedule::Asynchronous, ..small() }, 1);
     assert!(seen.told.windows(2).any(|pair| pair[1].0 < pair[0].0), "{:?}", seen.told);
 }
 
@@ -137,12 +200,83 @@ fn asynchronous_results_overtake_each_other() {
 fn random_order_needs_what_the_closed_form_says() {
     let points: Vec<Vec<f64>> = (0..150).map(|i| vec![f64::from(i)]).collect();
     let pool = PoolProblem::new("line", Direction::Minimize, points.clone(), points).unwrap();
-    assert_eq!((pool.best(), pool.random_order()), (2, 151.0 / 3.0));
+    let goal = PoolGoal::BestPercent;
+    assert_eq!((pool.best(goal), pool.random_order(goal)), (2, 151.0 / 3.0));
     let protocol = Protocol { seeds: 4000, ..Protocol::default() };
     let runs = &random(protocol, 1).run(&[pool], &|| ()).unwrap()[0][0];
-    let counts: Vec<f64> = runs.finished.iter().map(|run| run.performance.unwrap() as f64).collect();
-    let mean = manyhands_lab::experiment::Estimate::of(&counts);
-    assert!((mean.mean - 151.0 / 3.0).abs() <= 5.0 * mean.se, "{mean:?}");
+    for (goal, expected) in [(PoolGoal::BestPercent, 151.0 / 3.0), (PoolGoal::BestFivePercent, 151.0 / 9.0)] {
+        let counts: Vec<f64> = runs.finished.iter().map(|run| run.performance.reached(goal).unwrap() as f64).collect();
+        let mean = manyhands_lab::experiment::Estimate::of(&counts);
+        assert!((mean.mean - expected).abs() <= 5.0 * mean.se, "{mean:?} for {expected}");
+    }
+}
+
+/// By hand: among 150 candidates on a line the best 2 are one goal and the best 8 the other; runs in order from 20 reach the
+/// latter after 13 evaluations and the former after 19, random order is expected to take 16.8 and 50.3.
+#[test]
+fn goals_are_counted_in_one_run() {
+    let points: Vec<Vec<f64>> = (0..150).map(|i| vec![f64::from(i)]).collect();
+    let pool = PoolProblem::new("line", Direction::Minimize, points.clone(), points).unwrap();
+    struct Downwards(usize);
+    impl ActiveOptimizer<usize> for Downwards {
+        fn ask(&mut self, count: usize) -> Result<Vec<(usize, usize)>> {
+            self.0 -= count;
+            Ok((0..count).map(|i| (0, self.0 + count - 1 - i)).collect())
+        }
+        fn tell(&mut self, _: usize, _: f64) -> Result<()> {
+            Ok(())
+        }
+    }
+    let performance = |start| pool.performance(&mut Downwards(start), &small(), &SeededRun::new("line", 1)).unwrap();
+    let reached = |one, five| PoolPerformance { best_percent: Some(one), best_five_percent: Some(five) };
+    assert_eq!(performance(20), reached(19, 13));
+    let run = |start| FinishedRun { seed: 1, performance: performance(start), seconds: 0.0 };
+    let runs = OptimizerRuns { optimizer: Optimizer::Random, finished: [20, 25, 30, 100].map(run).to_vec() };
+    assert_eq!(runs.evaluations(PoolGoal::BestFivePercent).lower, 16.75, "13, 18, 23, 93");
+    assert_eq!(PoolGoal::ALL.map(|goal| runs.slower_than_random(&pool, goal)), [0.25, 0.75]);
+}
+
+#[test]
+fn halves_share_no_candidate_and_are_all_of_the_pool() {
+    let points: Vec<Vec<f64>> = (0..151).map(|i| vec![f64::from(i)]).collect();
+    let pool = PoolProblem::new("line", Direction::Minimize, points.clone(), points.clone()).unwrap();
+    let [a, b] = PoolHalf::ALL.map(|half| pool.half(half).unwrap());
+    assert_eq!((a.name(), b.name(), a.points().len(), b.points().len()), ("line-a", "line-b", 76, 75));
+    let mut all = [a.points(), b.points()].concat();
+    all.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    assert_eq!(all, points);
+    assert_eq!(a, pool.half(PoolHalf::Tuning).unwrap(), "the shuffle is fixed");
+    // Of a pool in the order of its values both halves have good candidates and bad ones.
+    let below = |half: &PoolProblem| half.points().iter().filter(|point| point[0] < 75.0).count();
+    assert!((25..=50).contains(&below(&a)) && (0..a.points().len()).all(|i| a.mean(i) == a.points()[i][0]), "{a:?}");
+}
+
+#[test]
+fn halves_run_by_name_and_whole_pools_in_no_set() {
+    let data = folder("halves");
+    let rows: String = (0..20).map(|i| format!("{i},{i}\n")).collect();
+    fs::write(data.join("suzuki.csv"), format!("t,y_yield\n{rows}")).unwrap();
+    let of = |names: &[&str], set: &ProblemSet| {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let pools = Selection::new(&names, set, Some(&data)).unwrap().pools;
+        pools.iter().map(|pool| (pool.name().to_string(), pool.points().len())).collect::<Vec<_>>()
+    };
+    let test = ProblemSet::Test { dimensions: vec![2], noise: 0 };
+    assert_eq!(of(&[], &ProblemSet::Tuning), [("suzuki-a".to_string(), 10)]);
+    assert_eq!(of(&[], &test), [("suzuki-b".to_string(), 10)]);
+    assert_eq!(of(&["suzuki", "suzuki-b"], &test), [("suzuki".to_string(), 20), ("suzuki-b".to_string(), 10)]);
+}
+
+#[test]
+fn the_test_set_has_all_functions_of_its_dimensions() {
+    let of = |dimensions: &[usize], noise: u32| {
+        Selection::new(&[], &ProblemSet::Test { dimensions: dimensions.to_vec(), noise }, None).map(|s| s.problems)
+    };
+    let names: Vec<String> = of(&[2, 5], 0).unwrap().iter().map(|problem| problem.name().to_string()).collect();
+    assert_eq!((names.len(), names[0].as_str(), names[47].as_str()), (48, "bbob-f01-d2", "bbob-f24-d5"));
+    assert_eq!(of(&[3], 20).unwrap()[2].name(), "bbob-f03-d3-noise-20");
+    assert!(of(&[4], 0).unwrap_err().to_string().contains("D one of 2, 3, 5, 10, 20, 40"));
+    assert!(of(&[], 0).unwrap_err().to_string().contains("dimensions must be at least one"));
 }
 
 #[test]
@@ -151,8 +285,8 @@ fn what_is_not_reached_is_not_counted() {
     let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
     let protocol = Protocol { pool_evaluations: 1, seeds: 20, ..Protocol::default() };
     let runs = &random(protocol, 1).run(&[pool], &|| ()).unwrap()[0][0];
-    assert!(runs.finished.iter().all(|run| run.performance.is_none_or(|count| count == 1)));
-    assert_eq!(runs.evaluations().median, f64::INFINITY);
+    assert!(runs.finished.iter().all(|run| run.performance.best_percent.is_none_or(|count| count == 1)));
+    assert_eq!(runs.evaluations(PoolGoal::BestPercent).median, f64::INFINITY);
 }
 
 #[test]
@@ -161,12 +295,12 @@ fn candidates_that_were_evaluated_or_are_not_there_are_refused() {
     let pool = PoolProblem::new("line", Direction::Maximize, points.clone(), points).unwrap();
     let refusal = |candidate: usize| {
         let mut active = Recorder(candidate, Rc::default());
-        pool.evaluations_needed(&mut active, &small(), &SeededRun::new("line", 1)).unwrap_err().to_string()
+        pool.performance(&mut active, &small(), &SeededRun::new("line", 1)).unwrap_err().to_string()
     };
     assert!(refusal(3).contains("candidate 3 was evaluated before"));
     assert!(refusal(50).contains("there is no candidate 50 among 50"));
     let mut spent = RandomOrder::new(3, ChaCha8Rng::seed_from_u64(1));
-    let few = pool.evaluations_needed(&mut spent, &small(), &SeededRun::new("line", 1)).unwrap_err().to_string();
+    let few = pool.performance(&mut spent, &small(), &SeededRun::new("line", 1)).unwrap_err().to_string();
     assert!(few.contains("5 were asked for, 3 came"), "{few}");
 }
 
@@ -180,8 +314,9 @@ impl TestProblem for Trap {
         "trap"
     }
 
-    fn run(&self, _: &Optimizer, _: &Protocol, run: &SeededRun) -> Result<()> {
-        if *run == SeededRun::new("trap", 2) { Err(Error::NothingToRun) } else { Ok(()) }
+    fn run(&self, _: &Optimizer, _: &Protocol, run: &SeededRun) -> Result<PlayedRun<()>> {
+        let played = PlayedRun { performance: (), seconds_elsewhere: 0.0 };
+        if *run == SeededRun::new("trap", 2) { Err(Error::NothingToRun) } else { Ok(played) }
     }
 }
 
@@ -194,13 +329,21 @@ fn a_failing_game_fails_the_bench() {
 }
 
 #[test]
+fn problems_of_many_parameters_have_larger_budgets_unless_the_protocol_says_otherwise() {
+    let problems =
+        named(&["levy10", "bbob-f01-d2", "bbob-f01-d5", "bbob-f01-d10", "bbob-f01-d20-noise-5", "bbob-f01-d40"]);
+    let budgets = |protocol: &Protocol| problems.iter().map(|p| protocol.evaluations_on(p)).collect::<Vec<_>>();
+    assert_eq!(budgets(&Protocol::default()), [60, 60, 60, 120, 200, 200]);
+    assert_eq!(budgets(&small()), [10; 6]);
+}
+
+#[test]
 fn what_cannot_be_played_is_refused() {
     let refusal = |protocol: Protocol| protocol.check().unwrap_err().to_string();
     assert_eq!(refusal(Protocol { batch: 21, ..small() }), "batch must be from 1 to 20, got 21");
     assert_eq!(refusal(Protocol { seeds: 0, ..small() }), "seeds must be from 1 to 10000, got 0");
-    assert_eq!(refusal(Protocol { evaluations: 0, ..small() }), "evaluations must be from 1 to 1000, got 0");
-    assert_eq!(Protocol::default().milestones(), [20, 40, 60]);
-    assert_eq!(small().milestones(), [10]);
+    assert_eq!(refusal(Protocol { evaluations: Some(0), ..small() }), "evaluations must be from 1 to 1000, got 0");
+    assert_eq!((Protocol::milestones(60), Protocol::milestones(10)), (vec![20, 40, 60], vec![10]));
 }
 
 /// An empty folder of this name.
@@ -214,7 +357,8 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn select(names: &[&str], data: Option<&Path>) -> Result<Selection> {
-    Selection::new(&names.iter().map(ToString::to_string).collect::<Vec<_>>(), data)
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    Selection::new(&names, &ProblemSet::Tuning, data)
 }
 
 #[test]
@@ -227,7 +371,7 @@ fn a_pool_is_read_with_its_replicates() {
     assert!(selection.problems.is_empty());
     let pool = &selection.pools[0];
     assert_eq!(pool.points(), [[1.0, 2.0], [3.0, 4.0]]);
-    assert_eq!((pool.mean(0), pool.mean(1), pool.best()), (0.5, 0.7, 1));
+    assert_eq!((pool.mean(0), pool.mean(1), pool.best(PoolGoal::BestPercent)), (0.5, 0.7, 1));
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn rules_differ_as_they_are_known_to() {
 }
 
 fn learned(threads: usize, evaluations: usize) -> Json {
-    let protocol = Protocol { seeds: 2, evaluations, ..Protocol::default() };
+    let protocol = Protocol { seeds: 2, evaluations: Some(evaluations), ..Protocol::default() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let bench = RulesBench::new(&["forrester".to_string()], vec![], protocol).unwrap();

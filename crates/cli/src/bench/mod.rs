@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use manyhands_lab::Binary;
 use manyhands_lab::bench::{Monitor, Section, Size, SpeedBench, Task};
-use manyhands_lab::quality::Protocol;
+use manyhands_lab::quality::{Protocol, Schedule};
 use serde_json::Value as Json;
 
 use crate::integer::integer_in;
@@ -74,6 +74,30 @@ impl SeedOptions {
     /// The default protocol with these seeds.
     fn protocol(&self) -> Protocol {
         Protocol { seeds: self.seeds, first_seed: self.first_seed, ..Protocol::default() }
+    }
+}
+
+/// How runs are made: shared by the benches of quality and of the strategy.
+#[derive(Debug, Args)]
+struct RunOptions {
+    #[command(flatten)]
+    seeds: SeedOptions,
+    /// Evaluations of a run on a problem [default: 60; on bbob problems 120 in 10 dimensions, 200 from 20]
+    #[arg(long, value_name = "N", value_parser = integer_in::<usize>(0..))]
+    evaluations: Option<usize>,
+    /// Suggestions at a time, from 1 to 20; with --asynchronous, workers
+    #[arg(long, value_name = "N", default_value_t = Protocol::default().batch, value_parser = integer_in::<usize>(0..))]
+    batch: usize,
+    /// Evaluations take random times; each result is told as it comes, and one new suggestion asked for
+    #[arg(long)]
+    asynchronous: bool,
+}
+
+impl RunOptions {
+    fn protocol(&self) -> Protocol {
+        let schedule = if self.asynchronous { Schedule::Asynchronous } else { Schedule::Batches };
+        let &Self { evaluations, batch, .. } = self;
+        Protocol { evaluations, batch, schedule, ..self.seeds.protocol() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The optimizers that are compared, and an optimizer at work in one run: it suggests points and is told their values.
 
+use manyhands_core::event::ENGINE;
 use manyhands_core::{Direction, Domain, Spec, Strategy, Study, Value};
 use manyhands_gp::Points;
 use rand::Rng;
@@ -16,6 +17,16 @@ pub trait ActiveOptimizer<Proposal = Vec<Value>> {
 
     /// The value that was observed in a trial.
     fn tell(&mut self, trial: usize, value: f64) -> Result<()>;
+
+    /// The proposal that it recommends after what it was told; none where that is the one with the best observed value.
+    fn recommend(&mut self) -> Result<Option<Proposal>> {
+        Ok(None)
+    }
+
+    /// The processor seconds that it has used in other processes.
+    fn seconds_elsewhere(&self) -> f64 {
+        0.0
+    }
 }
 
 /// An optimizer that can be compared with others.
@@ -30,6 +41,8 @@ pub enum Optimizer {
     Random,
     /// Another program; on spaces only.
     Program(OptimizerProgram),
+    /// One whose runs are read from results files, and never made.
+    Recorded(String),
 }
 
 impl Optimizer {
@@ -45,6 +58,17 @@ impl Optimizer {
             Self::Variant(variant) => &variant.name,
             Self::Random => "random",
             Self::Program(program) => &program.name,
+            Self::Recorded(name) => name,
+        }
+    }
+
+    /// What results files say of its version.
+    pub fn version(&self) -> String {
+        match self {
+            Self::Manyhands | Self::Variant(_) => format!("{} engine {ENGINE}", env!("CARGO_PKG_VERSION")),
+            Self::Random => env!("CARGO_PKG_VERSION").to_string(),
+            Self::Program(program) => program.version.clone(),
+            Self::Recorded(_) => String::new(),
         }
     }
 
@@ -67,6 +91,10 @@ impl Optimizer {
                 Ok(Box::new(ActiveStudy(Study::new(spec.with_direction(problem.direction()).with_seed(seed))?)))
             }
             Self::Program(program) => Ok(Box::new(program.start(problem, seed, protocol.batch)?)),
+            Self::Recorded(name) => {
+                let (allowed, value) = ("one that can be run".to_string(), name.clone());
+                Err(Error::Setting { setting: "optimizer", allowed, value })
+            }
             Self::Random => Ok(Box::new(RandomSearch::new(problem.space().clone(), run.generator(Purpose::Search))?)),
         }
     }
@@ -80,7 +108,7 @@ impl Optimizer {
                 let spec = spec(Domain::Points(points), pool.direction(), seed)?.without_repeats()?;
                 Ok(Box::new(ActiveStudy(Study::new(spec)?)))
             }
-            Self::Variant(_) | Self::Program(_) => {
+            Self::Variant(_) | Self::Program(_) | Self::Recorded(_) => {
                 let (allowed, value) = ("manyhands or random".to_string(), self.name().to_string());
                 Err(Error::Setting { setting: "optimizer on pools", allowed, value })
             }
@@ -104,6 +132,10 @@ impl ActiveOptimizer for ActiveStudy {
 
     fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
         Ok(self.0.tell(trial, value)?)
+    }
+
+    fn recommend(&mut self) -> Result<Option<Vec<Value>>> {
+        Ok(Some(self.0.best()?.params))
     }
 }
 

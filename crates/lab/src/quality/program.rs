@@ -24,20 +24,23 @@ use crate::{Error, Result};
 pub struct OptimizerProgram {
     /// Its name.
     pub name: String,
+    /// Its version, as results files say it; empty if it is not told.
+    pub version: String,
     /// The command and its arguments.
     pub command: Vec<String>,
 }
 
 impl OptimizerProgram {
-    /// `NAME=COMMAND ARGUMENT ...`, split at spaces.
+    /// `NAME=COMMAND ARGUMENT ...` or `NAME@VERSION=COMMAND ARGUMENT ...`, split at spaces.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, command) = text.split_once('=').unwrap_or(("", ""));
         let command: Vec<String> = command.split_whitespace().map(str::to_string).collect();
-        if name.is_empty() || command.is_empty() {
+        if name.is_empty() || name.starts_with('@') || command.is_empty() {
             let allowed = "a name, \"=\" and a command, such as \"tpe=python3 peers.py tpe\"".to_string();
             return Err(Error::Setting { setting: "against", allowed, value: text.to_string() });
         }
-        Ok(Self { name: name.to_string(), command })
+        let (name, version) = name.split_once('@').unwrap_or((name, ""));
+        Ok(Self { name: name.to_string(), version: version.to_string(), command })
     }
 
     /// Starts the program for one run.
@@ -142,5 +145,9 @@ impl ActiveOptimizer for ActiveProgram {
 
     fn tell(&mut self, trial: usize, value: f64) -> Result<()> {
         self.send(&json!({"tell": {"trial": trial, "value": value}}))
+    }
+
+    fn seconds_elsewhere(&self) -> f64 {
+        self.dialogue.cpu_seconds().unwrap_or(0.0)
     }
 }

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::ActiveOptimizer;
+use super::{ActiveOptimizer, SpaceProblem};
 use crate::stream::{ProblemFamily, Purpose, generator};
 use crate::{Error, Result};
 
 /// How results arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// A batch is asked for, evaluated and told as a whole.
     Batches,
@@ -19,11 +19,24 @@ pub enum Schedule {
     Asynchronous,
 }
 
+impl Schedule {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Batches, Self::Asynchronous];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Batches => "batches",
+            Self::Asynchronous => "asynchronous",
+        }
+    }
+}
+
 /// The rules that all runs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protocol {
-    /// Evaluations of a problem, the first design included.
-    pub evaluations: usize,
+    /// Evaluations of a problem, the first design included; none for the budget of each problem.
+    pub evaluations: Option<usize>,
     /// The most evaluations of a pool's candidates.
     pub pool_evaluations: usize,
     /// Suggestions at a time, or workers.
@@ -39,7 +52,7 @@ pub struct Protocol {
 impl Default for Protocol {
     fn default() -> Self {
         let schedule = Schedule::Batches;
-        Self { evaluations: 60, pool_evaluations: 200, batch: 5, schedule, seeds: 20, first_seed: 1 }
+        Self { evaluations: None, pool_evaluations: 200, batch: 5, schedule, seeds: 20, first_seed: 1 }
     }
 }
 
@@ -47,7 +60,7 @@ impl Protocol {
     /// Refuses values out of range.
     pub fn check(&self) -> Result<()> {
         let counts = [
-            ("evaluations", self.evaluations, 1000),
+            ("evaluations", self.evaluations.unwrap_or(1), 1000),
             ("pool evaluations", self.pool_evaluations, 1000),
             ("batch", self.batch, 20),
             ("seeds", self.seeds, 10_000),
@@ -65,9 +78,22 @@ impl Protocol {
         (0..self.seeds as u64).map(|i| self.first_seed.wrapping_add(i))
     }
 
+    /// The evaluations of a run on a problem.
+    pub fn evaluations_on(&self, problem: &SpaceProblem) -> usize {
+        self.evaluations.unwrap_or(problem.budget())
+    }
+
     /// The evaluations after which regret is reported: every 20, and the last.
-    pub fn milestones(&self) -> Vec<usize> {
-        (20..self.evaluations).step_by(20).chain([self.evaluations]).collect()
+    pub fn milestones(evaluations: usize) -> Vec<usize> {
+        (20..evaluations).step_by(20).chain([evaluations]).collect()
+    }
+
+    /// How results arrive, in words.
+    pub(super) fn arrival(&self) -> String {
+        match self.schedule {
+            Schedule::Batches => format!("in batches of {}", self.batch),
+            Schedule::Asynchronous => format!("by {} workers, results one by one", self.batch),
+        }
     }
 }
 

@@ -42,10 +42,8 @@ pub struct Variant {
 pub struct StrategyAnswer {
     /// The variant.
     pub variant: Variant,
-    /// Suggestions at a time, or workers.
-    pub batch: usize,
-    /// How results arrive.
-    pub schedule: Schedule,
+    /// Suggestions at a time, or workers, and how results arrive; none for what the protocol says.
+    pub arrival: Option<(usize, Schedule)>,
 }
 
 impl StrategyAnswer {
@@ -53,8 +51,13 @@ impl StrategyAnswer {
     fn default(name: &str) -> Result<Self> {
         let kernel = Kernel::matern(2.5, &[1.0])?;
         let variant = Variant { name: name.to_string(), kernel, strategy: Strategy::auto(), tuning: Tuning::default() };
-        let Protocol { batch, schedule, .. } = Protocol::default();
-        Ok(Self { variant, batch, schedule })
+        Ok(Self { variant, arrival: None })
+    }
+
+    /// How its runs are made, where the protocol says the rest.
+    pub fn protocol(&self, protocol: Protocol) -> Protocol {
+        let (batch, schedule) = self.arrival.unwrap_or((protocol.batch, protocol.schedule));
+        Protocol { batch, schedule, ..protocol }
     }
 
     /// The default with one change to the constants of learning.
@@ -179,10 +182,10 @@ fn widths() -> Vec<Result<StrategyAnswer>> {
 
 fn schedules() -> Vec<Result<StrategyAnswer>> {
     let of = |name: &str, batch: usize, schedule: Schedule| {
-        Ok(StrategyAnswer { batch, schedule, ..StrategyAnswer::default(name)? })
+        Ok(StrategyAnswer { arrival: Some((batch, schedule)), ..StrategyAnswer::default(name)? })
     };
     vec![
-        StrategyAnswer::default("batches of 5"),
+        of("batches of 5", 5, Schedule::Batches),
         of("one at a time", 1, Schedule::Batches),
         of("batches of 2", 2, Schedule::Batches),
         of("batches of 10", 10, Schedule::Batches),
@@ -203,7 +206,8 @@ mod tests {
         for question in StrategyQuestion::all().unwrap() {
             let taken = &question.answers[0];
             let named = StrategyAnswer::default(&taken.variant.name).unwrap();
-            assert_eq!(*taken, named, "{}", question.name);
+            assert_eq!(taken.variant, named.variant, "{}", question.name);
+            assert_eq!(taken.protocol(Protocol::default()), Protocol::default(), "{}", question.name);
             assert!(question.answers[1..].iter().all(|other| {
                 let renamed = Variant { name: taken.variant.name.clone(), ..other.variant.clone() };
                 StrategyAnswer { variant: renamed, ..other.clone() } != *taken

@@ -2,43 +2,55 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::compared::ComparedProblem;
+use super::overall::Overall;
 use super::{
-    CostClock, FinishedRun, Optimizer, OptimizerRuns, PEERS, POOLS, PoolProblem, Protocol, Reference, Schedule,
-    Selection, SpaceProblem, TestProblem, table,
+    CostClock, FLOOR, FinishedRun, Optimizer, OptimizerRuns, PEERS, POOLS, PoolGoal, PoolPerformance, PoolProblem,
+    Protocol, Reference, Schedule, Selection, SpacePerformance, TestProblem, table,
 };
 use crate::machine::Machine;
+use crate::ranking::PairedTest;
 use crate::statistics::Quartiles;
 
 /// Every problem and pool with its runs, one entry per optimizer.
 #[derive(Debug, Clone)]
 pub struct QualityReport {
     pub(super) protocol: Protocol,
-    pub(super) problems: Vec<(SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)>,
-    pub(super) pools: Vec<(PoolProblem, Vec<OptimizerRuns<Option<usize>>>)>,
+    pub(super) problems: Vec<ComparedProblem>,
+    pub(super) pools: Vec<(PoolProblem, Vec<OptimizerRuns<PoolPerformance>>)>,
 }
 
 impl QualityReport {
     pub(super) fn new(
         protocol: Protocol,
         selection: Selection,
-        problems: Vec<Vec<OptimizerRuns<Vec<f64>>>>,
-        pools: Vec<Vec<OptimizerRuns<Option<usize>>>>,
+        problems: Vec<Vec<OptimizerRuns<SpacePerformance>>>,
+        pools: Vec<Vec<OptimizerRuns<PoolPerformance>>>,
     ) -> Self {
-        let problems = selection.problems.into_iter().zip(problems).collect();
+        let problems = selection.problems.into_iter().zip(problems);
+        let problems = problems.map(|(problem, runs)| ComparedProblem::new(problem, &protocol, runs, FLOOR)).collect();
         Self { protocol, problems, pools: selection.pools.into_iter().zip(pools).collect() }
     }
 
     /// Whether the runs were made under the protocol of the aims and of the figures reported elsewhere.
     pub(super) fn is_standard(&self) -> bool {
-        let Protocol { evaluations, batch, schedule, .. } = Protocol::default();
-        let used = &self.protocol;
-        (used.evaluations, used.batch, used.schedule) == (evaluations, batch, schedule)
+        let Protocol { batch, schedule, .. } = Protocol::default();
+        let with_aims = self.problems.iter().filter(|problem| Reference::of(problem.problem.name()).is_some());
+        (self.protocol.batch, self.protocol.schedule) == (batch, schedule)
+            && with_aims.into_iter().all(|problem| problem.evaluations == Reference::EVALUATIONS)
     }
 
     /// Whether the optimizer reaches its aim; none for other optimizers and other protocols, which have no aims.
-    pub(super) fn meets(&self, runs: &OptimizerRuns<Vec<f64>>, reference: &Reference) -> Option<bool> {
-        let judged = runs.optimizer == Optimizer::Manyhands && self.is_standard();
-        judged.then(|| runs.log10_regret(self.protocol.evaluations).median <= reference.aim)
+    pub(super) fn meets(&self, runs: &OptimizerRuns<SpacePerformance>, reference: &Reference) -> Option<bool> {
+        let judged =
+            runs.optimizer.name() == Optimizer::Manyhands.name() && !runs.finished.is_empty() && self.is_standard();
+        judged.then(|| runs.log10_regret(Reference::EVALUATIONS).median <= reference.aim)
+    }
+
+    /// The evaluations of all problems, if they are the same everywhere.
+    pub(super) fn evaluations(&self) -> Option<usize> {
+        let first = self.problems.first()?.evaluations;
+        self.problems.iter().all(|problem| problem.evaluations == first).then_some(first)
     }
 
     /// For people: tables.
@@ -48,21 +60,24 @@ impl QualityReport {
 
     /// For programs.
     pub fn to_json(&self) -> Json {
-        let problems: Vec<Json> = self.problems.iter().map(|(problem, runs)| self.problem(problem, runs)).collect();
+        let problems: Vec<Json> = self.problems.iter().map(|problem| self.problem(problem)).collect();
         let pools: Vec<Json> = self.pools.iter().map(|(on, runs)| pool(on, runs)).collect();
-        let Protocol { evaluations, pool_evaluations, batch, seeds, first_seed, .. } = self.protocol;
+        let Protocol { pool_evaluations, batch, seeds, first_seed, .. } = self.protocol;
         json!({
             "version": env!("CARGO_PKG_VERSION"), "machine": Machine::this(), "clock": CostClock::here().name(),
             "protocol": {
-                "evaluations": evaluations, "pool_evaluations": pool_evaluations, "batch": batch,
+                "evaluations": self.evaluations().or(self.protocol.evaluations),
+                "pool_evaluations": pool_evaluations, "batch": batch,
                 "asynchronous": self.protocol.schedule == Schedule::Asynchronous, "seeds": seeds,
                 "first_seed": first_seed,
             },
             "problems": problems, "pools": pools,
+            "overall": Overall::of(&self.problems).iter().map(overall).collect::<Vec<_>>(),
         })
     }
 
-    fn problem(&self, problem: &SpaceProblem, runs: &[OptimizerRuns<Vec<f64>>]) -> Json {
+    fn problem(&self, compared: &ComparedProblem) -> Json {
+        let problem = &compared.problem;
         let reference = Reference::of(problem.name());
         let names = problem.space().parameters().iter().map(|parameter| parameter.name());
         let point = manyhands_core::json::named(names.zip(&problem.optimum().point));
@@ -70,38 +85,69 @@ impl QualityReport {
         let optimum = (!problem.is_drawn()).then(|| json!({"value": problem.optimum().value, "params": point}));
         let noise = (!problem.is_drawn()).then(|| problem.noise());
         let peers = reference.map(|reference| PEERS.into_iter().zip(reference.peers).map(named).collect::<Map<_, _>>());
+        let with_runs = (0..compared.runs.len()).filter(|optimizer| !compared.runs[*optimizer].finished.is_empty());
+        let name = |optimizer: usize| compared.runs[optimizer].optimizer.name().to_string();
         let optimizers: Map<String, Json> =
-            runs.iter().map(|runs| (runs.optimizer.name().to_string(), self.optimizer(runs, reference))).collect();
+            with_runs.map(|optimizer| (name(optimizer), self.optimizer(compared, optimizer, reference))).collect();
         json!({
             "problem": problem.name(), "dimension": problem.dimension(), "direction": problem.direction().name(),
+            "evaluations": compared.evaluations, "second_best_regret": problem.second_best(),
             "noise_sd": noise, "optimum": optimum,
             "aim": reference.map(|reference| reference.aim), "reported_elsewhere": peers, "players": optimizers,
         })
     }
 
-    fn optimizer(&self, runs: &OptimizerRuns<Vec<f64>>, reference: Option<&Reference>) -> Json {
-        let last = runs.log10_regret(self.protocol.evaluations);
+    fn optimizer(&self, compared: &ComparedProblem, optimizer: usize, reference: Option<&Reference>) -> Json {
+        let runs = &compared.runs[optimizer];
         let at = |evaluations: usize| {
             let regret = quartiles(runs.log10_regret(evaluations));
             json!({"evaluations": evaluations, "log10_regret": regret})
         };
-        let curve: Vec<Json> = self.protocol.milestones().into_iter().map(at).collect();
+        let curve: Vec<Json> = Protocol::milestones(compared.evaluations).into_iter().map(at).collect();
         json!({
-            "log10_regret": quartiles(last), "curve": curve, "seconds": runs.seconds(),
+            "log10_regret": quartiles(runs.log10_regret(compared.evaluations)), "curve": curve,
+            "log10_inference_regret": quartiles(runs.log10_inference()),
+            "stuck": compared.share_stuck(optimizer), "seconds": runs.seconds(),
+            "mean_rank": compared.ranks[optimizer], "lead_of_manyhands": compared.lead(optimizer),
+            "against_manyhands": compared.tests[optimizer].as_ref().map(test),
             "aim_met": reference.and_then(|reference| self.meets(runs, reference)),
-            "games": each(runs, |regrets| ("regret", json!(regrets.last()))),
+            "games": each(runs, |performance| {
+                vec![("regret", json!(performance.last())), ("inference_regret", json!(performance.inference))]
+            }),
         })
     }
 }
 
-/// Every run of an optimizer: its seed, its performance under the name of the quantity, its cost.
+/// A paired test against the reference.
+pub(super) fn test(paired: &PairedTest) -> Json {
+    json!({
+        "better": paired.wins, "worse": paired.losses(), "ties": paired.ties,
+        "mean_difference": paired.difference.mean, "se": paired.difference.se,
+        "p_two_sided": paired.test.p_two_sided(), "p_holm": paired.p_holm, "standing": paired.standing().name(),
+    })
+}
+
+fn overall(overall: &Overall) -> Json {
+    let [better, worse, undecided] = match overall.standings {
+        Some(standings) => standings.map(Some),
+        None => [None; 3],
+    };
+    json!({
+        "player": overall.name, "problems": overall.problems, "mean_rank": overall.mean_rank,
+        "share_first": overall.first, "lead_of_manyhands": overall.lead, "better": better, "worse": worse,
+        "not_decided": undecided, "seconds": overall.seconds,
+    })
+}
+
+/// Every run of an optimizer: its seed, its performance under the names of the quantities, its cost.
 fn each<Performance>(
     runs: &OptimizerRuns<Performance>,
-    show: impl Fn(&Performance) -> (&'static str, Json),
+    show: impl Fn(&Performance) -> Vec<(&'static str, Json)>,
 ) -> Vec<Json> {
     let run = |run: &FinishedRun<Performance>| {
-        let (name, performance) = show(&run.performance);
-        json!({"seed": run.seed, name: performance, "seconds": run.seconds})
+        let mut shown = json!({"seed": run.seed, "seconds": run.seconds});
+        show(&run.performance).into_iter().for_each(|(name, quantity)| shown[name] = quantity);
+        shown
     };
     runs.finished.iter().map(run).collect()
 }
@@ -119,23 +165,31 @@ impl Selection {
     }
 }
 
-fn pool(pool: &PoolProblem, runs: &[OptimizerRuns<Option<usize>>]) -> Json {
-    let optimizer = |runs: &OptimizerRuns<Option<usize>>| {
+fn pool(pool: &PoolProblem, runs: &[OptimizerRuns<PoolPerformance>]) -> Json {
+    let [one, five] = PoolGoal::ALL;
+    let optimizer = |runs: &OptimizerRuns<PoolPerformance>| {
         json!({
-            "evaluations": quartiles(runs.evaluations()), "seconds": runs.seconds(),
-            "games": each(runs, |evaluations| ("evaluations", json!(evaluations))),
+            "evaluations": quartiles(runs.evaluations(one)), "seconds": runs.seconds(),
+            "slower_than_random": runs.slower_than_random(pool, one),
+            "evaluations_5_percent": quartiles(runs.evaluations(five)),
+            "slower_than_random_5_percent": runs.slower_than_random(pool, five),
+            "games": each(runs, |run| {
+                let [one, five] = [one, five].map(|goal| json!(run.reached(goal)));
+                vec![("evaluations", one), ("evaluations_5_percent", five)]
+            }),
         })
     };
     let optimizers: Map<String, Json> =
         runs.iter().map(|runs| (runs.optimizer.name().to_string(), optimizer(runs))).collect();
     json!({
         "pool": pool.name(), "candidates": pool.points().len(), "direction": pool.direction().name(),
-        "best": pool.best(), "random_order_expected": pool.random_order(), "players": optimizers,
+        "best": pool.best(one), "random_order_expected": pool.random_order(one), "best_5_percent": pool.best(five),
+        "random_order_expected_5_percent": pool.random_order(five), "players": optimizers,
     })
 }
 
 /// Quartiles that are infinite, because the best was not reached, become null.
-fn quartiles(quartiles: Quartiles) -> Json {
+pub(super) fn quartiles(quartiles: Quartiles) -> Json {
     json!({"lower": quartiles.lower, "median": quartiles.median, "upper": quartiles.upper})
 }
 

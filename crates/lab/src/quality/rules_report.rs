@@ -2,11 +2,14 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{CostClock, Optimizer, OptimizerRuns, Protocol, Schedule, SpaceProblem};
+use super::compared::ComparedProblem;
+use super::report::test;
+use super::table::cost;
+use super::{CostClock, FLOOR, Optimizer, OptimizerRuns, Protocol, Schedule, SpacePerformance, SpaceProblem};
 use crate::machine::Machine;
-use crate::ranking::{PairedTest, Standing, against, fewest_pairs, mean_ranks};
+use crate::ranking::{PairedTest, Standing, fewest_pairs};
 use crate::statistics::{Quartiles, median};
-use crate::terminal::{align_right, digits, framed, probability};
+use crate::terminal::{align_right, framed, probability};
 
 /// What the default optimizer is called beside other rules.
 const DEFAULT: &str = "auto";
@@ -18,42 +21,23 @@ pub struct RulesReport {
     problems: Vec<ComparedProblem>,
 }
 
-/// One problem: the rules' runs, their mean ranks, and their tests against the first.
-#[derive(Debug, Clone)]
-struct ComparedProblem {
-    problem: SpaceProblem,
-    runs: Vec<OptimizerRuns<Vec<f64>>>,
-    ranks: Vec<f64>,
-    tests: Vec<Option<PairedTest>>,
-}
-
 impl RulesReport {
-    pub(super) fn new(protocol: Protocol, problems: Vec<(SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)>) -> Self {
-        let compared = |(problem, runs): (SpaceProblem, Vec<OptimizerRuns<Vec<f64>>>)| {
-            let last = |runs: &OptimizerRuns<Vec<f64>>| -> Vec<f64> {
-                runs.finished.iter().filter_map(|run| run.performance.last()).map(|regret| regret.log10()).collect()
-            };
-            let losses: Vec<Vec<f64>> = runs.iter().map(last).collect();
-            ComparedProblem { problem, ranks: mean_ranks(&losses), tests: against(0, &losses), runs }
-        };
+    pub(super) fn new(protocol: Protocol, problems: Vec<(SpaceProblem, Vec<OptimizerRuns<SpacePerformance>>)>) -> Self {
+        let compared = |(problem, runs)| ComparedProblem::new(problem, &protocol, runs, FLOOR);
         Self { protocol, problems: problems.into_iter().map(compared).collect() }
     }
 
     /// For people: a table per problem, and one of all.
     pub fn to_text(&self) -> String {
-        let Protocol { evaluations, batch, seeds, schedule, .. } = self.protocol;
-        let how = match schedule {
-            Schedule::Batches => format!("in batches of {batch}"),
-            Schedule::Asynchronous => format!("by {batch} workers, results one by one"),
-        };
+        let (how, seeds) = (self.protocol.arrival(), self.protocol.seeds);
         let mut text = format!(
-            "log10 of the simple regret after {evaluations} evaluations {how}, {seeds} runs each. rank: the mean over runs, 1 \
-             for the smallest regret. p: paired signed-rank test against {DEFAULT}, corrected for the tests of the problem \
-             (Holm)\n"
+            "log10 of the simple regret at the end of runs {how}, {seeds} runs each. rank: the mean over runs, 1 for the \
+             smallest regret. p: paired signed-rank test against {DEFAULT}, corrected for the tests of the problem (Holm)\n"
         );
         text += &self.too_few_runs().unwrap_or_default();
         for problem in &self.problems {
-            text += &format!("\n{}\n{}\n", problem.problem.name(), problem.table(evaluations));
+            let (name, evaluations) = (problem.problem.name(), problem.evaluations);
+            text += &format!("\n{name}, {evaluations} evaluations\n{}\n", rules_table(problem));
         }
         text + &format!("\nall problems\n{}", self.summary())
     }
@@ -77,7 +61,7 @@ impl RulesReport {
     }
 
     fn mean_rank(&self, rule: usize) -> f64 {
-        self.problems.iter().map(|problem| problem.ranks[rule]).sum::<f64>() / self.problems.len() as f64
+        self.problems.iter().map(|problem| rank(problem, rule)).sum::<f64>() / self.problems.len() as f64
     }
 
     /// On how many problems a rule is better, worse, or neither than the first.
@@ -112,7 +96,9 @@ impl RulesReport {
 
     /// For programs.
     pub fn to_json(&self) -> Json {
-        let Protocol { evaluations, batch, seeds, first_seed, schedule, .. } = self.protocol;
+        let Protocol { batch, seeds, first_seed, schedule, .. } = self.protocol;
+        let evaluations: Vec<usize> = self.problems.iter().map(|problem| problem.evaluations).collect();
+        let evaluations = evaluations.first().filter(|first| evaluations.iter().all(|other| other == *first));
         let rule = |rule: usize| {
             let name = self.problems.first().map_or("", |problem| name(&problem.runs[rule].optimizer));
             let counts = self.standings(rule);
@@ -129,64 +115,62 @@ impl RulesReport {
                 "seeds": seeds, "first_seed": first_seed,
             },
             "reference": DEFAULT,
-            "problems": self.problems.iter().map(|problem| problem.to_json(&self.protocol)).collect::<Vec<_>>(),
+            "problems": self.problems.iter().map(problem_json).collect::<Vec<_>>(),
             "rules": self.order().into_iter().map(rule).collect::<Vec<_>>(),
         })
     }
 }
 
-impl ComparedProblem {
-    fn table(&self, evaluations: usize) -> comfy_table::Table {
-        let seconds = format!("{} s per run", CostClock::here().name());
-        let mut table = framed(&["rule", "median", "quartiles", "rank", "wins", "p", "", &seconds]);
-        for (rule, runs) in self.runs.iter().enumerate() {
-            let Quartiles { lower, median, upper } = runs.log10_regret(evaluations);
-            let row = [format!("{median:.2}"), format!("[{lower:.2}, {upper:.2}]"), format!("{:.2}", self.ranks[rule])];
-            let tested = match &self.tests[rule] {
-                Some(test) => [test.wins.to_string(), probability(test.p_holm), test.standing().name().to_string()],
-                None => ["", "", ""].map(String::from),
-            };
-            let row = [vec![name(&runs.optimizer).to_string()], row.to_vec(), tested.to_vec()].concat();
-            table.add_row([row, vec![cost(runs.seconds())]].concat());
-        }
-        align_right(&mut table, &[1, 2, 3, 4, 5, 7]);
-        table
-    }
+fn rank(problem: &ComparedProblem, rule: usize) -> f64 {
+    problem.ranks[rule].unwrap_or(f64::NAN)
+}
 
-    fn to_json(&self, protocol: &Protocol) -> Json {
-        let rule = |(rule, runs): (usize, &OptimizerRuns<Vec<f64>>)| {
-            let quartiles = runs.log10_regret(protocol.evaluations);
-            let test = self.tests[rule].as_ref().map(|paired| {
-                let PairedTest { wins, ties, difference, test, p_holm } = paired;
-                json!({
-                    "wins": wins, "ties": ties, "mean_difference": difference.mean, "se": difference.se,
-                    "p_two_sided": test.p_two_sided(), "p_holm": p_holm, "standing": paired.standing().name(),
-                })
-            });
-            let each = runs
-                .finished
-                .iter()
-                .map(|run| json!({"seed": run.seed, "regret": run.performance.last(), "seconds": run.seconds}));
-            json!({
-                "rule": name(&runs.optimizer), "lower": quartiles.lower, "median": quartiles.median,
-                "upper": quartiles.upper, "mean_rank": self.ranks[rule], "test": test, "seconds": runs.seconds(),
-                "runs": each.collect::<Vec<_>>(),
-            })
+fn rules_table(problem: &ComparedProblem) -> comfy_table::Table {
+    let seconds = format!("{} s per run", CostClock::here().name());
+    let mut table = framed(&["rule", "median", "quartiles", "rank", "wins", "p", "", &seconds]);
+    for (rule, runs) in problem.runs.iter().enumerate() {
+        let Quartiles { lower, median, upper } = runs.log10_regret(problem.evaluations);
+        let rank = format!("{:.2}", rank(problem, rule));
+        let row = [format!("{median:.2}"), format!("[{lower:.2}, {upper:.2}]"), rank];
+        let tested = match &problem.tests[rule] {
+            Some(test) => [test.wins.to_string(), probability(test.p_holm), test.standing().name().to_string()],
+            None => ["", "", ""].map(String::from),
         };
-        let rules: Vec<Json> = self.runs.iter().enumerate().map(rule).collect();
-        // Every instance has its own noise.
-        let noise = (!self.problem.is_drawn()).then(|| self.problem.noise());
-        json!({
-            "problem": self.problem.name(), "dimension": self.problem.dimension(), "noise_sd": noise, "rules": rules,
-        })
+        let row = [vec![name(&runs.optimizer).to_string()], row.to_vec(), tested.to_vec()].concat();
+        table.add_row([row, vec![cost(runs.seconds())]].concat());
     }
+    align_right(&mut table, &[1, 2, 3, 4, 5, 7]);
+    table
+}
+
+fn problem_json(compared: &ComparedProblem) -> Json {
+    let rule = |(rule, runs): (usize, &OptimizerRuns<SpacePerformance>)| {
+        let Quartiles { lower, median, upper } = runs.log10_regret(compared.evaluations);
+        let paired = compared.tests[rule].as_ref().map(|paired| {
+            let mut shown = test(paired);
+            shown["wins"] = json!(paired.wins);
+            shown
+        });
+        let each = runs.finished.iter().map(|run| {
+            let (regret, inference) = (run.performance.last(), run.performance.inference);
+            json!({"seed": run.seed, "regret": regret, "inference_regret": inference, "seconds": run.seconds})
+        });
+        json!({
+            "rule": name(&runs.optimizer), "lower": lower, "median": median, "upper": upper,
+            "mean_rank": compared.ranks[rule], "test": paired, "stuck": compared.share_stuck(rule),
+            "seconds": runs.seconds(), "runs": each.collect::<Vec<_>>(),
+        })
+    };
+    let rules: Vec<Json> = compared.runs.iter().enumerate().map(rule).collect();
+    let problem = &compared.problem;
+    // Every instance has its own noise.
+    let noise = (!problem.is_drawn()).then(|| problem.noise());
+    json!({
+        "problem": problem.name(), "dimension": problem.dimension(), "noise_sd": noise,
+        "evaluations": compared.evaluations, "rules": rules,
+    })
 }
 
 fn name(optimizer: &Optimizer) -> &str {
     if *optimizer == Optimizer::Manyhands { DEFAULT } else { optimizer.name() }
-}
-
-/// The thread's clock ticks in milliseconds.
-fn cost(seconds: f64) -> String {
-    if seconds < 0.01 { "<0.01".to_string() } else { digits(seconds) }
 }

@@ -1,16 +1,13 @@
 //! The experiments that settled the default strategy, run again: on each question the default and its alternatives run on
 //! the same problems.
 
-use serde_json::{Map, Value as Json, json};
-
+use super::compared::ComparedProblem;
+use super::settled::Settled;
 use super::{
-    FIELD, Optimizer, OptimizerComparison, Protocol, Schedule, SpaceProblem, StrategyAnswer, StrategyQuestion, problems,
+    FIELD, Optimizer, OptimizerComparison, OptimizerRuns, Protocol, SpacePerformance, SpaceProblem, StrategyAnswer,
+    StrategyQuestion, StrategyReport, problems,
 };
-use crate::Result;
-use crate::terminal::{align_right, framed};
-
-/// The width of a column's heading.
-const COLUMN: usize = 10;
+use crate::{Error, Result};
 
 /// Questions and the problems that their answers run on; checked and ready.
 #[derive(Debug, Clone)]
@@ -18,17 +15,26 @@ pub struct StrategyBench {
     questions: Vec<StrategyQuestion>,
     problems: Vec<SpaceProblem>,
     protocol: Protocol,
+    floor: f64,
 }
 
 impl StrategyBench {
-    /// The questions of these names (all without a name) on the problems of these names (the usual ones without a name),
-    /// with the protocol's seeds; batches and schedules are those of the answers.
-    pub fn new(questions: &[String], names: &[String], protocol: Protocol) -> Result<Self> {
+    /// Smaller regrets count as this where nothing else is said: digits that nobody needs decide nothing.
+    pub const FLOOR: f64 = 1e-8;
+
+    /// The questions of these names (all without a name) on the problems of these names (the usual ones without a name).
+    /// Batches and schedules are those of the answers, or else the protocol's. Regrets below the floor count as that where
+    /// runs are compared.
+    pub fn new(questions: &[String], names: &[String], protocol: Protocol, floor: f64) -> Result<Self> {
         protocol.check()?;
+        if !(floor > 0.0 && floor.is_finite()) {
+            let (allowed, value) = ("above 0 and finite".to_string(), floor.to_string());
+            return Err(Error::Setting { setting: "floor", allowed, value });
+        }
         let questions = StrategyQuestion::named(questions)?;
         let field: Vec<String> = FIELD.iter().map(ToString::to_string).collect();
         let problems = problems::named(if names.is_empty() { &field } else { names })?;
-        Ok(Self { questions, problems, protocol })
+        Ok(Self { questions, problems, protocol, floor })
     }
 
     /// How many runs there are.
@@ -39,103 +45,30 @@ impl StrategyBench {
 
     /// Runs on all threads; `tick` is called after each run.
     pub fn run(self, tick: &(dyn Fn() + Sync)) -> Result<StrategyReport> {
-        let Self { questions, problems, protocol } = self;
-        let settled = questions.into_iter().map(|question| {
-            let run = |answer: &StrategyAnswer| medians(protocol, answer, &problems, tick);
-            let medians = question.answers.iter().map(run).collect::<Result<_>>()?;
-            Ok(Settled { question, medians })
-        });
-        Ok(StrategyReport { settled: settled.collect::<Result<_>>()?, problems, protocol })
-    }
-}
-
-fn medians(
-    protocol: Protocol,
-    answer: &StrategyAnswer,
-    problems: &[SpaceProblem],
-    tick: &(dyn Fn() + Sync),
-) -> Result<Vec<f64>> {
-    let &StrategyAnswer { batch, schedule, .. } = answer;
-    let protocol = Protocol { batch, schedule, ..protocol };
-    let optimizers = vec![Optimizer::Variant(answer.variant.clone())];
-    let runs =
-        OptimizerComparison { optimizers, protocol, threads: rayon::current_num_threads() }.run(problems, tick)?;
-    Ok(runs.iter().flatten().map(|runs| runs.log10_regret(protocol.evaluations).median).collect())
-}
-
-/// The performance of the answers to one question: for each answer one median per problem.
-#[derive(Debug, Clone)]
-struct Settled {
-    question: StrategyQuestion,
-    medians: Vec<Vec<f64>>,
-}
-
-/// The performance of every answer.
-#[derive(Debug, Clone)]
-pub struct StrategyReport {
-    problems: Vec<SpaceProblem>,
-    protocol: Protocol,
-    settled: Vec<Settled>,
-}
-
-impl StrategyReport {
-    /// For people: one table per question.
-    pub fn to_text(&self) -> String {
-        self.settled.iter().map(|settled| render(&self.problems, settled)).collect::<Vec<_>>().join("\n\n")
+        let settled = self.questions.iter().map(|question| self.settle(question, tick)).collect::<Result<_>>()?;
+        Ok(StrategyReport { settled, protocol: self.protocol, floor: self.floor })
     }
 
-    /// For programs.
-    pub fn to_json(&self) -> Json {
-        let Protocol { evaluations, seeds, first_seed, .. } = self.protocol;
-        let question = |settled: &Settled| {
-            let answers = settled.question.answers.iter().zip(&settled.medians);
-            let answers: Vec<Json> = answers.map(|(answer, medians)| self.answer(answer, medians)).collect();
-            json!({"question": settled.question.name, "text": settled.question.text, "answers": answers})
+    fn settle(&self, question: &StrategyQuestion, tick: &(dyn Fn() + Sync)) -> Result<Settled> {
+        let by_answer: Vec<Vec<OptimizerRuns<SpacePerformance>>> =
+            question.answers.iter().map(|answer| self.runs_of(answer, tick)).collect::<Result<_>>()?;
+        let compared = |(place, problem): (usize, &SpaceProblem)| {
+            let runs = by_answer.iter().map(|problems| problems[place].clone()).collect();
+            ComparedProblem::new(problem.clone(), &self.protocol, runs, self.floor)
         };
-        json!({
-            "version": env!("CARGO_PKG_VERSION"), "evaluations": evaluations, "seeds": seeds, "first_seed": first_seed,
-            "questions": self.settled.iter().map(question).collect::<Vec<_>>(),
-        })
+        let problems = self.problems.iter().enumerate().map(compared).collect();
+        Ok(Settled::new(question.clone(), problems))
     }
 
-    fn answer(&self, answer: &StrategyAnswer, medians: &[f64]) -> Json {
-        let named = self.problems.iter().map(|problem| problem.name().to_string()).zip(medians);
-        let by_problem: Map<String, Json> = named.map(|(name, median)| (name, json!(median))).collect();
-        json!({
-            "answer": answer.variant.name, "batch": answer.batch,
-            "asynchronous": answer.schedule == Schedule::Asynchronous, "median_log10_regret": by_problem,
-            "mean": mean(medians),
-        })
+    /// The runs of one answer, for each problem.
+    fn runs_of(
+        &self,
+        answer: &StrategyAnswer,
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Vec<OptimizerRuns<SpacePerformance>>> {
+        let optimizers = vec![Optimizer::Variant(answer.variant.clone())];
+        let (protocol, threads) = (answer.protocol(self.protocol), rayon::current_num_threads());
+        let runs = OptimizerComparison { optimizers, protocol, threads }.run(&self.problems, tick)?;
+        Ok(runs.into_iter().flatten().collect())
     }
-}
-
-fn mean(medians: &[f64]) -> f64 {
-    medians.iter().sum::<f64>() / medians.len() as f64
-}
-
-/// One column per answer, since there are fewer answers than problems.
-fn render(problems: &[SpaceProblem], settled: &Settled) -> String {
-    let names: Vec<String> = settled.question.answers.iter().map(|answer| folded(&answer.variant.name)).collect();
-    let mut table = framed(&["problem"].into_iter().chain(names.iter().map(String::as_str)).collect::<Vec<_>>());
-    let two = |figure: f64| format!("{figure:.2}");
-    for (i, problem) in problems.iter().enumerate() {
-        let figures = settled.medians.iter().map(|medians| two(medians[i]));
-        table.add_row([problem.name().to_string()].into_iter().chain(figures).collect::<Vec<_>>());
-    }
-    let means = settled.medians.iter().map(|medians| two(mean(medians)));
-    table.add_row(["mean".to_string()].into_iter().chain(means).collect::<Vec<_>>());
-    align_right(&mut table, &(1..=names.len()).collect::<Vec<_>>());
-    format!("{}: {}\n{table}", settled.question.name, settled.question.text)
-}
-
-/// In lines of at most [`COLUMN`] characters where words allow.
-fn folded(name: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in name.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.len() + word.len() < COLUMN => *line += &format!(" {word}"),
-            _ => lines.push(word.to_string()),
-        }
-    }
-    lines.join("\n")
 }

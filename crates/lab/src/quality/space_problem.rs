@@ -8,9 +8,10 @@ use manyhands_core::{Direction, Space, Value};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::membership::coordinates;
+use super::performance::{BestObserved, SpacePerformance};
 use super::problems::BbobInstance;
 use super::protocol::{Protocol, SeededRun};
-use super::{ActiveOptimizer, Optimizer, TestProblem};
+use super::{ActiveOptimizer, Optimizer, PlayedRun, TestProblem};
 use crate::stream::Purpose;
 use crate::{Error, Result};
 
@@ -18,6 +19,11 @@ use crate::{Error, Result};
 pub const FLOOR: f64 = 1e-12;
 /// The same for functions of the BBOB set: the last target of its own benchmark.
 const BBOB_FLOOR: f64 = 1e-8;
+
+/// The evaluations of a run on most problems; on functions of the BBOB set with more than five parameters; with more than ten.
+const BUDGET: usize = 60;
+const MIDDLE_BUDGET: usize = 120;
+const LONG_BUDGET: usize = 200;
 
 /// The best value, and a point where it is attained.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +63,7 @@ pub struct SpaceProblem {
     direction: Direction,
     objective: Objective,
     optimum: Optimum,
+    second_best: Option<f64>,
     noise: Noise,
 }
 
@@ -70,27 +77,20 @@ impl SpaceProblem {
         function: fn(&[f64]) -> f64,
         optimum: Optimum,
     ) -> Result<Self> {
-        Self {
-            name: name.to_string(),
-            space,
-            direction,
-            objective: Objective::Fixed(function),
-            optimum,
-            noise: Noise::NONE,
-        }
-        .checked()
+        Self::of(name, space, direction, Objective::Fixed(function), optimum)
     }
 
     /// An instance of a function of the BBOB set, without noise, to be minimized.
     pub(super) fn drawn(name: &str, space: Space, instance: BbobInstance) -> Result<Self> {
-        let (name, direction, optimum) = (name.to_string(), Direction::Minimize, optimum(&instance));
-        Self { name, space, direction, objective: Objective::Drawn(Arc::new(instance)), optimum, noise: Noise::NONE }
-            .checked()
+        let optimum = optimum(&instance);
+        Self::of(name, space, Direction::Minimize, Objective::Drawn(Arc::new(instance)), optimum)
     }
 
-    fn checked(self) -> Result<Self> {
-        self.value(&self.optimum.point)?;
-        Ok(self)
+    fn of(name: &str, space: Space, direction: Direction, objective: Objective, optimum: Optimum) -> Result<Self> {
+        let name = name.to_string();
+        let problem = Self { name, space, direction, objective, optimum, second_best: None, noise: Noise::NONE };
+        problem.value(&problem.optimum.point)?;
+        Ok(problem)
     }
 
     /// What is optimized in the run with this seed: the problem itself, or the instance of that number.
@@ -111,6 +111,11 @@ impl SpaceProblem {
     /// uniform inputs; the percentage becomes part of the name.
     pub fn with_noise(&self, percent: u32, spread: f64) -> Self {
         Self { name: format!("{}-noise-{percent}", self.name), noise: Noise { percent, spread }, ..self.clone() }
+    }
+
+    /// The same problem with the regret of its second-best local optimum.
+    pub fn with_second_best(self, regret: f64) -> Self {
+        Self { second_best: Some(regret), ..self }
     }
 
     /// Its name.
@@ -138,6 +143,26 @@ impl SpaceProblem {
         &self.optimum
     }
 
+    /// The regret of the second-best local optimum, where it is known.
+    pub fn second_best(&self) -> Option<f64> {
+        self.second_best
+    }
+
+    /// Whether a run that ends with this regret is stuck: at least half of the second-best optimum's. None where that is not
+    /// known.
+    pub fn is_stuck(&self, regret: f64) -> Option<bool> {
+        self.second_best.map(|second_best| regret >= 0.5 * second_best)
+    }
+
+    /// The evaluations of a run where the protocol says nothing else.
+    pub fn budget(&self) -> usize {
+        match self.dimension() {
+            11.. if self.is_drawn() => LONG_BUDGET,
+            6.. if self.is_drawn() => MIDDLE_BUDGET,
+            _ => BUDGET,
+        }
+    }
+
     /// The standard deviation of the noise, in the values' units.
     pub fn noise(&self) -> f64 {
         0.01 * f64::from(self.noise.percent) * self.noise.spread
@@ -163,34 +188,46 @@ impl SpaceProblem {
         (value - self.optimum.value).abs()
     }
 
-    /// One run of this optimizer on this very instance: the simple regret by true values after each evaluation, in the
-    /// order in which results arrive. The n-th suggestion of every optimizer has the same noise.
-    pub fn regrets(&self, active: &mut dyn ActiveOptimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
+    /// One run of this optimizer on this very instance. The n-th suggestion of every optimizer has the same noise.
+    pub fn performance(
+        &self,
+        active: &mut dyn ActiveOptimizer,
+        protocol: &Protocol,
+        run: &SeededRun,
+    ) -> Result<SpacePerformance> {
         let (sd, mut rng) = (self.noise(), run.generator(Purpose::Noise));
+        let evaluations = protocol.evaluations_on(self);
         let noise: Vec<f64> =
-            (0..protocol.evaluations).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
-        let (mut regrets, mut least) = (Vec::with_capacity(protocol.evaluations), f64::INFINITY);
-        run.drive(active, protocol, protocol.evaluations, |order, point: &Vec<Value>| {
+            (0..evaluations).map(|_| sd * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
+        let (mut simple, mut least) = (Vec::with_capacity(evaluations), f64::INFINITY);
+        let mut best_observed = BestObserved::new(self.direction);
+        run.drive(active, protocol, evaluations, |order, point: &Vec<Value>| {
             let value = self.value(point)?;
             least = self.regret(value).max(self.floor()).min(least);
-            regrets.push(least);
-            Ok(ControlFlow::Continue(value + noise[order]))
+            simple.push(least);
+            let observed = value + noise[order];
+            best_observed.observe(point, observed);
+            Ok(ControlFlow::Continue(observed))
         })?;
-        Ok(regrets)
+        let recommended = active.recommend()?.or(best_observed.into_point());
+        let value = recommended.map(|point| self.value(&point)).transpose()?;
+        let inference = value.map_or(f64::INFINITY, |value| self.regret(value).max(self.floor()));
+        Ok(SpacePerformance { simple, inference })
     }
 }
 
 impl TestProblem for SpaceProblem {
-    /// The simple regret after each evaluation.
-    type Performance = Vec<f64>;
+    type Performance = SpacePerformance;
 
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<Vec<f64>> {
+    fn run(&self, optimizer: &Optimizer, protocol: &Protocol, run: &SeededRun) -> Result<PlayedRun<SpacePerformance>> {
         let instance = self.instance(run.seed())?;
-        instance.regrets(optimizer.start(&instance, protocol, run)?.as_mut(), protocol, run)
+        let mut active = optimizer.start(&instance, protocol, run)?;
+        let performance = instance.performance(active.as_mut(), protocol, run)?;
+        Ok(PlayedRun { performance, seconds_elsewhere: active.seconds_elsewhere() })
     }
 }
 

@@ -11,7 +11,8 @@ use crate::quality::SpaceProblem;
 /// Rastrigin on [-4.5, 5]^d, a local optimum near every integer: 10 d + sum of x^2 - 10 cos(2 pi x).
 pub fn rastrigin(dimension: usize) -> Result<SpaceProblem> {
     let value = |x: &[f64]| x.iter().map(|x| x * x + 10.0 * (1.0 - (TAU * x).cos())).sum();
-    minimized(&format!("rastrigin{dimension}"), cube(dimension, -4.5, 5.0)?, value, (0.0, &vec![0.0; dimension]))
+    Ok(minimized(&format!("rastrigin{dimension}"), cube(dimension, -4.5, 5.0)?, value, (0.0, &vec![0.0; dimension]))?
+        .with_second_best(0.994_959_057_093_29))
 }
 
 /// De Jong's step function on [-5, 10]^3, flat but for jumps: sum of floor(x + 1/2)^2.
@@ -27,13 +28,13 @@ pub fn griewank() -> Result<SpaceProblem> {
         let ripples: f64 = x.iter().zip(1..).map(|(x, i)| (x / f64::from(i).sqrt()).cos()).product();
         bowl - ripples + 1.0
     };
-    minimized("griewank", cube(3, -50.0, 70.0)?, value, (0.0, &[0.0; 3]))
+    Ok(minimized("griewank", cube(3, -50.0, 70.0)?, value, (0.0, &[0.0; 3]))?.with_second_best(0.009_857_284_607_82))
 }
 
-/// Rosenbrock on [-5, 10]^4, a curved valley that is all but flat: sum of 100 (x_{i+1} - x_i^2)^2 + (x_i - 1)^2.
+/// Rosenbrock on [-5, 10]^4, a curved valley that is all but flat, with a second optimum near x1 = -1: sum of 100 (x_{i+1} - x_i^2)^2 + (x_i - 1)^2.
 pub fn rosenbrock() -> Result<SpaceProblem> {
     let value = |x: &[f64]| x.windows(2).map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (x[0] - 1.0).powi(2)).sum();
-    minimized("rosenbrock4", cube(4, -5.0, 10.0)?, value, (0.0, &[1.0; 4]))
+    Ok(minimized("rosenbrock4", cube(4, -5.0, 10.0)?, value, (0.0, &[1.0; 4]))?.with_second_best(3.701_428_610_430_3))
 }
 
 const SHEKEL_BETA: [f64; 10] = [0.1, 0.2, 0.2, 0.4, 0.4, 0.6, 0.3, 0.7, 0.5, 0.5];
@@ -48,7 +49,8 @@ pub fn shekel() -> Result<SpaceProblem> {
         -(0..10).map(|i| 1.0 / (SHEKEL_BETA[i] + distance(i))).sum::<f64>()
     };
     let (odd, even) = (4.000_746_868_270_634, 3.999_509_480_085_773_7);
-    minimized("shekel", cube(4, 0.0, 10.0)?, value, (-10.536_443_153_483_528, &[odd, even, odd, even]))
+    Ok(minimized("shekel", cube(4, 0.0, 10.0)?, value, (-10.536_443_153_483_528, &[odd, even, odd, even]))?
+        .with_second_best(5.360_796_390_465_33))
 }
 
 /// Ackley on [-5, 10]^5 (the box of Eriksson et al. 2019), a funnel under ripples, with a cusp at the optimum:
@@ -58,14 +60,15 @@ pub fn ackley() -> Result<SpaceProblem> {
         let mean = |term: fn(&f64) -> f64| x.iter().map(term).sum::<f64>() / x.len() as f64;
         20.0 - 20.0 * (-0.2 * mean(|x| x * x).sqrt()).exp() + E - mean(|x| (TAU * x).cos()).exp()
     };
-    minimized("ackley5", cube(5, -5.0, 10.0)?, value, (0.0, &[0.0; 5]))
+    Ok(minimized("ackley5", cube(5, -5.0, 10.0)?, value, (0.0, &[0.0; 5]))?.with_second_best(1.646_223_633_103_1))
 }
 
-/// Styblinski-Tang on [-5, 5]^5, 32 local optima: half the sum of x^4 - 16 x^2 + 5 x.
+/// Styblinski-Tang on [-5, 5]^5, 32 local optima, the second-best with one coordinate in the wrong well: half the sum of x^4 - 16 x^2 + 5 x.
 pub fn styblinski_tang() -> Result<SpaceProblem> {
     let value = |x: &[f64]| 0.5 * x.iter().map(|x| x.powi(4) - 16.0 * x * x + 5.0 * x).sum::<f64>();
     let point = [-2.903_534_027_771_177; 5];
-    minimized("styblinski-tang5", cube(5, -5.0, 5.0)?, value, (-195.830_828_518_857_1, &point))
+    Ok(minimized("styblinski-tang5", cube(5, -5.0, 5.0)?, value, (-195.830_828_518_857_1, &point))?
+        .with_second_best(14.136_719_048_487_5))
 }
 
 /// Michalewicz on [0, pi]^5, ravines in a plain: -sum of sin(x_i) sin(i x_i^2/pi)^20.
@@ -74,7 +77,8 @@ pub fn michalewicz() -> Result<SpaceProblem> {
         |x: &[f64]| -x.iter().zip(1..).map(|(x, i)| x.sin() * (f64::from(i) * x * x / PI).sin().powi(20)).sum::<f64>();
     let point =
         [2.202_905_520_172_609_3, PI / 2.0, 1.284_991_570_552_924_4, 1.923_058_469_866_362_8, 1.720_469_772_565_841_3];
-    minimized("michalewicz5", cube(5, 0.0, PI)?, value, (-4.687_658_179_088_146, &point))
+    Ok(minimized("michalewicz5", cube(5, 0.0, PI)?, value, (-4.687_658_179_088_146, &point))?
+        .with_second_best(0.041_762_811_340_936))
 }
 
 /// The flow through a borehole (Harper and Gupta 1983; Morris, Mitchell and Ylvisaker 1993), largest in a corner:
@@ -111,5 +115,5 @@ pub fn levy() -> Result<SpaceProblem> {
             w[..w.len() - 1].iter().map(|w| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2))).sum();
         (PI * w[0]).sin().powi(2) + middle + (last - 1.0).powi(2) * (1.0 + (TAU * last).sin().powi(2))
     };
-    minimized("levy10", cube(10, -10.0, 10.0)?, value, (0.0, &[1.0; 10]))
+    Ok(minimized("levy10", cube(10, -10.0, 10.0)?, value, (0.0, &[1.0; 10]))?.with_second_best(0.089_528_250_416_44))
 }
