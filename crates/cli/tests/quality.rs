@@ -88,8 +88,35 @@ fn runs_are_the_same_on_any_number_of_threads_and_differ_between_schedules() {
 }
 
 #[test]
+fn the_test_set_is_reported_by_dimension_and_goes_on_from_its_results() {
+    let results = folder("results").join("runs.csv");
+    let common =
+        ["--set", "test", "--dimensions", "2", "3", "--evaluations", "5", "--results", results.to_str().unwrap()];
+    let run = |more: &[&str]| {
+        let output = manyhands(&[&common[..], &["--json"], more].concat());
+        serde_json::from_slice::<Value>(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    };
+    let first = run(&["--seeds", "1"]);
+    assert_eq!((first["problems"].as_array().unwrap().len(), &first["problems"][24]["dimension"]), (48, &3.into()));
+    let dimensions = first["overall_by_dimension"].as_array().unwrap();
+    assert_eq!(dimensions.iter().map(|one| one["dimension"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3]);
+    let kept = fs::read_to_string(&results).unwrap();
+    assert_eq!(kept.lines().count(), 1 + 48 * 2);
+    assert_eq!(run(&["--seeds", "1"]), first, "nothing is run again");
+    assert_eq!(run(&["--only-results", "--seeds", "1"])["problems"], first["problems"]);
+    assert_eq!(fs::read_to_string(&results).unwrap(), kept);
+    fs::write(&results, "a,b\n").unwrap();
+    let output = manyhands(&common);
+    let told = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && told.contains("line 1: its columns must be"), "{told}");
+}
+
+#[test]
 fn bad_usage_exits_with_2_and_names_the_remedy() {
-    let cases: [(&[&str], &str, &str); 6] = [
+    let cases: [(&[&str], &str, &str); 9] = [
+        (&["--dimensions", "2"], "got tuning", "set must be test"),
+        (&["--set", "test", "--dimensions", "4"], "bbob-f01-d4", "D one of 2, 3, 5"),
+        (&["--only-results"], "--results", "required"),
         (&["--only", "bramin"], "\"bramin\"", "branin-noise-5"),
         (&["--batch", "21"], "got 21", "from 1 to 20"),
         (&["--seeds", "0"], "got 0", "seeds must be from 1"),
@@ -125,6 +152,11 @@ fn a_pool_is_shown_beside_random_order_and_a_malformed_one_is_refused() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["pools"][0]["random_order_expected"], 50.0);
     assert_eq!((&report["pools"][0]["candidates"], &report["pools"][0]["best"]), (&99.into(), &1.into()));
+    assert_eq!(report["pools"][0]["random_order_expected_5_percent"], 100.0 / 6.0);
+    assert!(report["pools"][0]["players"]["manyhands"]["slower_than_random"].is_f64());
+    let halves = ["--only", "suzuki-a", "suzuki-b", "--data", data.to_str().unwrap(), "--json"];
+    let report: Value = serde_json::from_slice(&manyhands(&[&SMALL[..], &halves].concat()).stdout).unwrap();
+    assert_eq!([0, 1].map(|half| report["pools"][half]["candidates"].as_u64()), [Some(50), Some(49)]);
 
     fs::write(data.join("suzuki.csv"), "t,y_yield\n1,high\n").unwrap();
     let output = manyhands(&arguments);

@@ -108,11 +108,14 @@ fn regret_falls_and_is_judged_by_true_values() {
     assert!(told.iter().all(|value| (value - problem.optimum().value).abs() > 1e-6), "told values are noisy: {told:?}");
 }
 
+/// Points and the values that were told of them.
+type Told = Vec<(Vec<Value>, f64)>;
+
 /// Suggests what random search does, keeps what it is told, and may recommend its first point.
 struct Frank {
     search: RandomSearch,
     points: Vec<Vec<Value>>,
-    told: Rc<RefCell<Vec<(Vec<Value>, f64)>>>,
+    told: Rc<RefCell<Told>>,
     recommends_first: bool,
 }
 

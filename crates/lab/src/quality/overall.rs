@@ -30,16 +30,16 @@ pub(super) struct Overall {
 
 impl Overall {
     /// Of every optimizer that has runs, the best mean rank first.
-    pub fn of(problems: &[ComparedProblem]) -> Vec<Self> {
+    pub fn of(problems: &[&ComparedProblem]) -> Vec<Self> {
         let optimizers = problems.first().map_or(0, |problem| problem.runs.len());
         let mut all: Vec<Self> = (0..optimizers).filter_map(|optimizer| Self::of_one(problems, optimizer)).collect();
         all.sort_by(|a, b| a.mean_rank.total_cmp(&b.mean_rank));
         all
     }
 
-    fn of_one(problems: &[ComparedProblem], optimizer: usize) -> Option<Self> {
+    fn of_one(problems: &[&ComparedProblem], optimizer: usize) -> Option<Self> {
         let name = problems.first()?.runs.get(optimizer)?.optimizer.name().to_string();
-        let on: Vec<&ComparedProblem> = problems.iter().filter(|p| p.median(optimizer).is_some()).collect();
+        let on: Vec<&ComparedProblem> = problems.iter().copied().filter(|p| p.median(optimizer).is_some()).collect();
         if on.is_empty() {
             return None;
         }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn an_optimizer_counts_on_the_problems_that_it_ran_on() {
         let problems = [problem(&[Some(1e-3), Some(1e-2), Some(1e-1)]), problem(&[Some(1e-2), Some(0.9e-2), None])];
-        let all = Overall::of(&problems);
+        let all = Overall::of(&problems.iter().collect::<Vec<_>>());
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["ours", "other", "third"]);
         let figures: Vec<(usize, f64, f64)> = all.iter().map(|one| (one.problems, one.mean_rank, one.first)).collect();

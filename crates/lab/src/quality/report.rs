@@ -53,6 +53,23 @@ impl QualityReport {
         self.problems.iter().all(|problem| problem.evaluations == first).then_some(first)
     }
 
+    /// All problems.
+    pub(super) fn overall(&self) -> Vec<Overall> {
+        Overall::of(&self.problems.iter().collect::<Vec<_>>())
+    }
+
+    /// The problems of each dimension, where all are of the BBOB set and in several dimensions.
+    pub(super) fn by_dimension(&self) -> Vec<(usize, Vec<Overall>)> {
+        let mut dimensions: Vec<usize> = self.problems.iter().map(|compared| compared.problem.dimension()).collect();
+        dimensions.sort_unstable();
+        dimensions.dedup();
+        if dimensions.len() < 2 || !self.problems.iter().all(|compared| compared.problem.is_drawn()) {
+            return vec![];
+        }
+        let of = |dimension: usize| self.problems.iter().filter(move |one| one.problem.dimension() == dimension);
+        dimensions.into_iter().map(|dimension| (dimension, Overall::of(&of(dimension).collect::<Vec<_>>()))).collect()
+    }
+
     /// For people: tables.
     pub fn to_text(&self) -> String {
         table::render(self)
@@ -63,6 +80,9 @@ impl QualityReport {
         let problems: Vec<Json> = self.problems.iter().map(|problem| self.problem(problem)).collect();
         let pools: Vec<Json> = self.pools.iter().map(|(on, runs)| pool(on, runs)).collect();
         let Protocol { pool_evaluations, batch, seeds, first_seed, .. } = self.protocol;
+        let by_dimension = self.by_dimension().into_iter().map(
+            |(dimension, all)| json!({"dimension": dimension, "overall": all.iter().map(overall).collect::<Vec<_>>()}),
+        );
         json!({
             "version": env!("CARGO_PKG_VERSION"), "machine": Machine::this(), "clock": CostClock::here().name(),
             "protocol": {
@@ -72,7 +92,8 @@ impl QualityReport {
                 "first_seed": first_seed,
             },
             "problems": problems, "pools": pools,
-            "overall": Overall::of(&self.problems).iter().map(overall).collect::<Vec<_>>(),
+            "overall": self.overall().iter().map(overall).collect::<Vec<_>>(),
+            "overall_by_dimension": by_dimension.collect::<Vec<_>>(),
         })
     }
 

@@ -24,7 +24,10 @@ pub(super) fn render(report: &QualityReport) -> String {
             None => "each problem's evaluations (n)".to_string(),
         };
         text += &format!("log10 of the regret after {evaluations} {how}: {figures}\n{LEGEND}\n{}\n", problems(report));
-        text += &format!("\nOver all problems\n{OVERALL_LEGEND}\n{}\n", overall(&Overall::of(&report.problems)));
+        text += &format!("\nOver all problems\n{OVERALL_LEGEND}\n{}\n", overall(&report.overall()));
+        for (dimension, all) in report.by_dimension() {
+            text += &format!("\nd = {dimension}\n{}\n", overall(&all));
+        }
     }
     if report.problems.iter().any(|compared| Reference::of(compared.problem.name()).is_some()) {
         let how = if report.is_standard() {
