@@ -225,6 +225,16 @@ impl Domain {
         self.groups().iter().max().map_or(1, |g| g + 1)
     }
 
+    /// Whether a parameter is a choice among categories, which have several coordinates together.
+    pub(crate) fn has_choices(&self) -> bool {
+        self.space().is_some_and(|space| space.groups().len() > self.parameters())
+    }
+
+    /// Whether its candidates are a list.
+    pub(crate) fn is_list(&self) -> bool {
+        self.points().is_some()
+    }
+
     /// The extent of each coordinate; learned lengthscales are relative to it.
     pub(crate) fn extents(&self) -> Vec<f64> {
         let extent = |values: &mut dyn Iterator<Item = f64>| {

@@ -5,8 +5,8 @@ use rand::Rng;
 
 use crate::maximize::descending;
 use crate::tuning::{
-    DRAWN_VALUES, FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, REFIT_EVALUATIONS, VERY_FEW_VALUES, best_values,
-    design_points, values_until_refit,
+    DRAWN_VALUES, FEW_VALUES, FIT_EVALUATIONS, FITTED_VALUES, LIST_DESIGN, REFIT_EVALUATIONS, VERY_FEW_VALUES,
+    best_values, design_points, values_until_refit,
 };
 use crate::{Result, Spec, Tuning};
 
@@ -26,6 +26,8 @@ pub(crate) struct Learner {
     groups: Vec<usize>,
     extents: Vec<f64>,
     parameters: usize,
+    /// Whether the candidates are a list.
+    is_list: bool,
     tuning: Tuning,
     /// Of the maximized function.
     given: Given,
@@ -49,7 +51,8 @@ impl Learner {
             }
             _ => None,
         };
-        Ok(Some(Self { family, additive, groups, extents, parameters, tuning, given }))
+        let is_list = domain.is_list();
+        Ok(Some(Self { family, additive, groups, extents, parameters, is_list, tuning, given }))
     }
 
     /// How many lengthscales there are: one for each parameter.
@@ -57,9 +60,9 @@ impl Learner {
         self.parameters
     }
 
-    /// How many quasi-random points come first, unless configured.
+    /// How many points of a first design come before the model, unless configured.
     pub fn design(&self) -> usize {
-        design_points(self.parameters)
+        if self.is_list { LIST_DESIGN } else { design_points(self.parameters) }
     }
 
     /// Whether a fit is due: at every change while values are few, then each time they have grown by a twentieth.

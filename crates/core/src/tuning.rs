@@ -44,6 +44,9 @@ pub(crate) const REPEAT_SHARE: f64 = 1e-4;
 /// is better spent where the sd is largest.
 pub(crate) const INFORMATIVE_SHARE: f64 = 1e-4;
 
+/// With fewer parameters, trials of a converged search go where the sd is largest: there is nothing else to find.
+pub(crate) const ELSEWHERE_FROM_PARAMETERS: usize = 3;
+
 /// A greedy pick is replaced by a wide one where pending points leave less than this share of its variance: their results
 /// will determine most of its value.
 pub(crate) const COVERED_SHARE: f64 = 0.1;
@@ -317,6 +320,9 @@ pub(crate) fn design_points(parameters: usize) -> usize {
     (4 + 2 * parameters).min(10)
 }
 
+/// As [`design_points`], where the candidates are a list: most are not worth a trial, and the list says already how they differ.
+pub(crate) const LIST_DESIGN: usize = 5;
+
 /// How many more values make a fit due again: one while values are few, then a twentieth of them.
 pub(crate) fn values_until_refit(at_last_fit: usize) -> usize {
     (at_last_fit / 20).max(1)
@@ -340,6 +346,14 @@ pub struct Tuning {
     /// The widths (multipliers of the sd) that `auto` cycles through, one per trial: by default one nearly greedy, the others
     /// wide.
     pub widths: Vec<f64>,
+    /// The same where a parameter is a choice among categories: one of them is wider, so that no category stays untried.
+    pub widths_with_choices: Vec<f64>,
+    /// How far from the best point, in lengthscales, every other trial of a converged search is, from three parameters on; none:
+    /// all of them go where the sd is largest.
+    pub elsewhere: Option<f64>,
+    /// From how many values on the best setting is tried a second time, once, where the fit has more noise than bends may have;
+    /// none: it is not.
+    pub repeat_from: Option<usize>,
     /// The bends of the warp that are tried: how strongly it compresses the values' lower tail; 0 is a linear warp.
     pub bends: Vec<f64>,
     /// A bend is allowed where the ratio of noise to prior variance is below this: a bent warp makes homoscedastic noise
@@ -357,6 +371,9 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             widths: vec![0.01, 2.0, 2.0, 2.0, 2.0],
+            widths_with_choices: vec![0.01, 2.0, 4.0, 2.0, 2.0],
+            elsewhere: Some(2.5),
+            repeat_from: Some(20),
             bends: vec![0.0, 1.0, 4.0, 16.0],
             bend_noise: 1e-3,
             priors: Priors::default(),
@@ -367,11 +384,12 @@ impl Default for Tuning {
 
 impl Tuning {
     /// The width of trial number `trial`.
-    pub(crate) fn width(&self, trial: usize) -> f64 {
-        self.widths[trial % self.widths.len()]
+    pub(crate) fn width(&self, trial: usize, has_choices: bool) -> f64 {
+        let widths = if has_choices { &self.widths_with_choices } else { &self.widths };
+        widths[trial % widths.len()]
     }
 
-    /// The width of a pick that explores.
+    /// The width of a pick that explores, where nothing else is said.
     pub(crate) fn largest_width(&self) -> f64 {
         self.widths.iter().copied().fold(0.0, f64::max)
     }
@@ -379,9 +397,13 @@ impl Tuning {
     pub(crate) fn check(&self) -> Result<()> {
         let count = |list: &[f64], setting| require(!list.is_empty(), setting, "at least one number", 0.0);
         count(&self.widths, "the number of widths")?;
+        count(&self.widths_with_choices, "the number of widths")?;
         count(&self.bends, "the number of bends")?;
         let size = |x: f64| (0.0..=1e6).contains(&x);
-        self.widths.iter().try_for_each(|&w| require(size(w), "a width", "from 0 to 1e6", w))?;
+        let mut widths = self.widths.iter().chain(&self.widths_with_choices);
+        widths.try_for_each(|&w| require(size(w), "a width", "from 0 to 1e6", w))?;
+        let distance = self.elsewhere.unwrap_or(0.0);
+        require(size(distance), "the distance from the best point", "from 0 to 1e6", distance)?;
         self.bends.iter().try_for_each(|&b| require(size(b), "a bend", "from 0 to 1e6", b))?;
         let margin = self.additive_margin.unwrap_or(0.0);
         require(size(margin), "the margin of additive kernels", "from 0 to 1e6", margin)?;
@@ -408,6 +430,9 @@ mod tests {
             Tuning { widths: vec![], ..good.clone() },
             Tuning { widths: vec![1.0, -1.0], ..good.clone() },
             Tuning { widths: vec![f64::NAN], ..good.clone() },
+            Tuning { widths_with_choices: vec![], ..good.clone() },
+            Tuning { widths_with_choices: vec![-1.0], ..good.clone() },
+            Tuning { elsewhere: Some(f64::NAN), ..good.clone() },
             Tuning { bends: vec![], ..good.clone() },
             Tuning { bends: vec![f64::INFINITY], ..good.clone() },
             Tuning { bend_noise: f64::NAN, ..good.clone() },

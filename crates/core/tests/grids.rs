@@ -34,7 +34,8 @@ fn strategy(rule: Rule) -> Strategy {
 }
 
 fn learned(family: &Kernel, domain: Domain, rule: Rule) -> Spec {
-    let strategy = Strategy { norm_bound: None, ..strategy(rule) };
+    // A list of candidates would have a shorter design than a grid.
+    let strategy = Strategy { norm_bound: None, design: Some(8), ..strategy(rule) };
     Spec::learned_from(family, domain, strategy).unwrap().with_seed(9)
 }
 

@@ -1,6 +1,7 @@
 //! All tests of what this crate promises, as one program, because each program is linked separately.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod auto;
 mod common;
 mod comparisons;
 mod constraints;

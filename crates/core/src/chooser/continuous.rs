@@ -352,6 +352,11 @@ impl Chooser for Continuous {
         (0..count).map(peak).collect()
     }
 
+    fn again(&mut self, context: Context<'_>, row: usize) -> Result<Option<Choice>> {
+        let point = context.view.posterior().points().get(row).to_vec();
+        self.choice(context, &Maximum { point, score: 0.0 }).map(Some)
+    }
+
     /// Each checkpoint costs a search: at 0, 1, 2, 4, 8, ...
     fn next_band_checkpoint(&self, observed: usize) -> Option<usize> {
         Some((CHECKPOINT_FACTOR * observed).max(1))

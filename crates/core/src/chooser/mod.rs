@@ -187,6 +187,11 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         peaks_among(context.view, contest, count, rng)
     }
 
+    /// The point of a row again, with the score 0; none where it may not be chosen twice.
+    fn again(&mut self, _context: Context<'_>, _row: usize) -> Result<Option<Choice>> {
+        Ok(None)
+    }
+
     /// Whether a chosen point is that of a row.
     fn is_known(&self, _posterior: &Posterior, _choice: &Choice) -> Result<bool> {
         Ok(false)

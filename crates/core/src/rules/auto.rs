@@ -1,21 +1,27 @@
 //! `auto`, the default of learned models: mean + width x sd, cycling through widths, and no uninformative trials.
 
+use super::elsewhere::Elsewhere;
 use super::{Formulas, RuleState};
-use crate::tuning::{COVERED_SHARE, INFORMATIVE_SHARE, REPEAT_SHARE};
+use crate::tuning::{COVERED_SHARE, ELSEWHERE_FROM_PARAMETERS, INFORMATIVE_SHARE, REPEAT_SHARE};
 use crate::{Aim, Choice, Result, Strategy};
 
 pub(super) struct Auto;
 
 impl Formulas for Auto {
     fn multiplier(&self, state: &mut RuleState<'_>) -> Result<f64> {
-        Ok(state.tuning().width(state.trial()))
+        Ok(state.tuning().width(state.trial(), state.has_choices()))
     }
 
     /// The argmax, unless it repeats a point or is covered by pending ones without being informative: then the argmax with
-    /// the largest width, or the point of largest sd where that has converged too, and at last the best new point. If there
-    /// is none, the first argmax.
+    /// the largest width, or another place where that has converged too, and at last the best new point. If there is none,
+    /// the first argmax. Once, the best setting again where the model sees much noise.
     fn choose(&self, state: &mut RuleState<'_>, multiplier: f64) -> Result<Choice> {
         let wide = state.tuning().largest_width() * state.strategy().width;
+        if multiplier < wide
+            && let Some(again) = best_setting_again(state, multiplier)?
+        {
+            return Ok(again);
+        }
         let mut first = state.argmax_upper(multiplier)?;
         if multiplier < wide {
             first.aim = Some(Aim::Greedy);
@@ -25,7 +31,7 @@ impl Formulas for Auto {
         }
         let wider = if multiplier < wide { state.argmax_upper(wide)? } else { first.clone() };
         if wider.sd < INFORMATIVE_SHARE * state.variance_scale().sqrt() {
-            return state.largest_sd().map(|found| found.choice);
+            return elsewhere(state, wide);
         }
         if !is_uninformative_repeat(state, &wider)? {
             return Ok(wider);
@@ -40,6 +46,39 @@ impl Formulas for Auto {
     /// By experiment: see `docs/default-strategy.md`.
     fn climbs_on_large_grids(&self) -> bool {
         true
+    }
+}
+
+/// Where nothing is left to learn near the best point: in every other trial the best summit that is not near it, if the tuning
+/// says so and there are several parameters, else the point of largest sd.
+fn elsewhere(state: &mut RuleState<'_>, width: f64) -> Result<Choice> {
+    let distance = state.tuning().elsewhere.filter(|_| state.parameters() >= ELSEWHERE_FROM_PARAMETERS);
+    let found = match distance {
+        Some(distance) if state.trial().is_multiple_of(2) => {
+            let view = state.with_pending().view;
+            match state.best_mean_row() {
+                Some(best) => state.argmax_by_point_if_any(&mut Elsewhere::new(view, best, distance, width)?)?,
+                None => None,
+            }
+        }
+        _ => None,
+    };
+    match found {
+        Some(choice) => Ok(Choice { multiplier: width, aim: Some(Aim::Exploring), ..choice }),
+        None => state.largest_sd().map(|found| found.choice),
+    }
+}
+
+/// The best setting again, where the fit takes much of the values for noise and no setting was tried twice: two equal values say
+/// that there is none, and two different ones how much there is.
+fn best_setting_again(state: &mut RuleState<'_>, multiplier: f64) -> Result<Option<Choice>> {
+    let Some(values) = state.tuning().repeat_from else { return Ok(None) };
+    if state.noise() <= state.tuning().bend_noise * state.variance_scale() || state.has_a_setting_twice() {
+        return Ok(None);
+    }
+    match state.best_mean_row() {
+        Some(best) if state.values() >= values => state.again(best, multiplier),
+        _ => Ok(None),
     }
 }
 

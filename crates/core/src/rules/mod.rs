@@ -4,6 +4,7 @@
 mod asy_ts;
 mod auto;
 mod dpp;
+mod elsewhere;
 mod est;
 mod gp_bts;
 mod gp_bucb;

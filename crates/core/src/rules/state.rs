@@ -1,5 +1,7 @@
 //! What a rule may read and do: the log, the posterior, the theory's quantities, and the searches over the domain.
 
+use std::collections::HashSet;
+
 use manyhands_gp::{Acquisition, Among, ConfidenceBound, LevelSet, Marginal, Posterior, View, Warp};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::strategy::{Hallucination, Information, Strategy};
 use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
 use crate::trial::TrialState;
-use crate::{Choice, Error, Event, Phase, Result, Spec, Tuning};
+use crate::{Aim, Choice, Error, Event, Phase, Result, Spec, Tuning};
 
 /// What the log of a study amounts to.
 #[derive(Clone, Copy)]
@@ -59,6 +61,16 @@ impl<'a> RuleState<'a> {
     /// The number of the trial to be chosen.
     pub fn trial(&self) -> usize {
         self.pick.trial
+    }
+
+    /// How many parameters the model has lengthscales for.
+    pub fn parameters(&self) -> usize {
+        self.spec.domain().parameters()
+    }
+
+    /// Whether a parameter is a choice among categories.
+    pub fn has_choices(&self) -> bool {
+        self.spec.domain().has_choices()
     }
 
     /// t, the round: rounds are counted from 1.
@@ -148,7 +160,35 @@ impl<'a> RuleState<'a> {
 
     /// Whether any value has arrived.
     pub fn has_values(&self) -> bool {
-        self.posterior.observed() > 0
+        self.values() > 0
+    }
+
+    /// How many values have arrived.
+    pub fn values(&self) -> usize {
+        self.posterior.observed()
+    }
+
+    /// The observed row of highest mean, the first of equals; none before the first value.
+    pub fn best_mean_row(&self) -> Option<usize> {
+        let means = self.posterior.view().row_means().into_iter().enumerate();
+        means.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(row, _)| row)
+    }
+
+    /// Whether two rows have the same point: a setting was repeated, or is being.
+    pub fn has_a_setting_twice(&self) -> bool {
+        let (mut seen, rows) = (HashSet::new(), self.posterior.keys().len());
+        let bits = |point: &[f64]| point.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        !self.posterior.points().iter().take(rows).all(|point| seen.insert(bits(point)))
+    }
+
+    /// The point of a row again, with this multiplier; none where it may not be chosen twice.
+    pub fn again(&mut self, row: usize, multiplier: f64) -> Result<Option<Choice>> {
+        let choice = self.chooser.again(self.with_pending(), row)?;
+        let scored = |choice: Choice| {
+            let score = choice.mean + multiplier * choice.sd;
+            Choice { multiplier, score, aim: Some(Aim::Greedy), ..choice }
+        };
+        Ok(choice.map(scored))
     }
 
     /// The prior mean.
@@ -193,10 +233,15 @@ impl<'a> RuleState<'a> {
 
     /// The argmax of a score that is a matter of the point itself. Where it is finite nowhere, the point of largest sd.
     pub fn argmax_by_point(&mut self, score: &mut dyn PointScore) -> Result<Choice> {
-        match self.chooser.argmax_by_point(self.with_pending(), score)? {
+        match self.argmax_by_point_if_any(score)? {
             Some(choice) => Ok(choice),
             None => self.largest_sd().map(|found| found.choice),
         }
+    }
+
+    /// As [`RuleState::argmax_by_point`]; none where it is finite nowhere.
+    pub fn argmax_by_point_if_any(&mut self, score: &mut dyn PointScore) -> Result<Option<Choice>> {
+        self.chooser.argmax_by_point(self.with_pending(), score)
     }
 
     /// The highest value of a score of points over the whole domain, taken candidates included.

@@ -7,13 +7,15 @@
 //! Above, a learned model considers a short list, the settings of the best readings, and predicts each of them from the values
 //! nearby: distant values change little, and the factor of all of them costs seconds in a process that has just started.
 
+use std::collections::HashMap;
+
 use super::Study;
 use super::certificate::BoundKind;
 use super::predict::{Bounded, Prediction};
 use crate::chooser::Extremes;
 use crate::trial::Trial;
 use crate::tuning::{NEARBY_VALUES, NEGLIGIBLE_NOISE, OUTLOOK_VALUES, PREDICTED_TOGETHER, SHORT_LIST, UNKNOWN_NOISE};
-use crate::{Error, Result, Value};
+use crate::{Error, Phase, Result, Value};
 
 /// Means this close, relative to their size, are equal up to rounding.
 const SLACK: f64 = 1e-6;
@@ -176,13 +178,32 @@ impl Study {
         self.described(BestBy::Bound, trial)
     }
 
-    /// Whether the noise is so small that a value is as good as an estimate.
+    /// Whether the noise is so small that a value is as good as an estimate: by the fit, or because settings that were suggested
+    /// more than once had the same value every time. A rough function is often taken for a smooth one with noise.
     pub(super) fn is_noise_negligible(&self) -> bool {
         let (prior, (few, unknown)) = (self.posterior.prior(), UNKNOWN_NOISE);
         let is_learned = self.spec.given().is_some_and(|given| given.noise.is_none());
         let is_unknown = is_learned && self.posterior.observed() <= few;
         let share = if is_unknown { unknown } else { NEGLIGIBLE_NOISE };
-        prior.noise() <= share * self.chooser.variance_scale(prior)
+        prior.noise() <= share * self.chooser.variance_scale(prior) || (is_learned && self.repeats_agree())
+    }
+
+    /// Whether a setting was suggested more than once, and all that were had the same value every time.
+    fn repeats_agree(&self) -> bool {
+        let suggested =
+            self.ledger.trials().iter().filter(|trial| trial.phase().is_some_and(|phase| phase != Phase::Queued));
+        let (mut values, mut any) = (HashMap::new(), false);
+        for (trial, value) in suggested.filter_map(|trial| Some((trial, trial.value()?))) {
+            let setting: Vec<u64> = self.points[trial.number()].iter().map(|x| x.to_bits()).collect();
+            let first = *values.entry(setting).or_insert((trial.number(), value));
+            if first.0 != trial.number() {
+                any = true;
+                if first.1 != value {
+                    return false;
+                }
+            }
+        }
+        any
     }
 
     /// Whether settings are predicted from the values nearby.

@@ -152,6 +152,9 @@ impl RunKeeper<SpaceProblem> for ResultsFiles {
         protocol: &Protocol,
         run: FinishedRun<SpacePerformance>,
     ) -> Result<FinishedRun<SpacePerformance>> {
+        if self.end.is_none() {
+            return Ok(run);
+        }
         let row = cells(&key(problem, optimizer, protocol, run.seed), &optimizer.version(), &today(), &run);
         self.append(&row)?;
         // As the next report will read it, so that it does not matter when a run was made.
