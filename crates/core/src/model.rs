@@ -109,6 +109,18 @@ impl Learner {
         self.refine(&self.training_set(points, values, FITTED_VALUES)?, self.bend(warp), warm)
     }
 
+    /// As this, with a linear warp: for the values of a part of the domain.
+    pub fn without_bends(mut self) -> Self {
+        self.tuning.bends = vec![0.0];
+        self
+    }
+
+    /// A fit of these values that knows no earlier one: the warp, and the prior over the domain's own coordinates.
+    pub fn learn_prior(&self, points: &Points, values: &[f64]) -> Result<(Warp, Prior)> {
+        let (warp, hyperparameters) = self.learn(points, values, None)?;
+        Ok((warp, self.prior(&hyperparameters)?))
+    }
+
     /// The fit of highest density over all bends. Where values are not very few, only the last bend is fitted from several
     /// starts, and the others from its result.
     fn explore(&self, data: &TrainingSet, last: Option<(&Warp, &Hyperparameters)>) -> Result<(Warp, Hyperparameters)> {

@@ -47,6 +47,15 @@ pub(crate) const INFORMATIVE_SHARE: f64 = 1e-4;
 /// With fewer parameters, trials of a converged search go where the sd is largest: there is nothing else to find.
 pub(crate) const ELSEWHERE_FROM_PARAMETERS: usize = 3;
 
+/// How many lengthscales from the best point a trial of a converged search is that the model of all values chooses.
+pub(crate) const FAR_AWAY: f64 = 2.5;
+
+/// How many summits may be set aside, at which share of the prior's sd a search elsewhere has converged too, and how many times the
+/// prior's median a lengthscale may be that the reach of a summit is measured in.
+pub(crate) const SUMMITS: usize = 3;
+pub(crate) const SUMMIT_SHARE: f64 = 1e-2;
+pub(crate) const LONGEST_REACH: f64 = 2.0;
+
 /// A greedy pick is replaced by a wide one where pending points leave less than this share of its variance: their results
 /// will determine most of its value.
 pub(crate) const COVERED_SHARE: f64 = 0.1;
@@ -348,8 +357,8 @@ pub struct Tuning {
     pub widths: Vec<f64>,
     /// The same where a parameter is a choice among categories: one of them is wider, so that no category stays untried.
     pub widths_with_choices: Vec<f64>,
-    /// How far from the best point, in lengthscales, every other trial of a converged search is, from three parameters on; none:
-    /// all of them go where the sd is largest.
+    /// How far from the best point, in lengthscales, most trials of a converged search are, from three parameters on: they are chosen
+    /// by a model of the values there. None: all of them go where the sd is largest.
     pub elsewhere: Option<f64>,
     /// From how many values on the best setting is tried a second time, once, where the fit has more noise than bends may have;
     /// none: it is not.
@@ -372,7 +381,7 @@ impl Default for Tuning {
         Self {
             widths: vec![0.01, 2.0, 2.0, 2.0, 2.0],
             widths_with_choices: vec![0.01, 2.0, 4.0, 2.0, 2.0],
-            elsewhere: Some(2.5),
+            elsewhere: Some(1.5),
             repeat_from: Some(20),
             bends: vec![0.0, 1.0, 4.0, 16.0],
             bend_noise: 1e-3,

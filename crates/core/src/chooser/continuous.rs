@@ -352,6 +352,29 @@ impl Chooser for Continuous {
         (0..count).map(peak).collect()
     }
 
+    /// With candidates of its own: those of the ask are kept for its other picks.
+    fn argmax_under(
+        &mut self,
+        context: Context<'_>,
+        other: &Posterior,
+        acquisition: &dyn Acquisition,
+        allowed: &dyn Fn(&[f64]) -> bool,
+    ) -> Result<Option<(Choice, f64)>> {
+        let there = Context { view: other.view(), ..context };
+        let mut search = Self::new(self.space.clone());
+        let mut scores = search.scores(there, Ranking::By(acquisition), Wanted::All)?;
+        let barred = (0..scores.len()).filter(|&i| !allowed(search.candidates.get(i)));
+        barred.for_each(|i| scores[i] = f64::NEG_INFINITY);
+        let mut slopes = Slopes::new(there.view)?;
+        let objective = |x: &[f64], gradient: &mut [f64]| {
+            let value = slopes.value(x, acquisition, gradient);
+            if allowed(x) { value } else { f64::NEG_INFINITY }
+        };
+        let Some(found) = search.climb(there, &scores, objective) else { return Ok(None) };
+        let sd = other.predict(&found.point)?.sd;
+        Ok(Some((self.choice(context, &found)?, sd)))
+    }
+
     fn again(&mut self, context: Context<'_>, row: usize) -> Result<Option<Choice>> {
         let point = context.view.posterior().points().get(row).to_vec();
         self.choice(context, &Maximum { point, score: 0.0 }).map(Some)

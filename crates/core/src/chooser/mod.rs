@@ -187,6 +187,18 @@ pub(crate) trait Chooser: fmt::Debug + Send + Sync {
         peaks_among(context.view, contest, count, rng)
     }
 
+    /// The argmax of an acquisition function under another posterior, among the points that are allowed, with its sd there; none
+    /// on domains that are not searched, and where no point is allowed.
+    fn argmax_under(
+        &mut self,
+        _context: Context<'_>,
+        _other: &Posterior,
+        _acquisition: &dyn Acquisition,
+        _allowed: &dyn Fn(&[f64]) -> bool,
+    ) -> Result<Option<(Choice, f64)>> {
+        Ok(None)
+    }
+
     /// The point of a row again, with the score 0; none where it may not be chosen twice.
     fn again(&mut self, _context: Context<'_>, _row: usize) -> Result<Option<Choice>> {
         Ok(None)

@@ -1,7 +1,6 @@
 //! `auto`, the default of learned models: mean + width x sd, cycling through widths, and no uninformative trials.
 
-use super::elsewhere::Elsewhere;
-use super::{Formulas, RuleState};
+use super::{Formulas, RuleState, elsewhere};
 use crate::tuning::{COVERED_SHARE, ELSEWHERE_FROM_PARAMETERS, INFORMATIVE_SHARE, REPEAT_SHARE};
 use crate::{Aim, Choice, Result, Strategy};
 
@@ -31,7 +30,7 @@ impl Formulas for Auto {
         }
         let wider = if multiplier < wide { state.argmax_upper(wide)? } else { first.clone() };
         if wider.sd < INFORMATIVE_SHARE * state.variance_scale().sqrt() {
-            return elsewhere(state, wide);
+            return look_elsewhere(state);
         }
         if !is_uninformative_repeat(state, &wider)? {
             return Ok(wider);
@@ -49,22 +48,18 @@ impl Formulas for Auto {
     }
 }
 
-/// Where nothing is left to learn near the best point: in every other trial the best summit that is not near it, if the tuning
-/// says so and there are several parameters, else the point of largest sd.
-fn elsewhere(state: &mut RuleState<'_>, width: f64) -> Result<Choice> {
+/// Where nothing is left to learn near the best point. If the tuning says so and there are several parameters: of ten trials eight
+/// by a model of the values that are not near it, and one by the model of all values, both away from it; else, and where there is
+/// no such point, the point of largest sd.
+fn look_elsewhere(state: &mut RuleState<'_>) -> Result<Choice> {
     let distance = state.tuning().elsewhere.filter(|_| state.parameters() >= ELSEWHERE_FROM_PARAMETERS);
-    let found = match distance {
-        Some(distance) if state.trial().is_multiple_of(2) => {
-            let view = state.with_pending().view;
-            match state.best_mean_row() {
-                Some(best) => state.argmax_by_point_if_any(&mut Elsewhere::new(view, best, distance, width)?)?,
-                None => None,
-            }
-        }
-        _ => None,
+    let found = match (distance, state.trial() % 10) {
+        (None, _) | (_, 1) => None,
+        (_, 6) => elsewhere::by_all_values(state)?,
+        (Some(distance), _) => elsewhere::by_remote_values(state, distance)?,
     };
     match found {
-        Some(choice) => Ok(Choice { multiplier: width, aim: Some(Aim::Exploring), ..choice }),
+        Some(choice) => Ok(choice),
         None => state.largest_sd().map(|found| found.choice),
     }
 }

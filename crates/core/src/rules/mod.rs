@@ -1,6 +1,7 @@
 //! The rules: each is a file of formulas that names a search over the domain and the acquisition function to maximize. A new
 //! rule is a file beside this one and a line in the table below.
 
+mod arrivals;
 mod asy_ts;
 mod auto;
 mod dpp;

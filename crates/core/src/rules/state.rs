@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::strategy::{Hallucination, Information, Strategy};
 use crate::theory::{Assumptions, a_priori_hallucination, closed_form, logarithm, worst_case_hallucination};
 use crate::trial::TrialState;
-use crate::{Aim, Choice, Error, Event, Phase, Result, Spec, Tuning};
+use crate::{Aim, Choice, Error, Result, Spec, Tuning};
 
 /// What the log of a study amounts to.
 #[derive(Clone, Copy)]
@@ -35,11 +35,11 @@ pub(crate) struct Pick {
 /// A study at the moment of a pick.
 pub(crate) struct RuleState<'a> {
     spec: &'a Spec,
-    ledger: &'a Ledger,
+    pub(super) ledger: &'a Ledger,
     posterior: &'a Posterior,
     warp: Option<&'a Warp>,
     chooser: &'a mut dyn Chooser,
-    pick: Pick,
+    pub(super) pick: Pick,
 }
 
 impl<'a> RuleState<'a> {
@@ -117,47 +117,6 @@ impl<'a> RuleState<'a> {
         Ok(choice.map(|choice| Choice { multiplier, ..choice }))
     }
 
-    /// The number of the batch: how many different counts of arrived values the rule's picks were based on, this one's included.
-    pub fn batch(&self) -> usize {
-        let Arrivals { at_picks, by_now } = self.arrivals();
-        let mut counts: Vec<usize> = at_picks.into_iter().map(|(_, count)| count).chain([by_now]).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        counts.len()
-    }
-
-    /// Whether no pending pick of the rule was made with the present number of values.
-    pub fn is_first_of_batch(&self) -> bool {
-        self.pick.by_rule == 0 && self.ask_begins_a_batch()
-    }
-
-    /// How many picks of the current ask the rule has made that were not the first of a batch.
-    pub fn explorations_of_ask(&self) -> usize {
-        self.pick.by_rule - usize::from(self.pick.by_rule > 0 && self.ask_begins_a_batch())
-    }
-
-    /// Whether no pending pick of an earlier ask was made with the present number of values.
-    fn ask_begins_a_batch(&self) -> bool {
-        let Arrivals { at_picks, by_now } = self.arrivals();
-        let is_pending = |trial: usize| self.ledger.pending_trial(trial).is_ok();
-        !at_picks.into_iter().any(|(trial, count)| count == by_now && is_pending(trial))
-    }
-
-    /// When the rule's logged picks were made, on the clock that ticks with every value. An amendment brings none.
-    fn arrivals(&self) -> Arrivals {
-        let (mut by_now, mut before, mut at_picks) = (0, vec![0], vec![]);
-        for event in self.ledger.events() {
-            if let Event::Asked(asked) = event
-                && asked.choice.phase == Phase::Rule
-            {
-                at_picks.push((asked.trial, before[asked.seen]));
-            }
-            by_now += usize::from(event.brings_a_value());
-            before.push(by_now);
-        }
-        Arrivals { at_picks, by_now }
-    }
-
     /// Whether any value has arrived.
     pub fn has_values(&self) -> bool {
         self.values() > 0
@@ -166,6 +125,29 @@ impl<'a> RuleState<'a> {
     /// How many values have arrived.
     pub fn values(&self) -> usize {
         self.posterior.observed()
+    }
+
+    /// The spec.
+    pub fn spec(&self) -> &'a Spec {
+        self.spec
+    }
+
+    /// The posterior with all pending points hallucinated.
+    pub fn posterior(&self) -> &'a Posterior {
+        self.posterior
+    }
+
+    /// The values as they were told, larger is better, in the order of the observed rows.
+    pub fn told_values(&self) -> Vec<f64> {
+        let sign = self.spec.direction().sign();
+        let value = |id: u64| self.ledger.trials().get(id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
+        self.posterior.keys()[..self.values()].iter().map(|key| sign * value(key.id)).collect()
+    }
+
+    /// The row of the highest value, the first of equals; none before the first value.
+    pub fn best_row(&self) -> Option<usize> {
+        let values = self.told_values().into_iter().enumerate();
+        values.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(row, _)| row)
     }
 
     /// The observed row of highest mean, the first of equals; none before the first value.
@@ -233,15 +215,21 @@ impl<'a> RuleState<'a> {
 
     /// The argmax of a score that is a matter of the point itself. Where it is finite nowhere, the point of largest sd.
     pub fn argmax_by_point(&mut self, score: &mut dyn PointScore) -> Result<Choice> {
-        match self.argmax_by_point_if_any(score)? {
+        match self.chooser.argmax_by_point(self.with_pending(), score)? {
             Some(choice) => Ok(choice),
             None => self.largest_sd().map(|found| found.choice),
         }
     }
 
-    /// As [`RuleState::argmax_by_point`]; none where it is finite nowhere.
-    pub fn argmax_by_point_if_any(&mut self, score: &mut dyn PointScore) -> Result<Option<Choice>> {
-        self.chooser.argmax_by_point(self.with_pending(), score)
+    /// The argmax of an acquisition function under another posterior, among the points that are allowed, with its sd there; none
+    /// on domains that are not searched, and where no point is allowed.
+    pub fn argmax_under(
+        &mut self,
+        other: &Posterior,
+        acquisition: &dyn Acquisition,
+        allowed: &dyn Fn(&[f64]) -> bool,
+    ) -> Result<Option<(Choice, f64)>> {
+        self.chooser.argmax_under(self.with_pending(), other, acquisition, allowed)
     }
 
     /// The highest value of a score of points over the whole domain, taken candidates included.
@@ -368,13 +356,6 @@ impl<'a> RuleState<'a> {
             }
         }
     }
-}
-
-/// How many values had arrived, failed and cancelled trials not counted.
-struct Arrivals {
-    /// When each logged pick of the rule was made, with its trial.
-    at_picks: Vec<(usize, usize)>,
-    by_now: usize,
 }
 
 /// For rules that sum or draw over many points at once, as entropy search and determinantal point processes do.
