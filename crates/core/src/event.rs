@@ -14,7 +14,8 @@ use crate::{Choice, Value};
 /// engine can recompute. Events without a number are those of engine 1; engine 2 fits many values, and values of any
 /// magnitude; engine 3 factors the rows of large studies on spaces in another order; engine 4 logs
 /// what a choice is for and what it expects, and on a space takes the better point where a proof finds one; engine 5 computes
-/// every point of large grids where the model is learned or the rule samples, and numbers them.
+/// every point of large grids where the model is learned or the rule samples, and numbers them; engine 6 learns kernels that are
+/// mostly sums over parameters, and looks elsewhere when a search has converged.
 pub const ENGINE: u32 = 6;
 
 /// One entry of a study's log. Sequence numbers start at 1.

@@ -1,6 +1,6 @@
 //! Events as JSON and back, bit for bit: the kind is stored beside the body, not in it. Parameters as a JSON object.
 
-use manyhands_gp::{Hyperparameters, Structure, Warp};
+use manyhands_gp::{Hyperparameters, KernelStructure, Warp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -96,39 +96,39 @@ struct FittedBody {
     seen: usize,
     #[serde(default = "first_engine", deserialize_with = "engine")]
     engine: u32,
-    #[serde(default, skip_serializing_if = "KernelStructure::is_joint")]
-    structure: KernelStructure,
+    #[serde(default, skip_serializing_if = "StructureName::is_joint")]
+    structure: StructureName,
 }
 
 /// How parameters act together in a fitted kernel; left out where the kernel depends on all of them together.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum KernelStructure {
+enum StructureName {
     #[default]
     Joint,
     PartlyAdditive,
 }
 
-impl KernelStructure {
+impl StructureName {
     fn is_joint(&self) -> bool {
         *self == Self::Joint
     }
 }
 
-impl From<Structure> for KernelStructure {
-    fn from(structure: Structure) -> Self {
-        match structure {
-            Structure::Joint => Self::Joint,
-            Structure::PartlyAdditive => Self::PartlyAdditive,
-        }
-    }
-}
-
-impl From<KernelStructure> for Structure {
+impl From<KernelStructure> for StructureName {
     fn from(structure: KernelStructure) -> Self {
         match structure {
             KernelStructure::Joint => Self::Joint,
             KernelStructure::PartlyAdditive => Self::PartlyAdditive,
+        }
+    }
+}
+
+impl From<StructureName> for KernelStructure {
+    fn from(structure: StructureName) -> Self {
+        match structure {
+            StructureName::Joint => Self::Joint,
+            StructureName::PartlyAdditive => Self::PartlyAdditive,
         }
     }
 }

@@ -126,8 +126,8 @@ pub use tuning::Tuning;
 /// crate `manyhands-gp`.
 pub mod gp {
     pub use manyhands_gp::{
-        Covariance, Domain, Error, Family, Given, Grid, Hyperparameters, Kernel, Points, Posterior, Prior, Priors,
-        Result, Structure, Warp,
+        Covariance, Domain, Error, Family, Given, Grid, Hyperparameters, Kernel, KernelStructure, Points, Posterior,
+        Prior, Priors, Result, Warp,
     };
 }
 

@@ -1,6 +1,6 @@
 //! Learning the model: which warp and hyperparameters, from which trials, and when to fit again.
 
-use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, Points, Prior, Structure, Warp};
+use manyhands_gp::{Fit, Given, Hyperparameters, Kernel, KernelStructure, Points, Prior, Warp};
 use rand::Rng;
 
 use crate::maximize::descending;
@@ -80,9 +80,9 @@ impl Learner {
     }
 
     /// The kernel's family, with this structure.
-    fn family(&self, structure: Structure) -> &Kernel {
+    fn family(&self, structure: KernelStructure) -> &Kernel {
         match (&self.additive, structure) {
-            (Some((additive, _)), Structure::PartlyAdditive) => additive,
+            (Some((additive, _)), KernelStructure::PartlyAdditive) => additive,
             _ => &self.family,
         }
     }
@@ -130,7 +130,7 @@ impl Learner {
         let mut near: Option<Hyperparameters> = None;
         for bend in std::iter::once(first).chain(bends.iter().copied().filter(|bend| *bend != first)) {
             let (warp, warped) = data.warped(bend);
-            let fit = self.fit(FIT_EVALUATIONS, &warp, Structure::Joint);
+            let fit = self.fit(FIT_EVALUATIONS, &warp, KernelStructure::Joint);
             let found = match &near {
                 Some(near) if data.values.len() > VERY_FEW_VALUES => fit.refine(&data.points, &warped, near)?,
                 _ => fit.run(&data.points, &warped, last.map(|(_, hyperparameters)| hyperparameters))?,
@@ -142,7 +142,7 @@ impl Learner {
             }
         }
         let Some((_, warp, found)) = best else {
-            let (warp, joint) = (Warp::identity(), Structure::Joint);
+            let (warp, joint) = (Warp::identity(), KernelStructure::Joint);
             return Ok((warp, self.fit(0, &warp, joint).medians()));
         };
         let better = self.additive_if_better(data, &warp, &found)?;
@@ -158,7 +158,7 @@ impl Learner {
     ) -> Result<Option<Hyperparameters>> {
         let Some((_, margin)) = &self.additive else { return Ok(None) };
         let warped: Vec<f64> = data.values.iter().map(|&y| warp.forward(y)).collect();
-        let fit = self.fit(FIT_EVALUATIONS, warp, Structure::PartlyAdditive);
+        let fit = self.fit(FIT_EVALUATIONS, warp, KernelStructure::PartlyAdditive);
         let found = fit.run(&data.points, &warped, Some(joint))?;
         let is_better = found.density > joint.density + margin && self.is_allowed(warp.bend(), &found);
         Ok(is_better.then_some(found))
@@ -187,7 +187,7 @@ impl Learner {
     }
 
     /// A fit of values under this warp.
-    fn fit(&self, evaluations: usize, warp: &Warp, structure: Structure) -> Fit<'_> {
+    fn fit(&self, evaluations: usize, warp: &Warp, structure: KernelStructure) -> Fit<'_> {
         let priors = self.tuning.priors.stretched(self.parameters);
         let family = self.family(structure);
         Fit { family, groups: &self.groups, priors, given: self.given_under(warp), evaluations }

@@ -117,7 +117,7 @@ fn a_list_of_candidates_has_a_shorter_design() {
     let rows: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i % 10), f64::from(i / 10)]).collect();
     let list = Domain::Points(manyhands_core::gp::Points::from_rows(&rows).unwrap());
     let design = |domain| {
-        let all = rounds(&mut study(&auto(domain)), 3, |x| hills(x));
+        let all = rounds(&mut study(&auto(domain)), 3, hills);
         all.iter().filter(|s| s.choice.phase == Phase::Design).count()
     };
     assert_eq!((design(list), design(square())), (5, 8));

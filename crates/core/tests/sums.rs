@@ -2,7 +2,7 @@
 
 use crate::common::landscape::study;
 use crate::common::{rng, uniform};
-use manyhands_core::gp::{Kernel, Structure};
+use manyhands_core::gp::{Kernel, KernelStructure};
 use manyhands_core::{Direction, Domain, Parameter, Rule, Space, Spec, Strategy, Study, Tuning};
 
 fn space(parameters: usize) -> Domain {
@@ -31,7 +31,7 @@ fn told(spec: &Spec, values: usize, f: fn(&[f64]) -> f64) -> Study {
     live
 }
 
-fn learned(mut live: Study) -> (Structure, Study) {
+fn learned(mut live: Study) -> (KernelStructure, Study) {
     live.ask(1).unwrap();
     (live.fitted().unwrap().hyperparameters.structure, live)
 }
@@ -40,19 +40,19 @@ fn learned(mut live: Study) -> (Structure, Study) {
 fn a_sum_over_parameters_is_recognized_and_other_functions_are_not_taken_for_one() {
     let spec =
         |parameters| Spec::learned(space(parameters), Strategy::auto()).unwrap().with_direction(Direction::Minimize);
-    assert_eq!(learned(told(&spec(4), 60, sum)).0, Structure::PartlyAdditive);
-    assert_eq!(learned(told(&spec(2), 60, ridge)).0, Structure::Joint);
+    assert_eq!(learned(told(&spec(4), 60, sum)).0, KernelStructure::PartlyAdditive);
+    assert_eq!(learned(told(&spec(2), 60, ridge)).0, KernelStructure::Joint);
     // With one parameter there is nothing to add.
-    assert_eq!(learned(told(&spec(1), 30, sum)).0, Structure::Joint);
+    assert_eq!(learned(told(&spec(1), 30, sum)).0, KernelStructure::Joint);
 }
 
 #[test]
 fn a_kernel_that_is_named_is_not_replaced_by_a_sum() {
     let matern = Kernel::matern(2.5, &[1.0]).unwrap();
     let named = Spec::learned_from(&matern, space(4), Strategy::auto()).unwrap().with_direction(Direction::Minimize);
-    assert_eq!(learned(told(&named, 60, sum)).0, Structure::Joint);
+    assert_eq!(learned(told(&named, 60, sum)).0, KernelStructure::Joint);
     let compared = named.with_tuning(Tuning::default()).unwrap();
-    assert_eq!(learned(told(&compared, 60, sum)).0, Structure::PartlyAdditive);
+    assert_eq!(learned(told(&compared, 60, sum)).0, KernelStructure::PartlyAdditive);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn every_rule_chooses_with_a_learned_sum_and_its_log_replays_and_verifies() {
                 live.tell(s.trial, sum(&s.params().iter().map(|p| p.number().unwrap()).collect::<Vec<_>>())).unwrap();
             }
         }
-        assert_eq!(live.fitted().unwrap().hyperparameters.structure, Structure::PartlyAdditive, "{rule:?}");
+        assert_eq!(live.fitted().unwrap().hyperparameters.structure, KernelStructure::PartlyAdditive, "{rule:?}");
         assert_eq!(Study::verify(&spec, live.events()).map(drop), Ok(()), "{rule:?}");
         let mut again = Study::replay(spec, live.events()).unwrap();
         assert_eq!(again.ask(2).unwrap(), live.ask(2).unwrap(), "{rule:?}");
@@ -115,7 +115,7 @@ fn an_even_grid_is_chosen_from_exactly_with_a_learned_sum() {
             live.tell(s.trial, sum(&s.params().iter().map(|p| p.number().unwrap()).collect::<Vec<_>>())).unwrap();
         }
     }
-    assert_eq!(live.fitted().unwrap().hyperparameters.structure, Structure::PartlyAdditive);
+    assert_eq!(live.fitted().unwrap().hyperparameters.structure, KernelStructure::PartlyAdditive);
     let best = (0..21).map(|i| sum(&[-5.0 + 0.5 * f64::from(i)])).fold(f64::INFINITY, f64::min);
     assert!((live.best().unwrap().value - 3.0 * best).abs() < 1e-9);
 }

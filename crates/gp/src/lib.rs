@@ -87,7 +87,7 @@ pub use certified::{Budget, Certified, FeasibleSet, Region, maximize};
 pub use determinantal::draw_k_dpp;
 pub use error::{Error, Quantity, Result};
 pub use factor::Factor;
-pub use fit::{Fit, Given, Hyperparameters, Priors, Structure};
+pub use fit::{Fit, Given, Hyperparameters, KernelStructure, Priors};
 pub use greedy_gain::GreedyInformation;
 pub use grid::Grid;
 pub use joint::{Joint, PointSection, Sections};

@@ -85,6 +85,12 @@ impl Points {
         self.coordinates.truncate(len * self.dimension);
     }
 
+    /// These of the points, in this order. Panics, as a slice does, if there is no such point.
+    pub fn selected(&self, rows: &[usize]) -> Self {
+        let coordinates = rows.iter().flat_map(|&row| self.get(row).iter().copied()).collect();
+        Self { dimension: self.dimension, coordinates }
+    }
+
     /// Moves a point forward to an earlier place; those in between follow it.
     pub(crate) fn bring_forward(&mut self, from: usize, to: usize) {
         let moved = &mut self.coordinates[to * self.dimension..(from + 1) * self.dimension];

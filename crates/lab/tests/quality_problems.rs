@@ -1,7 +1,7 @@
 //! The problems of `bench quality` are what they say: their optima are optima, their noise is in proportion.
 
 use manyhands_core::{Direction, ParameterKind, Relation, Value};
-use manyhands_lab::quality::problems::{BRANIN_SPREAD, HARTMANN6_SPREAD, all, named};
+use manyhands_lab::quality::problems::{BRANIN_SPREAD, HARTMANN6_SPREAD, all, further, named};
 use manyhands_lab::quality::{RandomSearch, SpaceProblem};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,12 +25,13 @@ fn rounding(problem: &SpaceProblem) -> f64 {
 
 /// One problem of every function: noise changes no truth.
 fn noiseless() -> Vec<SpaceProblem> {
-    all().unwrap().into_iter().filter(|problem| problem.noise() == 0.0).collect()
+    let every = all().unwrap().into_iter().chain(further().unwrap());
+    every.filter(|problem| problem.noise() == 0.0).collect()
 }
 
 #[test]
 fn the_optimum_has_its_value() {
-    for problem in all().unwrap() {
+    for problem in all().unwrap().into_iter().chain(further().unwrap()) {
         let value = problem.value(&problem.optimum().point).unwrap();
         let error = problem.regret(value);
         assert!(error <= rounding(&problem), "{}: {value} is {error} from the optimum", problem.name());
@@ -170,6 +171,28 @@ fn names_are_unique_and_dimensions_go_from_one_to_ten() {
     }
     assert_eq!(problems.iter().map(SpaceProblem::dimension).min(), Some(1));
     assert_eq!(problems.iter().map(SpaceProblem::dimension).max(), Some(10));
+}
+
+#[test]
+fn one_wrong_category_costs_what_the_second_best_optimum_does() {
+    let others = [("coupling", 1, "c3"), ("network", 3, "c1"), ("switches", 0, "c0")];
+    for (name, position, category) in others {
+        let problem = &named(&[name.to_string()]).unwrap()[0];
+        let second = problem.second_best().unwrap();
+        let mut point = problem.optimum().point.clone();
+        point[position] = category.into();
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        let mut least = problem.regret(problem.value(&point).unwrap());
+        // The numbers that suit the other category are found by shrinking random steps.
+        for step in 0..20_000 {
+            let next = nudged(problem, &point, 0.3 * 0.999f64.powi(step), rng);
+            let there = problem.regret(problem.value(&next).unwrap());
+            if there < least {
+                (point, least) = (next, there);
+            }
+        }
+        assert!((least - second).abs() < 1e-6 * second, "{name}: {least} against {second}");
+    }
 }
 
 #[test]

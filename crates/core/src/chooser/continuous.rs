@@ -20,21 +20,21 @@ use super::{
 };
 use crate::maximize::{Maximum, Quasirandom, Search, descending, largest_variance, lengthscales};
 use crate::tuning::{
-    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, REGION_STARTS,
-    SAME_POINT, SearchEffort, search_effort,
+    BEST_ROWS, CHECKPOINT_FACTOR, CONTENDERS, FEATURES, GAIN_CLIMBS, GAIN_EVALUATIONS, GAIN_FEATURES, SAME_POINT,
+    SearchEffort, search_effort,
 };
 use crate::{Aim, Choice, Error, Result, Space};
 
 /// A space that is searched. The moments of the candidates are kept between the picks of one ask.
 #[derive(Debug, Clone)]
 pub(super) struct Continuous {
-    space: Space,
-    candidates: AskCandidates,
+    pub(super) space: Space,
+    pub(super) candidates: AskCandidates,
 }
 
 /// What candidates are ranked by before the best of them are climbed from.
 #[derive(Clone, Copy)]
-enum Ranking<'a> {
+pub(super) enum Ranking<'a> {
     By(&'a dyn Acquisition),
     Sample(&'a SamplePath),
 }
@@ -45,7 +45,7 @@ impl Continuous {
     }
 
     /// The maximum of an acquisition function that a search finds; none if it finds no finite value.
-    fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Maximum>> {
+    pub(super) fn maximum(&mut self, context: Context<'_>, acquisition: &dyn Acquisition) -> Result<Option<Maximum>> {
         let mut slopes = Slopes::new(context.view)?;
         let objective = |x: &[f64], gradient: &mut [f64]| slopes.value(x, acquisition, gradient);
         let scores = self.scores(context, Ranking::By(acquisition), Wanted::Best)?;
@@ -81,7 +81,7 @@ impl Continuous {
         posterior.points().iter().any(same)
     }
 
-    fn choice(&self, context: Context<'_>, found: &Maximum) -> Result<Choice> {
+    pub(super) fn choice(&self, context: Context<'_>, found: &Maximum) -> Result<Choice> {
         let Context { view, trial: candidate, .. } = context;
         let params = self.space.logged(&found.point);
         let Marginal { mean, sd, .. } = view.predict(&self.space.embed(&params)?)?;
@@ -89,7 +89,7 @@ impl Continuous {
     }
 
     /// The best point that climbs from the best candidates reach; none if no score is finite.
-    fn climb(
+    pub(super) fn climb(
         &self,
         context: Context<'_>,
         scores: &[f64],
@@ -111,7 +111,7 @@ impl Continuous {
     }
 
     /// The candidates' scores.
-    fn scores(&mut self, context: Context<'_>, ranking: Ranking<'_>, wanted: Wanted) -> Result<Vec<f64>> {
+    pub(super) fn scores(&mut self, context: Context<'_>, ranking: Ranking<'_>, wanted: Wanted) -> Result<Vec<f64>> {
         self.sync_candidates(context)?;
         match ranking {
             Ranking::By(acquisition) => self.candidates.scores(context.view, acquisition, wanted),
@@ -135,39 +135,6 @@ impl Continuous {
         points.extend(search.neighbours(&best, candidates / 2, &mut rng));
         points.extend(best.into_iter().take(BEST_ROWS.1));
         Ok(Points::from_rows(&points)?)
-    }
-
-    /// The point that is most inside of a region, for regions that no candidate is in; none if it is outside too.
-    fn most_inside(
-        &mut self,
-        context: Context<'_>,
-        acquisition: &dyn Acquisition,
-        region: &LevelSet<'_>,
-    ) -> Result<Option<Choice>> {
-        let found = self.maximum(Context { view: context.view.observed_only(), ..context }, region.acquisition)?;
-        let Some(Maximum { point, .. }) = found.filter(|found| found.score >= region.threshold) else {
-            return Ok(None);
-        };
-        let score = Slopes::new(context.view)?.value(&point, acquisition, &mut vec![0.0; point.len()]);
-        self.choice(context, &Maximum { point, score }).map(Some)
-    }
-
-    /// The scores of the best candidates inside a region, and minus infinity for all others. Each test costs a solve, so
-    /// candidates are tested in the order of their scores, until a fixed number of them is inside.
-    fn scores_within(&self, view: View<'_>, scores: &[f64], region: &LevelSet<'_>) -> Result<Vec<f64>> {
-        let mut inside = vec![f64::NEG_INFINITY; scores.len()];
-        let mut found = 0;
-        for i in descending(scores) {
-            let there = view.posterior().predict(self.candidates.get(i))?;
-            if region.contains(there.mean, there.sd_observed * there.sd_observed) {
-                inside[i] = scores[i];
-                found += 1;
-            }
-            if found == REGION_STARTS {
-                break;
-            }
-        }
-        Ok(inside)
     }
 }
 
@@ -207,22 +174,7 @@ impl Chooser for Continuous {
         acquisition: &dyn Acquisition,
         region: &LevelSet<'_>,
     ) -> Result<Option<Choice>> {
-        let scores = self.scores(context, Ranking::By(acquisition), Wanted::All)?;
-        let scores = self.scores_within(context.view, &scores, region)?;
-        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
-            return self.most_inside(context, acquisition, region);
-        }
-        let mut slopes = Slopes::new(context.view)?;
-        let mut observed = Slopes::new(context.view.observed_only())?;
-        let (mut mean_gradient, mut variance_gradient) =
-            (vec![0.0; self.space.dimension()], vec![0.0; self.space.dimension()]);
-        // Minus infinity outside the region keeps climbs inside it.
-        let objective = |x: &[f64], gradient: &mut [f64]| {
-            let (mean, variance) = observed.at(x, &mut mean_gradient, &mut variance_gradient);
-            let value = slopes.value(x, acquisition, gradient);
-            if region.contains(mean, variance) { value } else { f64::NEG_INFINITY }
-        };
-        self.climb(context, &scores, objective).map(|found| self.choice(context, &found)).transpose()
+        self.highest_within(context, acquisition, region)
     }
 
     fn argmax_by_point(&mut self, context: Context<'_>, score: &mut dyn PointScore) -> Result<Option<Choice>> {

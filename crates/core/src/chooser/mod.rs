@@ -11,6 +11,7 @@ mod proof;
 mod sampled_argmax;
 #[cfg(test)]
 mod tests;
+mod within;
 
 use std::collections::HashSet;
 use std::fmt;

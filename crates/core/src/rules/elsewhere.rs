@@ -3,7 +3,7 @@
 //! Most values of a converged search lie around its best point, and what they say of lengthscales holds there. A model of the
 //! other values alone is that of a search that begins anew, with all that is known elsewhere for its first design.
 
-use manyhands_gp::{ConfidenceBound, Points, Posterior, Prior, Warp};
+use manyhands_gp::{ConfidenceBound, Posterior, Prior, Warp};
 
 use super::RuleState;
 use crate::maximize::lengthscales;
@@ -105,8 +105,7 @@ fn remote(state: &RuleState<'_>, summits: &Summits) -> Result<Option<Remote>> {
     if observed.len() < FEWEST_VALUES {
         return Ok(None);
     }
-    let mut chosen = Points::new(points.dimension())?;
-    observed.iter().try_for_each(|&row| chosen.push(points.get(row)))?;
+    let chosen = points.selected(observed);
     let values: Vec<f64> = observed.iter().map(|&row| told[row]).collect();
     let (warp, prior) = match Learner::new(state.spec())? {
         Some(learner) => learner.without_bends().learn_prior(&chosen, &values)?,

@@ -19,7 +19,7 @@ const VARIANCES: f64 = 1e12;
 
 /// How the parameters of a learned kernel act together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Structure {
+pub enum KernelStructure {
     /// The kernel depends on all parameters together.
     #[default]
     Joint,
@@ -42,7 +42,7 @@ pub struct Hyperparameters {
     /// The log posterior density, up to a constant that depends on the number of values alone.
     pub density: f64,
     /// How the parameters act together.
-    pub structure: Structure,
+    pub structure: KernelStructure,
 }
 
 impl Hyperparameters {
@@ -55,8 +55,8 @@ impl Hyperparameters {
         };
         let each: Vec<f64> = groups.iter().map(of).collect::<Result<_>>()?;
         let kernel = match self.structure {
-            Structure::Joint => family.with_lengthscales(&each)?,
-            Structure::PartlyAdditive => family.with_lengthscales(&each)?.partly_additive(groups)?,
+            KernelStructure::Joint => family.with_lengthscales(&each)?,
+            KernelStructure::PartlyAdditive => family.with_lengthscales(&each)?.partly_additive(groups)?,
         };
         Prior::new(kernel.with_variance(self.variance)?, self.mean, self.noise)
     }
@@ -276,8 +276,8 @@ impl Fit<'_> {
         }
     }
 
-    fn structure(&self) -> Structure {
-        if self.family.is_partly_additive() { Structure::PartlyAdditive } else { Structure::Joint }
+    fn structure(&self) -> KernelStructure {
+        if self.family.is_partly_additive() { KernelStructure::PartlyAdditive } else { KernelStructure::Joint }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Additive {
 
 /// A radial part of a kernel: a share of the variance, at distances over some coordinates.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct RadialPart<'a> {
     pub share: f64,
     /// What distances are multiplied by.
     pub stretch: f64,
@@ -37,7 +37,7 @@ pub(super) struct Part<'a> {
     only: Option<(usize, &'a [usize])>,
 }
 
-impl Part<'_> {
+impl RadialPart<'_> {
     /// The part that is all of a kernel.
     pub const WHOLE: Self = Self { share: 1.0, stretch: 1.0, only: None };
 
@@ -78,10 +78,10 @@ impl Additive {
     }
 
     /// The joint part, then that of each parameter.
-    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        let joint = Part { share: JOINT_SHARE, ..Part::WHOLE };
+    pub fn parts(&self) -> impl Iterator<Item = RadialPart<'_>> {
+        let joint = RadialPart { share: JOINT_SHARE, ..RadialPart::WHOLE };
         let (share, stretch) = (self.share(), self.stretch());
-        std::iter::once(joint).chain((0..self.count).map(move |parameter| Part {
+        std::iter::once(joint).chain((0..self.count).map(move |parameter| RadialPart {
             share,
             stretch,
             only: Some((parameter, &self.parameters)),

@@ -11,7 +11,7 @@
 //! - dk/dx_j = k' e_j / l_j,
 //! - d^2k/dx_i dy_j = -((k'/r) \[i = j\] + (k'' - k'/r) e_i e_j) / (l_i l_j).
 
-use super::{Form, Kernel, additive::Part, along_distance::DistanceDerivatives, distance};
+use super::{Form, Kernel, additive::RadialPart, along_distance::DistanceDerivatives, distance};
 use crate::{Error, Result};
 
 /// Beyond this distance every radial kernel and its derivatives are 0, and r^2 might be infinite.
@@ -62,7 +62,7 @@ impl Kernel {
         self.check_finite(out, "mixed derivative", 1.0, r)
     }
 
-    fn add_mixed_derivative(&self, part: Part<'_>, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<()> {
+    fn add_mixed_derivative(&self, part: RadialPart<'_>, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<()> {
         let (r, dimension) = (self.distance(x, y, part), x.len());
         // On the diagonal e_j is undefined and its factor is 0; the linear kernel has no such term either.
         let (ratio, excess) = match self.slopes(r) {
@@ -162,12 +162,12 @@ impl Kernel {
         self.scales[self.entry(coordinate)]
     }
 
-    fn unit(&self, x: &[f64], y: &[f64], coordinate: usize, part: Part<'_>, r: f64) -> f64 {
+    fn unit(&self, x: &[f64], y: &[f64], coordinate: usize, part: RadialPart<'_>, r: f64) -> f64 {
         (x[coordinate] - y[coordinate]) * self.scale(coordinate) * part.stretch / r
     }
 
     /// The distance that a part depends on.
-    fn distance(&self, x: &[f64], y: &[f64], part: Part<'_>) -> f64 {
+    fn distance(&self, x: &[f64], y: &[f64], part: RadialPart<'_>) -> f64 {
         if self.additive.is_none() {
             return distance::plain(x, y, &self.scales);
         }

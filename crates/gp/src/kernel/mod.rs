@@ -22,7 +22,7 @@ mod radial;
 use std::ops::Range;
 use std::sync::Arc;
 
-use additive::{Additive, Part};
+use additive::{Additive, RadialPart};
 pub(crate) use differences::Differences;
 pub use empirical::{Clipped, Covariance};
 use matern::Matern;
@@ -177,7 +177,7 @@ impl Kernel {
     /// not depend on.
     pub(crate) fn frequency_factors(&self, dimension: usize, rng: &mut impl Rng) -> Vec<f64> {
         let Some(additive) = &self.additive else { return vec![1.0; dimension] };
-        let (mut left, mut drawn) = (rng.random::<f64>(), Part::WHOLE);
+        let (mut left, mut drawn) = (rng.random::<f64>(), RadialPart::WHOLE);
         for part in additive.parts() {
             drawn = part;
             left -= part.share;
@@ -189,8 +189,8 @@ impl Kernel {
     }
 
     /// Its radial parts, whose sum it is.
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        let whole = self.additive.is_none().then_some(Part::WHOLE);
+    fn parts(&self) -> impl Iterator<Item = RadialPart<'_>> {
+        let whole = self.additive.is_none().then_some(RadialPart::WHOLE);
         whole.into_iter().chain(self.additive.iter().flat_map(Additive::parts))
     }
 

@@ -1,6 +1,6 @@
 //! What fitting promises where some hyperparameters are given: those are kept, and the rest is learned.
 
-use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, Points, Prior, Priors, Quantity, Structure};
+use manyhands_gp::{Error, Fit, Given, Hyperparameters, Kernel, KernelStructure, Points, Prior, Priors, Quantity};
 
 use super::{awkward, draw, median, points, wide};
 use crate::common::{dot, rng, solve};
@@ -24,7 +24,7 @@ fn known(seed: u64, n: usize) -> (Hyperparameters, Kernel, Points, Vec<f64>) {
         variance: 2.5,
         mean: 0.7,
         density: 0.0,
-        structure: Structure::Joint,
+        structure: KernelStructure::Joint,
     };
     let family = Kernel::matern(2.5, &[1.0]).unwrap();
     let rng = &mut rng(seed);
@@ -169,7 +169,7 @@ fn awkward_data_give_usable_hyperparameters_whatever_is_given() {
                 variance,
                 mean,
                 density: 0.0,
-                structure: Structure::Joint,
+                structure: KernelStructure::Joint,
             }) {
                 let priors = Priors::default().stretched(groups.len());
                 let fit = Fit { family: &family, groups: &groups, priors, given, evaluations: 10 };

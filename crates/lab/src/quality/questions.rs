@@ -92,6 +92,14 @@ impl StrategyQuestion {
             question("noise", "Which prior of noise over prior variance (median, log-sd)?", noise())?,
             question("design", "How many quasi-random points first?", design())?,
             question("widths", "Which widths, in turn?", widths())?,
+            question("choices", "Which widths where a parameter is a choice?", choices())?,
+            question("sums", "How much more probable must a kernel be that is mostly a sum over parameters?", sums())?,
+            question("elsewhere", "How far from the best point does a converged search look?", elsewhere())?,
+            question(
+                "repeats",
+                "From how many values on is a setting measured twice where values look noisy?",
+                repeats(),
+            )?,
             question("schedules", "How does it do in other batches and with results one by one?", schedules())?,
         ])
     }
@@ -178,6 +186,35 @@ fn widths() -> Vec<Result<StrategyAnswer>> {
         &[0.3, 1.0, 2.0, 3.0, 1.5],
     ];
     std::iter::once(StrategyAnswer::default("0.01, 2, 2, 2, 2")).chain(others.map(of)).collect()
+}
+
+fn choices() -> Vec<Result<StrategyAnswer>> {
+    let of =
+        |name: &str, widths: &[f64]| StrategyAnswer::tuned(name, |tuning| tuning.widths_with_choices = widths.to_vec());
+    let others: [(&str, &[f64]); 4] = [
+        ("0.01, 2, 2, 2, 2", &[0.01, 2.0, 2.0, 2.0, 2.0]),
+        ("0.01, 2, 3, 2, 2", &[0.01, 2.0, 3.0, 2.0, 2.0]),
+        ("0.01, 2, 6, 2, 2", &[0.01, 2.0, 6.0, 2.0, 2.0]),
+        ("0.01, 2, 4, 2, 4", &[0.01, 2.0, 4.0, 2.0, 4.0]),
+    ];
+    let taken = StrategyAnswer::default("0.01, 2, 4, 2, 2");
+    std::iter::once(taken).chain(others.map(|(name, widths)| of(name, widths))).collect()
+}
+
+fn sums() -> Vec<Result<StrategyAnswer>> {
+    let of = |name: &str, margin| StrategyAnswer::tuned(name, |tuning| tuning.additive_margin = margin);
+    vec![StrategyAnswer::default("e^2"), of("never taken", None), of("1", Some(0.0)), of("e^5", Some(5.0))]
+}
+
+fn elsewhere() -> Vec<Result<StrategyAnswer>> {
+    let of = |name: &str, distance| StrategyAnswer::tuned(name, |tuning| tuning.elsewhere = distance);
+    let taken = StrategyAnswer::default("1.5 lengthscales");
+    vec![taken, of("where the sd is largest", None), of("1", Some(1.0)), of("2.5", Some(2.5))]
+}
+
+fn repeats() -> Vec<Result<StrategyAnswer>> {
+    let of = |name: &str, values| StrategyAnswer::tuned(name, |tuning| tuning.repeat_from = values);
+    vec![StrategyAnswer::default("20"), of("never", None), of("40", Some(40))]
 }
 
 fn schedules() -> Vec<Result<StrategyAnswer>> {

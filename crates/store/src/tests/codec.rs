@@ -1,7 +1,7 @@
 //! Events survive being written and read, bit for bit; what was not written by `encode` never does harm.
 
 use manyhands_core::event::{ActualSetting, Amended, Asked, ENGINE, Enqueued, EventKind, Fitted, Included};
-use manyhands_core::gp::{Hyperparameters, Structure, Warp};
+use manyhands_core::gp::{Hyperparameters, KernelStructure, Warp};
 use manyhands_core::{
     Aim, Choice, Direction, Domain, Event, Parameter, Phase, Space, Spec, Strategy as Rule, Study, Value,
 };
@@ -79,7 +79,7 @@ fn event() -> impl Strategy<Value = Event> {
                 variance,
                 mean,
                 density,
-                structure: if sum { Structure::PartlyAdditive } else { Structure::Joint },
+                structure: if sum { KernelStructure::PartlyAdditive } else { KernelStructure::Joint },
             },
         );
     let fitted = (hyperparameters, warp(), count(), 1..=u32::MAX).prop_map(|(hyperparameters, warp, seen, engine)| {
@@ -162,7 +162,7 @@ fn a_number_that_is_not_finite_is_refused_wherever_it_stands() {
             variance: 1.0,
             mean: 0.0,
             density: 0.0,
-            structure: Structure::Joint,
+            structure: KernelStructure::Joint,
         };
         let warp = Warp::from_numbers([0.0, 1.0, 0.0, 0.0, 1.0]).unwrap();
         Event::Fitted(Fitted { hyperparameters, warp, seen: 0, engine: ENGINE })

@@ -5,6 +5,7 @@
 //! has its optimum in the centre of the box, another box is used, since many methods try the centre first.
 
 mod bbob;
+mod further;
 mod hartmann;
 mod mixed;
 mod one_two;
@@ -12,6 +13,7 @@ mod several;
 
 pub(super) use bbob::BbobInstance;
 pub use bbob::{bbob, bbob_set, bbob_with_noise};
+pub use further::further;
 pub(crate) use hartmann::hartmann6;
 use manyhands_core::{Direction, Parameter, Space, Value};
 pub(crate) use mixed::{mixture, training};
@@ -65,22 +67,25 @@ pub fn all() -> Result<Vec<SpaceProblem>> {
     ])
 }
 
-/// The problems of these names: those of [`all`] in its order, then functions of the BBOB set in the order of the
-/// names. Without a name those of [`all`].
+/// The problems of these names: those of [`all`] in its order and the further ones, then functions of the BBOB set in the order
+/// of the names. Without a name those of [`all`].
 pub fn named(names: &[String]) -> Result<Vec<SpaceProblem>> {
     named_beside(names, &[])
 }
 
-/// The same, where the error for an unknown name lists further names that would do.
-pub(super) fn named_beside(names: &[String], further: &[&str]) -> Result<Vec<SpaceProblem>> {
-    let all = all()?;
+/// The same, where the error for an unknown name lists other names that would do.
+pub(super) fn named_beside(names: &[String], others: &[&str]) -> Result<Vec<SpaceProblem>> {
+    let mut all = all()?;
+    if !names.is_empty() {
+        all.extend(further()?);
+    }
     let mut drawn: Vec<SpaceProblem> = Vec::new();
     for name in names {
         if all.iter().chain(&drawn).any(|problem| problem.name() == name) {
             continue;
         }
         let unknown = || {
-            let known: Vec<&str> = all.iter().map(SpaceProblem::name).chain(further.iter().copied()).collect();
+            let known: Vec<&str> = all.iter().map(SpaceProblem::name).chain(others.iter().copied()).collect();
             let allowed = format!("one of {}, or {}", known.join(", "), bbob::pattern());
             Error::Setting { setting: "a problem's name", allowed, value: format!("\"{name}\"") }
         };

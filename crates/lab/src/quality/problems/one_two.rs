@@ -42,7 +42,7 @@ pub fn gramacy_lee() -> Result<SpaceProblem> {
         .with_second_best(0.205_731_286_299_057))
 }
 
-const CAMEL: (f64, &[f64]) = (-1.031_628_453_489_877_4, &[0.089_842_013_100_318_06, -0.712_656_403_020_739_6]);
+pub const CAMEL: (f64, &[f64]) = (-1.031_628_453_489_877_4, &[0.089_842_013_100_318_06, -0.712_656_403_020_739_6]);
 
 /// The regret of the camel's second-best pair of optima.
 const CAMEL_SECOND_BEST: f64 = 0.816_164_629_106_157;
@@ -65,7 +65,7 @@ fn camel_space() -> Result<Space> {
 }
 
 /// (4 - 2.1 x^2 + x^4/3) x^2 + x y + (4 y^2 - 4) y^2.
-fn camel_value(x: &[f64]) -> f64 {
+pub fn camel_value(x: &[f64]) -> f64 {
     let (a, b) = (x[0] * x[0], x[1] * x[1]);
     (4.0 - 2.1 * a + a * a / 3.0) * a + x[0] * x[1] + (4.0 * b - 4.0) * b
 }

@@ -33,8 +33,13 @@ pub fn griewank() -> Result<SpaceProblem> {
 
 /// Rosenbrock on [-5, 10]^4, a curved valley that is all but flat, with a second optimum near x1 = -1: sum of 100 (x_{i+1} - x_i^2)^2 + (x_i - 1)^2.
 pub fn rosenbrock() -> Result<SpaceProblem> {
-    let value = |x: &[f64]| x.windows(2).map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (x[0] - 1.0).powi(2)).sum();
-    Ok(minimized("rosenbrock4", cube(4, -5.0, 10.0)?, value, (0.0, &[1.0; 4]))?.with_second_best(3.701_428_610_430_3))
+    Ok(minimized("rosenbrock4", cube(4, -5.0, 10.0)?, rosenbrock_value, (0.0, &[1.0; 4]))?
+        .with_second_best(3.701_428_610_430_3))
+}
+
+/// Sum of 100 (x_{i+1} - x_i^2)^2 + (x_i - 1)^2.
+pub fn rosenbrock_value(x: &[f64]) -> f64 {
+    x.windows(2).map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (x[0] - 1.0).powi(2)).sum()
 }
 
 const SHEKEL_BETA: [f64; 10] = [0.1, 0.2, 0.2, 0.4, 0.4, 0.6, 0.3, 0.7, 0.5, 0.5];
@@ -56,11 +61,14 @@ pub fn shekel() -> Result<SpaceProblem> {
 /// Ackley on [-5, 10]^5 (the box of Eriksson et al. 2019), a funnel under ripples, with a cusp at the optimum:
 /// 20 - 20 exp(-0.2 sqrt(mean of x^2)) + e - exp(mean of cos(2 pi x)).
 pub fn ackley() -> Result<SpaceProblem> {
-    let value = |x: &[f64]| {
-        let mean = |term: fn(&f64) -> f64| x.iter().map(term).sum::<f64>() / x.len() as f64;
-        20.0 - 20.0 * (-0.2 * mean(|x| x * x).sqrt()).exp() + E - mean(|x| (TAU * x).cos()).exp()
-    };
-    Ok(minimized("ackley5", cube(5, -5.0, 10.0)?, value, (0.0, &[0.0; 5]))?.with_second_best(1.646_223_633_103_1))
+    Ok(minimized("ackley5", cube(5, -5.0, 10.0)?, ackley_value, (0.0, &[0.0; 5]))?
+        .with_second_best(1.646_223_633_103_1))
+}
+
+/// 20 - 20 exp(-0.2 sqrt(mean of x^2)) + e - exp(mean of cos(2 pi x)).
+pub fn ackley_value(x: &[f64]) -> f64 {
+    let mean = |term: fn(&f64) -> f64| x.iter().map(term).sum::<f64>() / x.len() as f64;
+    20.0 - 20.0 * (-0.2 * mean(|x| x * x).sqrt()).exp() + E - mean(|x| (TAU * x).cos()).exp()
 }
 
 /// Styblinski-Tang on [-5, 5]^5, 32 local optima, the second-best with one coordinate in the wrong well: half the sum of x^4 - 16 x^2 + 5 x.
@@ -108,12 +116,15 @@ const BOREHOLE_BEST: f64 = 309.575_587_660_408;
 /// Levy on [-10, 10]^10 with w = 1 + (x - 1)/4: sin(pi w_1)^2 + sum of (w_i - 1)^2 (1 + 10 sin(pi w_i + 1)^2) over all
 /// but the last + (w_d - 1)^2 (1 + sin(2 pi w_d)^2).
 pub fn levy() -> Result<SpaceProblem> {
-    let value = |x: &[f64]| {
-        let w: Vec<f64> = x.iter().map(|x| 1.0 + (x - 1.0) / 4.0).collect();
-        let last = w[w.len() - 1];
-        let middle: f64 =
-            w[..w.len() - 1].iter().map(|w| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2))).sum();
-        (PI * w[0]).sin().powi(2) + middle + (last - 1.0).powi(2) * (1.0 + (TAU * last).sin().powi(2))
-    };
-    Ok(minimized("levy10", cube(10, -10.0, 10.0)?, value, (0.0, &[1.0; 10]))?.with_second_best(0.089_528_250_416_44))
+    let problem = minimized("levy10", cube(10, -10.0, 10.0)?, levy_value, (0.0, &[1.0; 10]))?;
+    Ok(problem.with_second_best(0.089_528_250_416_44))
+}
+
+/// Levy in any number of dimensions, as in [`levy`].
+pub fn levy_value(x: &[f64]) -> f64 {
+    let w: Vec<f64> = x.iter().map(|x| 1.0 + (x - 1.0) / 4.0).collect();
+    let last = w[w.len() - 1];
+    let middle: f64 =
+        w[..w.len() - 1].iter().map(|w| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2))).sum();
+    (PI * w[0]).sin().powi(2) + middle + (last - 1.0).powi(2) * (1.0 + (TAU * last).sin().powi(2))
 }
