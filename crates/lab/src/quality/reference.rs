@@ -17,7 +17,7 @@ pub struct Reference {
 /// The five problems with aims.
 pub const REFERENCES: [Reference; 5] = [
     Reference { problem: "branin", aim: -6.0, peers: [-4.2, -3.2, -6.9, -3.3, -0.2] },
-    Reference { problem: "branin-noise-5", aim: -2.5, peers: [-1.7, -2.8, -1.2, -2.0, -0.2] },
+    Reference { problem: "branin-noise-5", aim: -2.5, peers: [-1.7, -1.8, -1.2, -2.0, -0.2] },
     Reference { problem: "cosines", aim: -7.0, peers: [-5.2, -3.5, -5.7, -5.0, -0.8] },
     Reference { problem: "hartmann6", aim: -4.2, peers: [-2.7, -1.6, -2.4, -0.6, 0.1] },
     Reference { problem: "hartmann6-noise-5", aim: -2.2, peers: [-2.0, -2.1, 0.1, -0.6, 0.1] },
