@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use manyhands_gp::Key;
+
 use crate::event::{Asked, Enqueued, Event, Included};
 use crate::trial::{Start, Trial, TrialEnd, TrialState};
 use crate::{Direction, Error, Phase, Result};
@@ -39,6 +41,12 @@ impl Ledger {
     /// All trials in order of their numbers.
     pub fn trials(&self) -> &[Trial] {
         &self.trials
+    }
+
+    /// The values of observed rows as they were told, larger is better, in the rows' order.
+    pub(crate) fn values_of(&self, rows: &[Key], direction: Direction) -> Vec<f64> {
+        let value = |key: &Key| self.trials.get(key.id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
+        rows.iter().map(|key| direction.sign() * value(key)).collect()
     }
 
     /// How many trials are pending.

@@ -139,9 +139,7 @@ impl<'a> RuleState<'a> {
 
     /// The values as they were told, larger is better, in the order of the observed rows.
     pub fn told_values(&self) -> Vec<f64> {
-        let sign = self.spec.direction().sign();
-        let value = |id: u64| self.ledger.trials().get(id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
-        self.posterior.keys()[..self.values()].iter().map(|key| sign * value(key.id)).collect()
+        self.ledger.values_of(&self.posterior.keys()[..self.values()], self.spec.direction())
     }
 
     /// The row of the highest value, the first of equals; none before the first value.

@@ -186,9 +186,7 @@ impl Study {
 
     /// The values of the observed rows, in the rows' order, larger is better.
     fn values(&self) -> Vec<f64> {
-        let sign = self.spec.direction().sign();
-        let value = |id: u64| self.ledger.trials().get(id as usize).and_then(|trial| trial.value()).unwrap_or(0.0);
-        self.posterior.keys()[..self.posterior.observed()].iter().map(|key| sign * value(key.id)).collect()
+        self.ledger.values_of(&self.posterior.keys()[..self.posterior.observed()], self.spec.direction())
     }
 
     /// A user's value in the model's units; one that the fit did not expect is remembered, so that another fit is due.
