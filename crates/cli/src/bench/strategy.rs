@@ -14,7 +14,7 @@ Examples:
   manyhands bench strategy bends --problems branin-noise-5 hartmann6
   manyhands bench strategy widths --seeds 100 --asynchronous --batch 10
 
-Questions: bends, kernels, lengthscales, noise, design, widths, choices, sums, elsewhere, repeats, schedules. Each is asked on the same problems: log10 of the
+Questions: bends, kernels, lengthscales, noise, design, widths, choices, sums, elsewhere, repeats, pending, schedules. Each is asked on the same problems: log10 of the
 simple regret at the end, by default after 60 evaluations, in batches of 5; the answers to schedules say otherwise. The first
 answer is the default. Every other answer is tested against it in pairs of runs with the same seed, on each problem and on
 all of them (`all`): in how many runs it ends with less regret, with more, or with the same; a signed-rank test, corrected for

@@ -1,6 +1,6 @@
 //! How the default strategy was settled: questions, and the answers that were compared.
 
-use manyhands_core::{Strategy, Tuning};
+use manyhands_core::{Hallucination, Rule, Strategy, Tuning};
 use manyhands_gp::{Kernel, Priors};
 
 use super::{Protocol, Schedule};
@@ -100,6 +100,7 @@ impl StrategyQuestion {
                 "From how many values on is a setting measured twice where values look noisy?",
                 repeats(),
             )?,
+            question("pending", "What are pending points worth? (with --batch and --asynchronous)", pending())?,
             question("schedules", "How does it do in other batches and with results one by one?", schedules())?,
         ])
     }
@@ -215,6 +216,22 @@ fn elsewhere() -> Vec<Result<StrategyAnswer>> {
 fn repeats() -> Vec<Result<StrategyAnswer>> {
     let of = |name: &str, values| StrategyAnswer::tuned(name, |tuning| tuning.repeat_from = values);
     vec![StrategyAnswer::default("20"), of("never", None), of("40", Some(40))]
+}
+
+fn pending() -> Vec<Result<StrategyAnswer>> {
+    let of = |name: &str, strategy: Strategy| {
+        let mut answer = StrategyAnswer::default(name)?;
+        answer.variant.strategy = strategy;
+        Ok(answer)
+    };
+    let ignored = Strategy { hallucination: Hallucination::Off, ..Strategy::auto() };
+    let plain = Strategy { rule: Rule::GpUcb, beta: Some(4.0), ..Strategy::auto() };
+    vec![
+        StrategyAnswer::default("pending points in the sd"),
+        of("pending points ignored", ignored),
+        of("gp-ucb, pending points in the sd", plain.clone()),
+        of("asy-ts, pending points ignored", Strategy { rule: Rule::AsyTs, beta: None, ..plain }),
+    ]
 }
 
 fn schedules() -> Vec<Result<StrategyAnswer>> {
