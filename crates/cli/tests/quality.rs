@@ -115,7 +115,7 @@ fn the_test_set_is_reported_by_dimension_and_goes_on_from_its_results() {
 fn bad_usage_exits_with_2_and_names_the_remedy() {
     let cases: [(&[&str], &str, &str); 9] = [
         (&["--dimensions", "2"], "got tuning", "set must be test"),
-        (&["--set", "test", "--dimensions", "4"], "bbob-f01-d4", "D one of 2, 3, 5"),
+        (&["--set", "test", "--dimensions", "4"], "got 4", "dimensions must be 2, 3, 5, 10, 20, 40"),
         (&["--only-results"], "--results", "required"),
         (&["--only", "bramin"], "\"bramin\"", "branin-noise-5"),
         (&["--batch", "21"], "got 21", "from 1 to 20"),

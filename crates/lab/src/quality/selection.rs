@@ -26,10 +26,14 @@ pub enum ProblemSet {
 
 impl ProblemSet {
     /// The dimensions of the whole test set.
-    pub const DIMENSIONS: [usize; 6] = [2, 3, 5, 10, 20, 40];
+    pub const DIMENSIONS: [usize; 6] = problems::BBOB_DIMENSIONS;
 
     fn problems(&self) -> Result<Vec<SpaceProblem>> {
         let Self::Test { dimensions, noise } = self else { return problems::all() };
+        if let Some(other) = dimensions.iter().find(|d| !Self::DIMENSIONS.contains(d)) {
+            let allowed = Self::DIMENSIONS.map(|d| d.to_string()).join(", ");
+            return Err(Error::Setting { setting: "dimensions", allowed, value: other.to_string() });
+        }
         let suffix = if *noise == 0 { String::new() } else { format!("-noise-{noise}") };
         let of_dimension = |d: &usize| (1..=FUNCTIONS).map(|f| format!("bbob-f{f:02}-d{d}{suffix}")).collect();
         let names: Vec<Vec<String>> = dimensions.iter().map(of_dimension).collect();

@@ -11,7 +11,7 @@ mod mixed;
 mod one_two;
 mod several;
 
-pub(super) use bbob::BbobInstance;
+pub(super) use bbob::{BbobInstance, DIMENSIONS as BBOB_DIMENSIONS};
 pub use bbob::{bbob, bbob_set, bbob_with_noise};
 pub use further::further;
 pub(crate) use hartmann::hartmann6;

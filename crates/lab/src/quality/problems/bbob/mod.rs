@@ -23,7 +23,7 @@ use crate::quality::SpaceProblem;
 /// How many functions there are.
 const FUNCTIONS: usize = 24;
 /// The dimensions in which functions are found by name.
-const DIMENSIONS: [usize; 6] = [2, 3, 5, 10, 20, 40];
+pub(crate) const DIMENSIONS: [usize; 6] = [2, 3, 5, 10, 20, 40];
 /// The percentages of noise with which they are.
 const PERCENTAGES: [u32; 4] = [1, 5, 20, 100];
 
